@@ -1,0 +1,105 @@
+"""The card: the description that travels with a stream, and from which the stream can be made again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Strict(BaseModel):
+    """Immutable, and refuses fields it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceCard(_Strict):
+    """The table that the stream was made from."""
+
+    name: str
+    origin: str = Field(description="Name of a registered data set, path of a file, or 'memory'.")
+    licence: str = ""
+    citation: str = ""
+    sha256: Sha256 | None = Field(None, description="Hash of the file; none for a table made in memory.")
+    n_samples: Count
+
+
+class GeneratorCard(_Strict):
+    """What made the stream: calling it again with these parameters gives the same stream."""
+
+    name: str
+    parameters: dict[str, JsonValue]
+    seed: Count
+
+
+class ScenarioCard(_Strict):
+    """The rule by which tasks follow each other, and who is told which task a row belongs to."""
+
+    name: str
+    boundary: Literal["abrupt", "gradual"]
+    task_identity: Literal["always", "training", "never"] = Field(
+        description="When a learner may be told the task: always, in training only, or never."
+    )
+
+
+class TaskCard(_Strict):
+    """One task: its labels and how often they occur."""
+
+    name: str
+    signature: list[Count] = Field(description="Indices of the labels that can occur.")
+    label_frequencies: list[Share] = Field(description="Share of the task's rows that carry each label, all labels.")
+    cardinality: float = Field(ge=0, description="Mean number of labels per row.")
+    n_label_sets: Count = Field(description="Number of distinct label sets.")
+    n_learning: Count
+    n_evaluation: Count
+
+
+class ExperienceCard(_Strict):
+    """One training segment."""
+
+    tasks: list[Count] = Field(description="Indices of the tasks present.")
+    n_samples: Count
+
+
+class DropCard(_Strict):
+    """Something of the source that is not in the stream, and why."""
+
+    what: Literal["rows", "features", "labels"]
+    reason: str
+    count: Count
+    names: list[str] = Field(default_factory=list, description="Names of dropped columns.")
+
+
+class FileCard(_Strict):
+    """A published file."""
+
+    name: str = Field(pattern=r"^[^/\\\x00]+$", description="A plain file name: no folder.")
+    n_bytes: Count
+    sha256: Sha256
+
+
+class StreamCard(_Strict):
+    """Everything there is to know about a stream.
+
+    Unknown fields are refused, so that a card from another version never passes for one of this version.
+    """
+
+    format_version: Literal[1] = 1
+    name: str
+    description: str
+    source: SourceCard
+    generator: GeneratorCard
+    scenario: ScenarioCard
+    versions: dict[str, str]
+    feature_names: list[str]
+    label_names: list[str]
+    label_parents: dict[str, str] = Field(default_factory=dict, description="Label hierarchy: child -> parent.")
+    tasks: list[TaskCard]
+    experiences: list[ExperienceCard]
+    drops: list[DropCard] = Field(default_factory=list)
+    data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
+    files: list[FileCard] = Field(default_factory=list)

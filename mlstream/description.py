@@ -1,0 +1,135 @@
+"""Measure a stream's parts and write what was found on its card."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Sequence
+from importlib import metadata
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream.cards import (
+    DropCard,
+    ExperienceCard,
+    GeneratorCard,
+    ScenarioCard,
+    SourceCard,
+    StreamCard,
+    TaskCard,
+)
+from mlstream.stream import Dataset, Features, Stream, StreamParts
+
+# What can change the bits of a generated stream.
+_VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn")
+
+
+def describe_stream(
+    dataset: Dataset,
+    parts: StreamParts,
+    *,
+    name: str,
+    description: str,
+    generator: GeneratorCard,
+    scenario: ScenarioCard,
+    drops: Sequence[DropCard] = (),
+) -> StreamCard:
+    """Build the card of a stream from its parts.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The table that the rows come from, its dropped columns left out.
+    parts : StreamParts
+        Tasks, experiences and evaluation sets.
+    name, description : str
+        What to call it, and one sentence on what it is.
+    generator : GeneratorCard
+        What makes the stream again.
+    scenario : ScenarioCard
+        The rule by which tasks follow each other.
+    drops : sequence of DropCard
+        What of the source is not in the stream.
+
+    Returns
+    -------
+    StreamCard
+        With every task, experience and evaluation set measured.
+    """
+    return StreamCard(
+        name=name,
+        description=description,
+        source=_describe_source(dataset),
+        generator=generator,
+        scenario=scenario,
+        versions={package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()},
+        feature_names=list(dataset.feature_names),
+        label_names=list(dataset.label_names),
+        tasks=[_describe_task(index, parts) for index in range(len(parts.tasks))],
+        experiences=[
+            ExperienceCard(tasks=np.unique(experience.task_ids).tolist(), n_samples=len(experience))
+            for experience in parts.experiences
+        ],
+        drops=list(drops),
+        data_sha256=hash_data(parts),
+    )
+
+
+def hash_data(parts: StreamParts | Stream) -> str:
+    """Hash every array of a stream, whatever file or layout holds them.
+
+    Returns
+    -------
+    str
+        SHA-256 as 64 hexadecimal digits; equal for streams with equal tasks, rows, order and values.
+    """
+    digest = hashlib.sha256()
+    for task in parts.tasks:
+        _update(digest, np.frombuffer(task.name.encode(), np.uint8), task.signature)
+    for experience in parts.experiences:
+        _update(digest, *_arrays(experience.X), experience.Y, experience.label_mask, experience.row_ids)
+        _update(digest, experience.task_ids)
+    for held_out in parts.evaluation_sets:
+        _update(digest, *_arrays(held_out.X), held_out.Y, held_out.label_mask, held_out.row_ids)
+    return digest.hexdigest()
+
+
+def _arrays(X: Features) -> tuple[npt.NDArray[np.generic], ...]:
+    if sparse.issparse(X):
+        # Index widths depend on how the matrix was made, not on what it holds.
+        return X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return (np.asarray(X),)
+
+
+def _update(digest: hashlib._Hash, *arrays: npt.NDArray[np.generic]) -> None:
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+
+
+def _describe_source(dataset: Dataset) -> SourceCard:
+    return SourceCard(
+        name=dataset.name,
+        origin=dataset.source or "memory",
+        licence=dataset.licence,
+        citation=dataset.citation,
+        sha256=dataset.sha256 or None,
+        n_samples=dataset.n_samples,
+    )
+
+
+def _describe_task(index: int, parts: StreamParts) -> TaskCard:
+    task, held_out = parts.tasks[index], parts.evaluation_sets[index].Y
+    learning = [experience.Y[experience.task_ids == index] for experience in parts.experiences]
+    Y = np.concatenate([*learning, held_out])
+    return TaskCard(
+        name=task.name,
+        signature=np.flatnonzero(task.signature).tolist(),
+        label_frequencies=Y.mean(axis=0).tolist() if len(Y) else [0.0] * Y.shape[1],
+        cardinality=float(Y.sum(axis=1).mean()) if len(Y) else 0.0,
+        n_label_sets=len(np.unique(Y, axis=0)),
+        n_learning=sum(len(part) for part in learning),
+        n_evaluation=len(held_out),
+    )

@@ -1,0 +1,209 @@
+"""The record of a run: complete alone, written once, never overwritten silently."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from mlstream._files import write_text_atomically
+from mlstream.cards import StreamCard
+
+Seconds = Annotated[float, Field(ge=0)]
+KilowattHours = Annotated[float, Field(ge=0)]
+# A score that is not defined (a label with one class only, say) is recorded as null: JSON has no NaN.
+Score = float | None
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class _Record(BaseModel):
+    """Immutable, and refuses fields it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PhaseResources(_Record):
+    """What one phase of a run cost, around learner calls only."""
+
+    wall_time_s: Seconds = 0.0
+    cpu_time_s: Seconds = 0.0
+    energy_kwh: KilowattHours | None = Field(None, description="None where energy was not measured.")
+
+
+class Resources(_Record):
+    """What a run cost, by phase."""
+
+    phases: dict[str, PhaseResources] = Field(
+        description="'online' (predict and learn in one call), or 'predict' and 'learn' apart; and 'evaluate'."
+    )
+    peak_memory_bytes: int = Field(ge=0)
+    model_size_bytes: int = Field(ge=0)
+    energy_method: str = Field(description="The meter, or how energy was estimated; 'none' where it was not measured.")
+    energy_is_estimate: bool
+    energy_below_resolution: bool = Field(description="Too short for the meter: the figure has no meaning.")
+
+
+class Curve(_Record):
+    """A prequential score at checkpoints along the stream."""
+
+    n_rows: list[int] = Field(description="Rows seen at each checkpoint.")
+    cumulative: list[Score] = Field(description="Over all rows seen so far.")
+    windowed: list[Score] = Field(description="Over the last `window` rows.")
+    window: int = Field(ge=1)
+
+
+class RunResult(_Record):
+    """One (stream, strategy, seed), from first prediction to last evaluation.
+
+    ``R[metric][s][j]`` is the score on the evaluation set of task j after experience s; row 0 is before any learning.
+    """
+
+    format_version: Literal[1] = 1
+    strategy: str
+    estimator: str = Field(description="The estimator's own representation, parameters included.")
+    parameters: dict[str, JsonValue]
+    seed: int = Field(ge=0)
+    stream: str
+    stream_sha256: str
+    task_names: list[str]
+    order: list[list[int]] = Field(description="Tasks present in each experience.")
+    experience_sizes: list[int]
+    label_space: Literal["task", "seen", "all"]
+    uses_task: bool
+    status: Literal["done", "capped", "failed"]
+    error: str | None = None
+    scores: dict[str, Score] = Field(default_factory=dict, description="One number per metric.")
+    curves: dict[str, Curve] = Field(default_factory=dict)
+    R: dict[str, list[list[Score]]] = Field(default_factory=dict)
+    resources: Resources | None = None
+    versions: dict[str, str]
+    machine: dict[str, str]
+
+
+def run_path(directory: str | os.PathLike[str], result: RunResult) -> Path:
+    """Give the file that holds the record of a run.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+    result : RunResult
+        The run.
+
+    Returns
+    -------
+    Path
+        ``directory/runs/<stream>/<strategy>-seed<seed>.json``.
+    """
+    stream, strategy = _plain(result.stream), _plain(result.strategy)
+    return Path(directory) / "runs" / stream / f"{strategy}-seed{result.seed}.json"
+
+
+def save_run(result: RunResult, directory: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Write the record of a run, complete or not at all.
+
+    Parameters
+    ----------
+    result : RunResult
+        The run.
+    directory : path
+        The folder of a campaign; made if absent.
+    overwrite : bool
+        Replace a record that is there already.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    FileExistsError
+        If the record exists and `overwrite` is false.
+    """
+    path = run_path(directory, result)
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text_atomically(path, result.model_dump_json(indent=1))
+    return path
+
+
+def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
+    """Read every record of a campaign, sorted by stream, strategy and seed.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+
+    Returns
+    -------
+    list of RunResult
+        At least one.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no record.
+    ValueError
+        If a file there is not a record of this version; the message names it.
+    """
+    paths = sorted(Path(directory).glob("runs/*/*.json"))
+    if not paths:
+        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
+    return [_read(path, RunResult) for path in paths]
+
+
+def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
+    """Put the card of a campaign's stream beside its runs, so that a report needs nothing else.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+    directory : path
+        The folder of a campaign; made if absent.
+
+    Returns
+    -------
+    Path
+        ``directory/streams/<stream>.card.json``.
+    """
+    path = Path(directory) / "streams" / f"{_plain(card.name)}.card.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text_atomically(path, card.model_dump_json(indent=1))
+    return path
+
+
+def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
+    """Read the cards of a campaign's streams.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+
+    Returns
+    -------
+    dict
+        Name of the stream -> card.
+    """
+    cards = [_read(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
+    return {card.name: card for card in cards}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", name)
+
+
+def _read(path: Path, model: type[Model]) -> Model:
+    try:
+        return model.model_validate_json(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ValueError(f"{path} must hold a {model.__name__} of this version. Got {where}: {first['msg']}.") from None

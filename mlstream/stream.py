@@ -1,0 +1,289 @@
+"""The nouns of the project: a table, its tasks, and the stream that visits them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from mlstream.cards import StreamCard
+
+Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array
+Indicator: TypeAlias = npt.NDArray[np.uint8]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Index: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A multi-label table.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Features, finite.
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        0/1 label indicator matrix.
+    feature_names, label_names : tuple of str
+        One name per column.
+    name : str
+        Short name, used in titles and file names.
+    source : str
+        Where the table comes from: the name of a registered data set, or the path of a file.
+    licence, citation : str
+        Terms of use, and what to cite; empty when unknown.
+    sha256 : str
+        Hash of the file that the table was read from; empty for a table made in memory.
+
+    Raises
+    ------
+    ValueError
+        If shapes or names disagree, Y holds anything but 0 and 1, or X holds NaN or infinity.
+    """
+
+    X: Features
+    Y: Indicator
+    feature_names: tuple[str, ...]
+    label_names: tuple[str, ...]
+    name: str
+    source: str = ""
+    licence: str = ""
+    citation: str = ""
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        _require_table(self.X, self.Y, self.name)
+        _require_names(self.feature_names, self.X.shape[1], "feature")
+        _require_names(self.label_names, self.Y.shape[1], "label")
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.Y.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Data with one label distribution.
+
+    Parameters
+    ----------
+    name : str
+        Short name, unique in its stream.
+    signature : ndarray of bool, shape (n_labels,)
+        The labels that can occur in the task.
+    """
+
+    name: str
+    signature: Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Experience:
+    """One training segment of a stream, in stream order.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Features.
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        0/1 label indicator matrix.
+    task_ids : ndarray of int64, shape (n_samples,)
+        Index of each row's task in ``stream.tasks``.
+    label_mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
+        Labels that count: the signature of the task, by row where the experience mixes tasks.
+    row_ids : ndarray of int64, shape (n_samples,)
+        Index of each row in the table that the stream was made from.
+    """
+
+    X: Features
+    Y: Indicator
+    task_ids: Index
+    label_mask: Mask
+    row_ids: Index
+
+    def __len__(self) -> int:
+        return int(self.Y.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationSet:
+    """Held-out rows of one task.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Features.
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        0/1 label indicator matrix.
+    task_id : int
+        Index of the task in ``stream.tasks``.
+    label_mask : ndarray of bool, shape (n_labels,)
+        The signature of the task.
+    row_ids : ndarray of int64, shape (n_samples,)
+        Index of each row in the table that the stream was made from.
+    """
+
+    X: Features
+    Y: Indicator
+    task_id: int
+    label_mask: Mask
+    row_ids: Index
+
+    def __len__(self) -> int:
+        return int(self.Y.shape[0])
+
+
+class StreamParts(NamedTuple):
+    """What a stream is made of, before it has a card.
+
+    Parameters
+    ----------
+    tasks : tuple of Task
+        The tasks, by index.
+    experiences : tuple of Experience
+        The training segments, in order.
+    evaluation_sets : tuple of EvaluationSet
+        Held-out rows, one set per task.
+    """
+
+    tasks: tuple[Task, ...]
+    experiences: tuple[Experience, ...]
+    evaluation_sets: tuple[EvaluationSet, ...]
+
+
+class Stream:
+    """A sequence of experiences over tasks, with one evaluation set per task and a card.
+
+    A stream is immutable and can be iterated as often as needed: ``for experience in stream``.
+
+    Parameters
+    ----------
+    parts : StreamParts
+        Tasks, experiences in the order in which they arrive, and one evaluation set per task in the order of the tasks.
+    card : StreamCard
+        The description that travels with the stream.
+
+    Raises
+    ------
+    ValueError
+        If the parts disagree in width, or the evaluation sets are not one per task.
+    """
+
+    def __init__(self, parts: StreamParts, card: StreamCard) -> None:
+        self._parts = parts
+        self._card = card
+        _require_consistent(parts)
+
+    def __iter__(self) -> Iterator[Experience]:
+        return iter(self.experiences)
+
+    def __len__(self) -> int:
+        return len(self.experiences)
+
+    def __repr__(self) -> str:
+        return (
+            f"Stream({self._card.name!r}: {len(self)} experiences of {self.n_tasks} tasks, "
+            f"{self.n_samples} rows, {self.n_features} features, {self.n_labels} labels)"
+        )
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks, by index."""
+        return self._parts.tasks
+
+    @property
+    def experiences(self) -> tuple[Experience, ...]:
+        """The training segments, in order."""
+        return self._parts.experiences
+
+    @property
+    def evaluation_sets(self) -> tuple[EvaluationSet, ...]:
+        """Held-out rows, one set per task."""
+        return self._parts.evaluation_sets
+
+    @property
+    def card(self) -> StreamCard:
+        """The description that travels with the stream."""
+        return self._card
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks."""
+        return len(self.tasks)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows to learn from, all experiences together."""
+        return sum(len(experience) for experience in self.experiences)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.experiences[0].X.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return int(self.tasks[0].signature.shape[0])
+
+    @property
+    def order(self) -> Mask:
+        """Tasks present in each experience: boolean (n_experiences, n_tasks), the ``order`` of the metrics."""
+        present = np.zeros((len(self), self.n_tasks), dtype=bool)
+        for row, experience in zip(present, self.experiences, strict=True):
+            row[np.unique(experience.task_ids)] = True
+        return present
+
+
+def _require_table(X: Features, Y: Indicator, name: str) -> None:
+    if X.ndim != 2 or Y.ndim != 2 or X.shape[0] != Y.shape[0]:
+        raise ValueError(f"{name}: X and Y must be 2-D with as many rows each. Got shapes {X.shape} and {Y.shape}.")
+    values = X.data if sparse.issparse(X) else X
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name}: X must be finite. Got NaN or infinity in column {_first_bad_column(X)}.")
+    if Y.size and Y.max() > 1:
+        raise ValueError(f"{name}: Y must hold 0 and 1 only. Got the value {Y.max()}.")
+
+
+def _first_bad_column(X: Features) -> int:
+    table = X.tocoo() if sparse.issparse(X) else X
+    if sparse.issparse(table):
+        return int(table.col[~np.isfinite(table.data)].min())
+    return int(np.argmin(np.isfinite(table).all(axis=0)))
+
+
+def _require_names(names: tuple[str, ...], width: int, what: str) -> None:
+    if len(names) != width:
+        raise ValueError(f"There must be one {what} name per column. Got {len(names)} names for {width} columns.")
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{what.capitalize()} names must differ. Got {twice!r} more than once.")
+
+
+def _require_consistent(stream: StreamParts) -> None:
+    if not stream.experiences or not stream.tasks:
+        raise ValueError("A stream must hold at least one task and one experience. Got none.")
+    if [held_out.task_id for held_out in stream.evaluation_sets] != list(range(len(stream.tasks))):
+        got = [held_out.task_id for held_out in stream.evaluation_sets]
+        raise ValueError(f"There must be one evaluation set per task, in task order. Got {got}.")
+    expected = _widths(stream.experiences[0])[0], *[stream.tasks[0].signature.shape[0]] * 2
+    for part in (*stream.experiences, *stream.evaluation_sets):
+        if _widths(part) != expected:
+            raise ValueError(
+                f"Every part of a stream must have (features, labels, mask) of width {expected}. Got {_widths(part)}."
+            )
+        if not part.X.shape[0] == part.Y.shape[0] == part.row_ids.shape[0]:
+            raise ValueError(
+                f"X, Y and row_ids of a part must have as many rows each. "
+                f"Got {part.X.shape[0]}, {part.Y.shape[0]} and {part.row_ids.shape[0]}."
+            )
+
+
+def _widths(part: Experience | EvaluationSet) -> tuple[int, ...]:
+    return part.X.shape[1], part.Y.shape[1], part.label_mask.shape[-1]

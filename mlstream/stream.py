@@ -273,7 +273,8 @@ def _require_consistent(stream: StreamParts) -> None:
         got = [held_out.task_id for held_out in stream.evaluation_sets]
         raise ValueError(f"There must be one evaluation set per task, in task order. Got {got}.")
     expected = _widths(stream.experiences[0])[0], *[stream.tasks[0].signature.shape[0]] * 2
-    for part in (*stream.experiences, *stream.evaluation_sets):
+    parts: tuple[Experience | EvaluationSet, ...] = (*stream.experiences, *stream.evaluation_sets)
+    for part in parts:
         if _widths(part) != expected:
             raise ValueError(
                 f"Every part of a stream must have (features, labels, mask) of width {expected}. Got {_widths(part)}."

@@ -1,0 +1,62 @@
+# The verbs: demo, test, lint, docs, bench, clean. Each installs what it needs into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+SOURCE := metrics estimators mlstream
+# The tests run against the built wheel, from a folder that holds no source: see `check`.
+SITE := $(CURDIR)/build/site
+CHECK := $(CURDIR)/build/check
+export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
+
+.PHONY: demo test lint docs bench clean check
+
+demo: .venv/demo.stamp
+	rm -rf demo
+	$(BIN)/mlstream demo --output demo
+
+test: lint check
+
+lint: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: .venv/test.stamp
+	rm -rf build
+	$(BIN)/python -m build --wheel --outdir build/dist
+	$(PIP) --no-deps --target $(SITE) build/dist/*.whl
+	mkdir -p $(CHECK)
+	cp -r tests examples data_cards README.md CHANGELOG.md pyproject.toml $(CHECK)
+	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -n 2 --dist worksteal
+	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -q --doctest-modules --pyargs $(SOURCE)
+
+docs: .venv/docs.stamp
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+bench: .venv/bench.stamp
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv build demo docs/_build docs/auto_examples docs/api/generated *.egg-info
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/demo.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable .
+	touch $@
+
+.venv/test.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable '.[test,torch,skops]'
+	touch $@
+
+.venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable '.[docs]'
+	touch $@
+
+.venv/bench.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable '.[bench,torch]'
+	touch $@

@@ -1,0 +1,36 @@
+"""Sphinx reads this file; `make docs` treats every warning as an error."""
+
+from importlib import metadata
+
+project = "mlstream"
+author = "The mlstream developers"
+copyright = "2026, The mlstream developers"
+release = metadata.version("mlstream")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
+html_theme = "pydata_sphinx_theme"
+html_title = "mlstream"
+html_theme_options = {"show_prev_next": False, "navigation_with_keys": True}
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc's Parameters section states the types
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "download_all_examples": False,
+    "show_memory": False,
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+}

@@ -1,0 +1,102 @@
+"""The one gate of the estimators: features, masks and weights are checked here, once; inside, code trusts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+Array = npt.NDArray[Any]
+Features = Array | sparse.csr_array
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Give the estimator back the attributes it had, if the block fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_features(estimator: Any, X: Any, *, first: bool) -> Features:
+    """Return X as float array or canonical CSR of the estimator's width; the first call fixes the width."""
+    if first or not _is_plain(estimator, X):
+        X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False)
+    if is_sparse(X):
+        X = _canonical(X)
+    _check_finite(X)
+    return X
+
+
+def is_sparse(X: Any) -> bool:
+    """Tell a sparse matrix or array from everything else."""
+    return bool(sparse.issparse(X))
+
+
+def check_label_mask(label_mask: Any, n_samples: int, n_labels: int) -> npt.NDArray[np.bool_] | None:
+    """Return the mask as boolean (n_samples, n_labels), or None if there is none."""
+    if label_mask is None:
+        return None
+    mask = np.asarray(label_mask)
+    if mask.dtype.kind != "b" and not np.isin(mask, (0, 1)).all():
+        raise ValueError(f"label_mask must be boolean. Got dtype {mask.dtype} instead.")
+    if mask.shape not in ((n_labels,), (n_samples, n_labels)):
+        raise ValueError(
+            f"label_mask must have shape ({n_labels},) or ({n_samples}, {n_labels}). Got {mask.shape} instead."
+        )
+    mask = np.broadcast_to(mask.astype(bool, copy=False), (n_samples, n_labels))
+    if not mask.any(axis=1).all():
+        row = int(np.argmin(mask.any(axis=1)))
+        raise ValueError(f"label_mask must leave at least one label in every row. Got none in row {row} instead.")
+    return mask
+
+
+def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float64] | None:
+    """Return the weights as float64 (n_samples,), or None if there are none."""
+    if sample_weight is None:
+        return None
+    return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+
+
+def _is_plain(estimator: Any, X: Any) -> bool:
+    """Tell whether nothing but finiteness is left to check: one call per row should not cost a full validation."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in FLOATS
+        and X.ndim == 2
+        and X.shape[1] == estimator.n_features_in_
+        and len(X) > 0
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
+def _canonical(X: Any) -> sparse.csr_array:
+    X = sparse.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _check_finite(X: Features) -> None:
+    if isinstance(X, sparse.csr_array):
+        if not np.isfinite(X.data).all():
+            position = int(np.argmin(np.isfinite(X.data)))
+            row = int(np.searchsorted(X.indptr, position, side="right")) - 1
+            _refuse(X.data[position], row, int(X.indices[position]))
+    elif not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0].tolist()
+        _refuse(X[row, column], row, column)
+
+
+def _refuse(value: float, row: int, column: int) -> None:
+    got = "NaN" if np.isnan(value) else f"infinity ({value})"
+    raise ValueError(f"X must be finite. Got {got} at row {row}, column {column} instead.")

@@ -1,0 +1,178 @@
+"""What an estimator learns: labels of a row, or one class of a row; both reach the learner as 0/1 columns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d
+
+from estimators._gate import is_sparse
+
+Array = npt.NDArray[Any]
+
+
+class LabelTarget:
+    """Multi-label: any subset of `width` labels.
+
+    Parameters
+    ----------
+    width : int
+        Number of labels.
+    announced : bool
+        Whether the width was announced with `classes`: a table may then hold the first labels only, and the labels
+        that have not come yet are zeros.
+    names : sequence of str, optional
+        Names of the labels, if announced.
+    """
+
+    multilabel = True
+
+    def __init__(self, width: int, *, announced: bool = False, names: Sequence[Any] | None = None) -> None:
+        self.width = width
+        self.announced = announced
+        self.names = None if names is None else list(names)
+        self.classes = [np.array([0, 1]) for _ in range(width)]
+
+    def encode(self, Y: Any) -> npt.NDArray[np.uint8]:
+        """Check an indicator matrix, dense or sparse, and return it as (n_samples, width) of 0 and 1."""
+        Y = _indicator(Y)
+        missing = self.width - Y.shape[1]
+        if missing < 0 or (missing and not self.announced):
+            raise ValueError(
+                f"Y must have {'at most ' * self.announced}{self.width} label columns, as fixed at the first call. "
+                f"Got {Y.shape[1]} instead; announce labels that come later with `classes` at the first call."
+            )
+        return np.pad(Y, ((0, 0), (0, missing))) if missing else Y
+
+    def agrees_with(self, other: Any) -> bool:
+        """Tell whether `other` announces the same labels."""
+        return isinstance(other, LabelTarget) and self.width == other.width and other.names in (None, self.names)
+
+    def probabilities(self, scores: Array) -> Array:
+        """Keep P(label = 1) inside the open interval (0, 1), as scikit-learn asks of probabilities."""
+        one = scores.dtype.type(1)
+        return np.clip(scores, np.finfo(scores.dtype).tiny, np.nextafter(one, 0 * one))
+
+    def decisions(self, decided: Array, scores: Array) -> npt.NDArray[np.int64]:  # noqa: ARG002 - one shape for both
+        """Return the label sets as the learner decided them."""
+        return decided.astype(np.int64)
+
+
+class ClassTarget:
+    """One class a row, with scikit-learn's shapes.
+
+    Two classes are one column (is it the second?), more are one column each.
+
+    Parameters
+    ----------
+    values : ndarray
+        The sorted distinct values.
+    """
+
+    multilabel = False
+
+    def __init__(self, values: Array) -> None:
+        self.classes = values
+        self.width = 1 if len(values) <= 2 else len(values)
+
+    def codes(self, y: Any) -> npt.NDArray[np.int64]:
+        """Check a target vector and return the position of each value in `classes`."""
+        y = _vector(y)
+        codes = np.searchsorted(self.classes, y).clip(max=len(self.classes) - 1)
+        unknown = self.classes[codes] != y
+        if unknown.any():
+            raise ValueError(
+                f"y must hold the classes {_short(self.classes)} known from the first call. Got "
+                f"{y[unknown][:1].tolist()[0]!r} instead; announce all with `classes` at the first call."
+            )
+        return codes.astype(np.int64)
+
+    def encode(self, y: Any) -> npt.NDArray[np.uint8]:
+        """Check a target vector and return it as (n_samples, width) of 0 and 1."""
+        codes = self.codes(y)[:, np.newaxis]
+        columns = np.arange(self.width) + (self.width == 1)
+        return (codes == columns).astype(np.uint8)
+
+    def agrees_with(self, other: Any) -> bool:
+        """Tell whether `other` announces the same classes."""
+        return isinstance(other, ClassTarget) and np.array_equal(self.classes, other.classes)
+
+    def probabilities(self, scores: Array) -> Array:
+        """Return (n_samples, n_classes): scores of columns made to sum to 1; scores of classes pass."""
+        n_classes = len(self.classes)
+        if n_classes == 1:
+            return np.ones((len(scores), 1))
+        if scores.shape[1] == 1:
+            return np.hstack([1 - scores, scores])
+        total = scores.sum(axis=1, keepdims=True)
+        uniform = np.full_like(scores, 1 / n_classes)
+        return np.divide(scores, total, out=uniform, where=total > 0)
+
+    def decisions(self, decided: Array, scores: Array) -> Array:  # noqa: ARG002 - one shape for both
+        """Return the most probable class of each row."""
+        return self.classes[self.probabilities(scores).argmax(axis=1)]
+
+
+Target = LabelTarget | ClassTarget
+
+
+def make_target(Y: Any, classes: Any = None) -> Target:
+    """Tell from the first targets, and from what is announced, what there is to learn."""
+    if is_indicator(Y):
+        return _label_target(_indicator(Y).shape[1], classes)
+    y = _vector(Y)
+    return ClassTarget(np.unique(y) if classes is None else np.unique(np.asarray(classes)))
+
+
+def is_indicator(Y: Any) -> bool:
+    """Tell whether Y is a table of labels; a single column of other values than 0/1 is a vector of classes."""
+    if is_sparse(Y):
+        return True
+    Y = np.asarray(Y)
+    return Y.ndim == 2 and (Y.shape[1] != 1 or Y.dtype.kind == "b" or bool(np.isin(Y, (0, 1)).all()))
+
+
+def _label_target(width: int, classes: Any) -> LabelTarget:
+    if classes is None:
+        return LabelTarget(width)
+    if isinstance(classes, int | np.integer):
+        return LabelTarget(int(classes), announced=True)
+    announced = list(classes)
+    if announced and all(isinstance(entry, list | tuple | np.ndarray) for entry in announced):
+        if any(not set(np.asarray(entry).tolist()) <= {0, 1} for entry in announced):
+            raise ValueError(f"classes must hold 0 and 1 only for every label. Got {_short(announced)} instead.")
+        return LabelTarget(len(announced), announced=True)
+    if len(set(announced)) != len(announced):
+        raise ValueError(f"classes must name every label once. Got {_short(announced)} instead.")
+    return LabelTarget(len(announced), announced=True, names=announced)
+
+
+def _indicator(Y: Any) -> npt.NDArray[np.uint8]:
+    if type(Y) is np.ndarray and Y.ndim == 2 and Y.dtype.kind in "bui" and len(Y):
+        dense = Y
+    elif is_sparse(Y):
+        dense = Y.toarray()
+    else:
+        dense = check_array(Y, dtype=None, input_name="Y")
+    if dense.dtype.kind != "b" and not ((dense == 0) | (dense == 1)).all():
+        row, column = np.argwhere((dense != 0) & (dense != 1))[0]
+        raise ValueError(
+            f"Y must be a table of 0 and 1, or one column of classes. Got {dense[row, column].item()!r} "
+            f"at row {row}, column {column} instead (continuous and multi-class tables are not learnt)."
+        )
+    return np.ascontiguousarray(dense, dtype=np.uint8)
+
+
+def _vector(y: Any) -> Array:
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity. y must be finite.")
+    check_classification_targets(y)
+    return np.asarray(y)
+
+
+def _short(values: Any) -> str:
+    shown = ", ".join(repr(v.tolist() if isinstance(v, np.generic | np.ndarray) else v) for v in list(values)[:8])
+    return f"[{shown}{', ...' if len(values) > 8 else ''}]"

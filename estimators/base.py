@@ -1,0 +1,255 @@
+"""The contract of learning from a stream, written once: first call, checks, masks, test-then-train."""
+
+import pickle
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from estimators._gate import Features, check_features, check_label_mask, check_sample_weight, unchanged_on_error
+from estimators._targets import ClassTarget, Target, make_target
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+
+class StreamClassifier(ClassifierMixin, BaseEstimator):
+    """Base of every classifier that learns from a stream, row after row.
+
+    A learner writes three short hooks over checked input and gets the whole contract:
+
+    - ``_start()``: build the state before anything is learnt; ``n_features_in_`` and ``n_labels_`` are known;
+    - ``_learn(X, Y, mask, weight)``: learn rows in order;
+    - ``_predict_proba(X)``: float (n_samples, n_labels_), P(column is 1), changing nothing.
+
+    X is a float32 or float64 array or canonical ``csr_array``; Y is uint8 (n_samples, n_labels_); mask is None or
+    boolean (n_samples, n_labels_), and always None for a learner that does not use the task; weight is None or float64
+    (n_samples,). A one-dimensional target of two classes is one column (is it the second class?), of more classes one
+    column each. A learner of classes sets ``_takes_codes = True``: for such targets Y is then int64 (n_samples,), a
+    position in ``classes_``, and ``_predict_proba`` returns (n_samples, len(classes_)).
+
+    Two more hooks have defaults: ``_infer(X)`` returns decisions and probabilities (override it where decisions are not
+    P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train (override it with a compiled loop).
+
+    Everything a learner learns lives in attributes that end in an underscore: `fit` forgets these. A call that fails
+    gives every attribute back its former value; an array changed in place is for the hook that changes it to restore.
+
+    Attributes
+    ----------
+    classes_ : list of ndarray, or ndarray
+        Multi-label: ``array([0, 1])`` for each label, as scikit-learn's multi-output classifiers have it. One class a
+        row: the sorted values.
+    n_labels_ : int
+        Number of labels (for one class a row: number of 0/1 columns that stand for it).
+    n_features_in_ : int
+        Number of features.
+    """
+
+    _takes_codes: ClassVar[bool] = False
+
+    # ------------------------------------------------------------------ learn
+    def partial_fit(
+        self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn the rows of a chunk, in order, on top of what is known.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features, finite; CSR stays CSR.
+        Y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+            0/1 indicator of labels, or one class a row.
+        classes : int, list of str, list of ndarray, or ndarray, optional
+            Read at the first call, which fixes the width: the number of labels, their names, or scikit-learn's list of
+            arrays for labels; the values for one class a row. None: what the first Y holds.
+        label_mask : bool ndarray of shape (n_labels,) or (n_samples, n_labels), optional
+            Which labels count, for learners with ``uses_task``; the others learn the zeros outside it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights of the rows; a row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything in the call is wrong.
+        """
+        with unchanged_on_error(self):
+            X, Y, mask = self._check_chunk(X, Y, classes, label_mask)
+            self._learn(X, Y, mask, check_sample_weight(sample_weight, X))
+        return self
+
+    def fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> Self:
+        """Forget everything, then learn the rows in one pass.
+
+        Parameters
+        ----------
+        X, Y, label_mask
+            As in `partial_fit`. There is no ``sample_weight``: a learner for which order matters cannot make a row
+            of weight two equal to the row met twice, which scikit-learn asks of ``fit``.
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything in the call is wrong.
+        """
+        with unchanged_on_error(self):
+            self._forget()
+            X, Y, mask = self._check_chunk(X, Y, None, label_mask)
+            self._learn(X, Y, mask, None)
+        return self
+
+    def start(self, X: Any, Y: Any, classes: Any = None) -> Self:
+        """Take the start state for data like these, learning nothing, so that `predict` can answer before any row.
+
+        Parameters
+        ----------
+        X, Y, classes
+            As in `partial_fit`; only their widths and kinds are read.
+
+        Returns
+        -------
+        self
+            The estimator, which answers but has learnt nothing.
+        """
+        with unchanged_on_error(self):
+            self._forget()
+            self._check_chunk(X, Y, classes, None)
+        return self
+
+    # ---------------------------------------------------------------- predict
+    def predict(self, X: Any) -> Array:
+        """Decide the labels, or the class, of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,)
+            0/1 integers, or values of ``classes_``.
+        """
+        X = self._check_features(X)
+        return self._target_.decisions(*self._infer(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Estimate probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            P(label = 1) of each label, inside (0, 1); for one class a row, P(class), rows summing to 1.
+        """
+        X = self._check_features(X)
+        return self._target_.probabilities(self._predict_proba(X))
+
+    def predict_then_fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> tuple[Array, Array]:
+        """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
+
+        Parameters
+        ----------
+        X, Y, label_mask
+            As in `partial_fit`; an estimator that knows nothing yet answers from its start state.
+
+        Returns
+        -------
+        Y_pred : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            As `predict` gives row by row.
+        Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            As `predict_proba` gives row by row.
+        """
+        with unchanged_on_error(self):
+            X, Y, mask = self._check_chunk(X, Y, None, label_mask)
+            decided, scores = self._predict_then_learn(X, Y, mask)
+        return self._target_.decisions(decided, scores), self._target_.probabilities(scores)
+
+    # ------------------------------------------------------------------ facts
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt."""
+        return False
+
+    @property
+    def memory_bytes_(self) -> int:
+        """Size of what has been learnt, as saved."""
+        return len(pickle.dumps(vars(self), protocol=pickle.HIGHEST_PROTOCOL))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_target_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------------ hooks
+    _target_: Target
+
+    def _start(self) -> None:
+        raise NotImplementedError
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
+        raise NotImplementedError
+
+    def _predict_proba(self, X: Features) -> Array:
+        raise NotImplementedError
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        proba = self._predict_proba(X)
+        return proba >= 0.5, proba
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+        answers = []
+        for i in range(X.shape[0]):
+            row = slice(i, i + 1)
+            answers.append(self._infer(X[row]))
+            self._learn(X[row], Y[row], None if mask is None else mask[row], None)
+        decided, scores = zip(*answers, strict=True)
+        return np.concatenate(decided), np.concatenate(scores)
+
+    # ------------------------------------------------------------------- gate
+    def _check_chunk(self, X: Any, Y: Any, classes: Any, label_mask: Any) -> tuple[Features, Array, Mask | None]:
+        first = not self.__sklearn_is_fitted__()
+        if Y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X = check_features(self, X, first=first)
+        if first:
+            self._take_target(make_target(Y, classes))
+        elif classes is not None and not self._target_.agrees_with(make_target(Y, classes)):
+            raise ValueError("classes must be those of the first call, or None.")
+        Y = self._encode(Y)
+        if X.shape[0] != len(Y):
+            raise ValueError(f"X and Y must have as many rows as each other. Got {X.shape[0]} and {len(Y)} instead.")
+        mask = check_label_mask(label_mask, len(Y), self.n_labels_)
+        return X, Y, mask if self.uses_task else None
+
+    def _take_target(self, target: Target) -> None:
+        self._target_ = target
+        self.classes_ = target.classes
+        self.n_labels_ = target.width
+        self._start()
+
+    def _encode(self, Y: Any) -> Array:
+        if self._takes_codes and isinstance(self._target_, ClassTarget):
+            return self._target_.codes(Y)
+        return self._target_.encode(Y)
+
+    def _check_features(self, X: Any) -> Features:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} has not learnt anything yet. Call `fit` or `partial_fit` first."
+            )
+        return check_features(self, X, first=False)
+
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)

@@ -1,0 +1,5 @@
+"""``python -m mlstream``."""
+
+from mlstream.cli import main
+
+main()

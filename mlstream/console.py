@@ -1,0 +1,88 @@
+"""What the command line shows: sentences, tables, and progress bars (plain lines when not on a terminal)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from mlstream.cards import StreamCard, TaskCard
+from mlstream.datasets import DatasetEntry
+from mlstream.protocol.results import RunResult
+
+_LEVELS = " ░▒▓█"
+_WIDEST_HEAT_MAP = 101
+
+
+def say(message: str) -> None:
+    """Print one sentence."""
+    Console(soft_wrap=True, highlight=False, markup=False).print(message)
+
+
+def show_datasets(entries: Iterable[DatasetEntry]) -> None:
+    """Print the tables that can be named."""
+    table = Table("name", "rows", "features", "labels", "where", box=None)
+    for entry in entries:
+        table.add_row(entry.name, f"{entry.n_samples:,}", str(entry.n_features), str(entry.n_labels), entry.where)
+    Console().print(table)
+
+
+def show_card(card: StreamCard) -> None:
+    """Print what a stream is: origin, tasks, signatures, schedule, drops."""
+    console = Console(highlight=False)
+    console.print(f"[bold]{card.name}[/bold]: {card.description}", soft_wrap=True)
+    console.print(
+        f"{len(card.feature_names)} features, {len(card.label_names)} labels, {len(card.tasks)} tasks, "
+        f"{len(card.experiences)} experiences; from {card.source.name} ({card.source.n_samples:,} rows), "
+        f"generator {card.generator.name}, seed {card.generator.seed}",
+        soft_wrap=True,
+    )
+    console.print(_task_table(card))
+    console.print("Schedule: " + " -> ".join(_visit(card, i) for i in range(len(card.experiences))), soft_wrap=True)
+    for drop in card.drops:
+        names = f" ({', '.join(drop.names)})" if drop.names else ""
+        console.print(f"Dropped: {drop.count} {drop.what}, {drop.reason}{names}", soft_wrap=True, markup=False)
+
+
+def show_results(results: Sequence[RunResult]) -> None:
+    """Print one line of scores per run."""
+    columns = ("ba_macro", "acc", "bwt", "fwt", "frug")
+    table = Table("stream", "strategy", "seed", "status", *columns, "seconds", box=None)
+    for result in results:
+        scores = [_format(result.scores.get(column)) for column in columns]
+        table.add_row(
+            result.stream, result.strategy, str(result.seed), result.status, *scores, f"{_seconds(result):.2f}"
+        )
+    Console().print(table)
+
+
+def _seconds(result: RunResult) -> float:
+    return sum(phase.wall_time_s for phase in result.resources.phases.values()) if result.resources else 0.0
+
+
+def _format(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"
+
+
+def _visit(card: StreamCard, index: int) -> str:
+    experience = card.experiences[index]
+    return f"{'+'.join(card.tasks[task].name for task in experience.tasks)} ({experience.n_samples})"
+
+
+def _task_table(card: StreamCard) -> Table:
+    table = Table("task", "learn", "evaluate", "labels", "cardinality", "label sets", box=None)
+    drawn = len(card.label_names) <= _WIDEST_HEAT_MAP
+    if drawn:
+        table.add_column("frequency of each label", no_wrap=True)
+    for task in card.tasks:
+        cells = [task.name, f"{task.n_learning:,}", f"{task.n_evaluation:,}", str(len(task.signature))]
+        cells += [f"{task.cardinality:.2f}", str(task.n_label_sets)]
+        table.add_row(*cells, *([_heat_row(task)] if drawn else []))
+    return table
+
+
+def _heat_row(task: TaskCard) -> str:
+    # A label that occurs at all shows, however rare it is.
+    levels = [0 if share == 0 else min(4, 1 + int(share * 4)) for share in task.label_frequencies]
+    return "".join(_LEVELS[level] for level in levels)

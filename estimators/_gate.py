@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 Array = npt.NDArray[Any]
 Features = Array | sparse.csr_array
@@ -63,7 +63,12 @@ def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float
     """Return the weights as float64 (n_samples,), or None if there are none."""
     if sample_weight is None:
         return None
-    return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weight.shape != (X.shape[0],):
+        raise ValueError(f"sample_weight must have shape ({X.shape[0]},). Got {weight.shape} instead.")
+    if (weight < 0).any():
+        raise ValueError(f"sample_weight must not be negative. Got {weight.min()} instead.")
+    return np.asarray(weight)
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:

@@ -1,0 +1,92 @@
+"""What the laws of learning probe an estimator with: one small stream, and ways to learn, ask and compare."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+Array = npt.NDArray[Any]
+
+
+class Rows(NamedTuple):
+    """Rows of a stream: features, and 0/1 labels."""
+
+    X: Any
+    Y: Array
+
+    def parts(self, a: int, b: int) -> "tuple[Rows, Rows, Rows]":
+        """Cut the rows into the first a, the next b, and the rest."""
+        cuts = slice(0, a), slice(a, a + b), slice(a + b, None)
+        first, second, rest = (Rows(self.X[cut], self.Y[cut]) for cut in cuts)
+        return first, second, rest
+
+
+def stream() -> Rows:
+    """Draw 110 rows of 6 features, a third of them zero, and 4 learnable labels."""
+    rng = np.random.default_rng(0)
+    X = rng.random((110, 6)) * (rng.random((110, 6)) < 0.7)
+    scores = X @ rng.normal(size=(6, 4)) + 0.1 * rng.normal(size=(110, 4))
+    return Rows(X, (scores > np.median(scores, axis=0)).astype(np.int64))
+
+
+def fresh(estimator: Any) -> Any:
+    """Clone an estimator and seed it where it is not."""
+    copy = clone(estimator)
+    seeds = {name: 0 for name, value in copy.get_params().items() if name.endswith("random_state") and value is None}
+    return copy.set_params(**seeds)
+
+
+def learn(estimator: Any, rows: Rows, size: int | None = None) -> Any:
+    """Teach rows in chunks of a size, all at once by default, and return the estimator."""
+    n = rows.X.shape[0]
+    size = size or n
+    # others than ours ask for the classes at their first call, as scikit-learn's do
+    first = {} if hasattr(estimator, "predict_then_fit") else {"classes": np.arange(rows.Y.shape[1])}
+    for i in range(0, n, size):
+        estimator.partial_fit(rows.X[i : i + size], rows.Y[i : i + size], **first)
+    return estimator
+
+
+def answers(estimator: Any, rows: Rows) -> tuple[Array, ...]:
+    """Ask for decisions, and for probabilities where there are any."""
+    methods = [name for name in ("predict", "predict_proba") if hasattr(estimator, name)]
+    return tuple(np.asarray(getattr(estimator, name)(rows.X)) for name in methods)
+
+
+def loop(estimator: Any, rows: Rows) -> tuple[Array, ...]:
+    """Predict and learn row by row, as `predict_then_fit` is defined, and return the answers."""
+    given = []
+    for i in range(len(rows.X)):
+        row = Rows(rows.X[i : i + 1], rows.Y[i : i + 1])
+        given.append(answers(estimator, row))
+        learn(estimator, row)
+    return tuple(np.concatenate(part) for part in zip(*given, strict=True))
+
+
+def failed_first_call(estimator: Any, X: Array, Y: Array) -> Any:
+    """Return an estimator whose first call ever was refused."""
+    refused = fresh(estimator)
+    demand_error(lambda: refused.partial_fit(X, Y), "NaN in the first X is accepted")
+    return refused
+
+
+def same(one: tuple[Array, ...], two: tuple[Array, ...]) -> bool:
+    """Tell whether two answers agree to the last bit."""
+    return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def demand(holds: bool, otherwise: str) -> None:
+    """Fail with a message unless the statement holds."""
+    if not holds:
+        raise AssertionError(otherwise)
+
+
+def demand_error(call: Callable[[], Any], otherwise: str) -> None:
+    """Fail with a message unless the call raises ValueError."""
+    try:
+        call()
+    except ValueError:
+        return
+    raise AssertionError(otherwise)

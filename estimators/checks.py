@@ -1,0 +1,247 @@
+"""Laws of learning from a stream, as a generator of (estimator, check): scikit-learn's own checks let these slip."""
+
+import inspect
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import get_tags
+
+from estimators._probes import Rows, answers, demand, demand_error, failed_first_call, fresh, learn, loop, same, stream
+
+Check = Callable[[Any], None]
+
+
+def stream_checks(
+    estimator: Any, *, expected_failed_checks: Mapping[str, str] | None = None
+) -> Iterator[tuple[Any, Check]]:
+    """Yield every law of ``partial_fit`` that applies to an estimator, as (estimator, check).
+
+    Laws about ``predict_then_fit``, ``label_mask`` and CSR input are yielded for estimators that claim them: that have
+    the method, the parameter, the tag.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Any multi-label classifier with ``partial_fit``; it is cloned, never changed.
+    expected_failed_checks : mapping of str to str, optional
+        Laws that cannot hold for this estimator, by name, and why; they are not yielded.
+
+    Yields
+    ------
+    estimator : estimator instance
+        The one given.
+    check : callable
+        ``check(estimator)`` raises AssertionError, saying which law is broken.
+
+    Examples
+    --------
+    >>> from estimators.checks import stream_checks
+    >>> from estimators import OnlineNeuralClassifier
+    >>> for estimator, check in stream_checks(OnlineNeuralClassifier(random_state=0)):
+    ...     check(estimator)
+    """
+    unlawful = set(expected_failed_checks or {})
+    unknown = unlawful - {law.__name__ for law in LAWS}
+    if unknown:
+        raise ValueError(f"expected_failed_checks must name laws of LAWS. Got {sorted(unknown)} instead.")
+    for law, applies in LAWS.items():
+        if law.__name__ not in unlawful and applies(estimator):
+            yield estimator, partial(_run, law)
+
+
+# ----------------------------------------------------------------------- laws
+def check_accumulates_over_calls(estimator: Any) -> None:
+    """Check that learning A then B is not learning B alone."""
+    A, B, test = stream().parts(40, 40)
+    both = learn(learn(fresh(estimator), A), B)
+    demand(not same(answers(both, test), answers(learn(fresh(estimator), B), test)), "A is forgotten")
+
+
+def check_fit_forgets(estimator: Any) -> None:
+    """Check that ``fit`` on B gives the same estimator whatever was learnt before."""
+    A, B, test = stream().parts(40, 40)
+    again = learn(fresh(estimator), A).fit(B.X, B.Y)
+    demand(same(answers(again, test), answers(fresh(estimator).fit(B.X, B.Y), test)), "fit remembers")
+
+
+def check_width_is_fixed(estimator: Any) -> None:
+    """Check that more labels than at the first call, or fewer features, are errors."""
+    A, B, _ = stream().parts(40, 40)
+    learnt = learn(fresh(estimator), A)
+    demand_error(lambda: learnt.partial_fit(B.X, np.hstack([B.Y, B.Y[:, :1]])), "one more label is accepted")
+    demand_error(lambda: learnt.partial_fit(B.X[:, :-1], B.Y), "one feature less is accepted")
+
+
+def check_error_changes_nothing(estimator: Any) -> None:
+    """Check that a call that fails leaves the estimator as it was."""
+    A, B, test = stream().parts(40, 40)
+    learnt = learn(fresh(estimator), A)
+    before = answers(learnt, test)
+    spoilt = B.X.copy()
+    spoilt[-1, 0] = np.nan
+    demand_error(lambda: learnt.partial_fit(spoilt, B.Y), "NaN in X is accepted")
+    demand_error(lambda: learnt.partial_fit(B.X, B.Y[:-1]), "fewer rows in Y than in X are accepted")
+    demand(same(before, answers(learnt, test)), "a failed call changed the answers")
+    demand_error(lambda: answers(failed_first_call(estimator, spoilt, B.Y), test), "a failed first call counts")
+
+
+def check_cuts_do_not_matter(estimator: Any) -> None:
+    """Check that one chunk, one-row chunks and uneven chunks teach the same, to the last bit."""
+    A, _, test = stream().parts(60, 0)
+    whole = answers(learn(fresh(estimator), A), test)
+    for size in (1, 7):
+        demand(same(whole, answers(learn(fresh(estimator), A, size), test)), f"chunks of {size} teach otherwise")
+
+
+def check_chunk_without_a_positive(estimator: Any) -> None:
+    """Check that a chunk where no label occurs, even the first, is learnt like any other."""
+    A, B, test = stream().parts(20, 40)
+    empty = A._replace(Y=np.zeros_like(A.Y))
+    learnt = learn(learn(fresh(estimator), empty), B)
+    demand(answers(learnt, test)[0].shape == test.Y.shape, "the answer has another width than the labels")
+    decided = answers(learn(learnt, empty), test)[0]
+    demand(bool(np.isin(decided, (0, 1)).all()), "the answer is not 0/1 after a chunk without a positive")
+
+
+def check_predict_changes_nothing(estimator: Any) -> None:
+    """Check that an estimator that was asked goes on exactly like its twin that was not."""
+    A, B, test = stream().parts(40, 40)
+    asked, twin = learn(fresh(estimator), A), learn(fresh(estimator), A)
+    first = answers(asked, test)
+    demand(same(first, answers(asked, test)), "the second answer is another")
+    demand(same(answers(learn(asked, B), test), answers(learn(twin, B), test)), "asking changes what is learnt")
+
+
+def check_same_seed_same_bits(estimator: Any) -> None:
+    """Check that two clones fed the same rows give the same bits."""
+    A, _, test = stream().parts(60, 0)
+    one, two = (answers(learn(fresh(estimator), A), test) for _ in range(2))
+    demand(same(one, two), "two clones differ")
+
+
+def check_pickle_continues_exactly(estimator: Any) -> None:
+    """Check that an estimator saved mid-stream and loaded goes on bit for bit."""
+    A, B, test = stream().parts(40, 40)
+    learnt = learn(fresh(estimator), A)
+    loaded = pickle.loads(pickle.dumps(learnt))  # noqa: S301 - our own bytes
+    demand(same(answers(learn(learnt, B), test), answers(learn(loaded, B), test)), "the loaded one goes astray")
+
+
+def check_memory_is_bounded(estimator: Any) -> None:
+    """Check that twice the rows of a stationary stream do not take twice the memory."""
+    A, _, _ = stream().parts(100, 0)
+    learnt, sizes = fresh(estimator), []
+    for chunk in range(20):
+        learn(learnt, A)
+        if chunk in (9, 19):
+            sizes.append(getattr(learnt, "memory_bytes_", None) or len(pickle.dumps(learnt)))
+    demand(sizes[1] < 1.5 * sizes[0], f"{sizes[0]} bytes after 1,000 rows, {sizes[1]} after 2,000")
+
+
+def check_csr_equals_dense(estimator: Any) -> None:
+    """Check that the same rows as CSR teach the same, up to the order of additions."""
+    A, _, test = stream().parts(60, 0)
+    dense = answers(learn(fresh(estimator), A), test)
+    learnt = learn(fresh(estimator), A._replace(X=sparse.csr_array(A.X)))
+    for one, two in zip(dense, answers(learnt, test._replace(X=sparse.csr_array(test.X))), strict=True):
+        demand(bool(np.allclose(one, two, rtol=1e-4, atol=1e-5)), "CSR teaches otherwise than dense")
+
+
+def check_predict_then_fit_is_the_loop(estimator: Any) -> None:
+    """Check that ``predict_then_fit``, however cut, gives and leaves what predicting and learning row by row does."""
+    A, B, test = stream().parts(20, 40)
+    looped = learn(fresh(estimator), A)
+    expected = loop(looped, B)
+    for size in (1, 7, 40):
+        learnt = learn(fresh(estimator), A)
+        parts = [learnt.predict_then_fit(B.X[i : i + size], B.Y[i : i + size]) for i in range(0, 40, size)]
+        given = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        demand(same(expected, given), f"chunks of {size} are answered otherwise than the loop")
+        demand(same(answers(looped, test), answers(learnt, test)), f"chunks of {size} leave another state")
+
+
+def check_cold_start(estimator: Any) -> None:
+    """Check that nothing is answered before any row, but by ``predict_then_fit``, which answers its first row."""
+    A, _, test = stream().parts(20, 0)
+    demand_error(lambda: fresh(estimator).predict(test.X), "an estimator that knows nothing answers")
+    decided, proba = fresh(estimator).predict_then_fit(A.X[:1], A.Y[:1])
+    demand(decided.shape == (1, A.Y.shape[1]) == proba.shape, "the first row gets no answer of the right width")
+
+
+def check_mask_is_honoured(estimator: Any) -> None:
+    """Check that labels outside the mask teach nothing to a learner that uses the task, and zeros to the others."""
+    A, _, test = stream().parts(60, 0)
+    mask = np.arange(A.Y.shape[1]) != 1
+    uses_task = estimator.uses_task
+    other = A.Y.copy()
+    other[:, 1] = 1 - other[:, 1] if uses_task else other[:, 1]
+    one = fresh(estimator).partial_fit(A.X, A.Y, label_mask=mask)
+    two = fresh(estimator).partial_fit(A.X, other, label_mask=mask if uses_task else None)
+    demand(same(answers(one, test), answers(two, test)), "the mask does not mean what `uses_task` says")
+
+
+def check_weights(estimator: Any) -> None:
+    """Check that rows of weight one teach as without weights, and rows of weight zero teach nothing."""
+    A, B, test = stream().parts(40, 40)
+    ones, first_only = np.ones(40), (np.arange(40) == 0).astype(float)
+    for weight, equal in ((ones, B), (first_only, Rows(B.X[:1], B.Y[:1]))):
+        learnt = learn(fresh(estimator), A).partial_fit(B.X, B.Y, sample_weight=weight)
+        expected = learn(learn(fresh(estimator), A), equal)
+        demand(same(answers(expected, test), answers(learnt, test)), f"weights of {weight[-1]:.0f} are not as said")
+
+
+def _always(_: Any) -> bool:
+    return True
+
+
+def _tests_then_trains(estimator: Any) -> bool:
+    return hasattr(estimator, "predict_then_fit")
+
+
+def _takes_mask(estimator: Any) -> bool:
+    return hasattr(estimator, "uses_task") and _has_parameter(estimator, "label_mask")
+
+
+def _takes_weights(estimator: Any) -> bool:
+    return _has_parameter(estimator, "sample_weight")
+
+
+def _has_parameter(estimator: Any, name: str) -> bool:
+    return name in inspect.signature(estimator.partial_fit).parameters
+
+
+def _takes_csr(estimator: Any) -> bool:
+    return bool(get_tags(estimator).input_tags.sparse)
+
+
+LAWS: dict[Check, Callable[[Any], bool]] = {
+    check_accumulates_over_calls: _always,
+    check_fit_forgets: _always,
+    check_width_is_fixed: _always,
+    check_error_changes_nothing: _always,
+    check_cuts_do_not_matter: _always,
+    check_chunk_without_a_positive: _always,
+    check_predict_changes_nothing: _always,
+    check_same_seed_same_bits: _always,
+    check_pickle_continues_exactly: _always,
+    check_memory_is_bounded: _always,
+    check_csr_equals_dense: _takes_csr,
+    check_predict_then_fit_is_the_loop: _tests_then_trains,
+    check_cold_start: _tests_then_trains,
+    check_mask_is_honoured: _takes_mask,
+    check_weights: _takes_weights,
+}
+
+
+def _run(law: Check, estimator: Any) -> None:
+    try:
+        law(estimator)
+    except AssertionError as error:
+        meaning = inspect.getdoc(law)
+        raise AssertionError(
+            f"{type(estimator).__name__} breaks {law.__name__}: {error}. The law: {meaning}"
+        ) from error

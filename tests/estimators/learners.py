@@ -1,0 +1,99 @@
+"""Learners of a few lines, right or broken on purpose, to try the base and the laws on."""
+
+import numpy as np
+from scipy.special import expit
+
+from estimators.base import StreamClassifier
+
+
+class Logistic(StreamClassifier):
+    """Online logistic regression, one model per label, in plain NumPy."""
+
+    def __init__(self, learning_rate=0.5, targeted=False):
+        self.learning_rate = learning_rate
+        self.targeted = targeted
+
+    @property
+    def uses_task(self):
+        return self.targeted
+
+    def _start(self):
+        self.coef_ = np.zeros((self.n_features_in_ + 1, self.n_labels_))
+
+    def _learn(self, X, Y, mask, weight):
+        for i in range(len(Y)):
+            row = X[i : i + 1]
+            error = (self._predict_proba(row) - Y[i : i + 1]) * (1.0 if weight is None else weight[i])
+            if mask is not None:
+                error *= mask[i]
+            self.coef_[:-1] -= self.learning_rate * np.asarray(row.T @ error)
+            self.coef_[-1] -= self.learning_rate * error[0]
+
+    def _predict_proba(self, X):
+        # row by row: a product of matrices rounds otherwise when rows are added
+        scores = np.vstack([np.asarray(X[i : i + 1] @ self.coef_[:-1]) for i in range(X.shape[0])])
+        return expit(scores + self.coef_[-1])
+
+
+class Forgetful(Logistic):
+    """Starts anew at every call."""
+
+    def _learn(self, X, Y, mask, weight):
+        self._start()
+        super()._learn(X, Y, mask, weight)
+
+
+class Hoarder(Logistic):
+    """Keeps every row."""
+
+    def _start(self):
+        super()._start()
+        self.rows_ = []
+
+    def _learn(self, X, Y, mask, weight):
+        super()._learn(X, Y, mask, weight)
+        self.rows_.append(np.array(X.todense() if hasattr(X, "todense") else X))
+
+
+class Nosy(Logistic):
+    """Learns from being asked."""
+
+    def _predict_proba(self, X):
+        proba = super()._predict_proba(X)
+        self.coef_ += 1e-6
+        return proba
+
+
+class Batch(Logistic):
+    """One step a chunk, so that cuts matter."""
+
+    def _learn(self, X, Y, mask, weight):
+        error = self._predict_proba(X) - Y
+        self.coef_[:-1] -= self.learning_rate * (X.T @ error)
+
+
+class Peeker(Logistic):
+    """Trains, then tests."""
+
+    def _predict_then_learn(self, X, Y, mask):
+        self._learn(X, Y, mask, None)
+        return self._infer(X)
+
+
+class Unseeded(Logistic):
+    """Starts somewhere else each time."""
+
+    def _start(self):
+        super()._start()
+        self.coef_ += np.random.default_rng().normal(size=self.coef_.shape)
+
+
+class Liar(Logistic):
+    """Says it uses the task, and does not."""
+
+    @property
+    def uses_task(self):
+        return True
+
+    def _learn(self, X, Y, mask, weight):
+        super()._learn(X, Y, None, weight)

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.multioutput import MultiOutputClassifier
+
+from estimators import checks
+from tests.estimators import learners
+
+
+def broken_laws(estimator):
+    broken = set()
+    for one, check in checks.stream_checks(estimator):
+        try:
+            check(one)
+        except AssertionError:
+            broken.add(check.args[0].__name__)
+    return broken
+
+
+def test_a_broken_law_is_told_with_the_estimator_and_the_law():
+    (_, check), *_ = checks.stream_checks(learners.Forgetful())
+    with pytest.raises(
+        AssertionError, match=r"Forgetful breaks check_accumulates_over_calls: A is forgotten. The law: "
+    ):
+        check(learners.Forgetful())
+
+
+@pytest.mark.parametrize("targeted", [False, True])
+def test_a_lawful_learner_breaks_no_law(targeted):
+    assert broken_laws(learners.Logistic(targeted=targeted)) == set()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "law"),
+    [
+        (learners.Forgetful(), "check_accumulates_over_calls"),
+        (learners.Hoarder(), "check_memory_is_bounded"),
+        (learners.Nosy(), "check_predict_changes_nothing"),
+        (learners.Batch(), "check_cuts_do_not_matter"),
+        (learners.Peeker(), "check_predict_then_fit_is_the_loop"),
+        (learners.Unseeded(), "check_same_seed_same_bits"),
+        (learners.Liar(), "check_mask_is_honoured"),
+    ],
+)
+def test_a_broken_learner_breaks_its_law(estimator, law):
+    assert law in broken_laws(estimator)
+
+
+def test_foreign_estimators_meet_the_laws_they_can():
+    foreign = MultiOutputClassifier(SGDClassifier(loss="log_loss", random_state=0))
+    laws = {check.args[0].__name__ for _, check in checks.stream_checks(foreign)}
+    assert "check_accumulates_over_calls" in laws
+    assert "check_predict_then_fit_is_the_loop" not in laws
+
+
+def test_laws_left_out_are_left_out_by_name():
+    left_out = {"check_memory_is_bounded": "keeps every row by definition"}
+    laws = {
+        check.args[0].__name__ for _, check in checks.stream_checks(learners.Hoarder(), expected_failed_checks=left_out)
+    }
+    assert "check_memory_is_bounded" not in laws
+    with pytest.raises(ValueError, match="must name laws"):
+        list(checks.stream_checks(learners.Hoarder(), expected_failed_checks={"check_nothing": ""}))
+
+
+def test_every_check_of_the_module_stands_in_the_table():
+    written = {name for name in vars(checks) if name.startswith("check_")}
+    assert written == {law.__name__ for law in checks.LAWS}
+
+
+def test_the_estimator_given_is_not_changed():
+    estimator = learners.Logistic()
+    for one, check in checks.stream_checks(estimator):
+        check(one)
+    assert set(vars(estimator)) == {"learning_rate", "targeted"}
+    assert not hasattr(estimator, "coef_")
+    assert np.isscalar(estimator.learning_rate)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -24,7 +26,12 @@ class SourceCard(_Strict):
     origin: str = Field(description="Name of a registered data set, path of a file, or 'memory'.")
     licence: str = ""
     citation: str = ""
-    sha256: Sha256 | None = Field(None, description="Hash of the file; none for a table made in memory.")
+    sha256: Sha256 | None = Field(
+        None, description="Hash of the file's content, unpacked; none for a table made in memory."
+    )
+    labels: int | list[str] | str | None = Field(
+        None, description="How the label columns are told apart: the `labels` of load_dataset; none if the file says."
+    )
     n_samples: Count
 
 
@@ -82,6 +89,28 @@ class FileCard(_Strict):
     sha256: Sha256
 
 
+class PartCard(_Strict):
+    """Where the rows of one experience or evaluation set come from, and which labels count in them.
+
+    Numbers are listed by runs: ``"3..5 9"`` is 3, 4, 5, 9 and ``"2*350 0*10"`` is 350 times 2, then 10 times 0.
+    """
+
+    row_ids: str = Field(description="Index of each row in the source, ranges joined by '..'.")
+    task_ids: str = Field(description="Index of each row's task, runs joined by '*'.")
+    mask_ids: str = Field(description="Index of each row's mask in `masks`, runs joined by '*'.")
+    mask_by_row: bool = Field(description="Whether the label mask is a matrix, one row per row.")
+
+
+class RowsCard(_Strict):
+    """What the plain rows of an ARFF file cannot say; only on the card beside such a file."""
+
+    dtype: Literal["float32", "float64"]
+    sparse: bool = Field(description="Whether X is a CSR matrix.")
+    masks: list[list[Count]] = Field(description="The distinct label masks, as indices of the labels that count.")
+    experiences: list[PartCard]
+    evaluation_sets: list[PartCard]
+
+
 class StreamCard(_Strict):
     """Everything there is to know about a stream.
 
@@ -103,3 +132,35 @@ class StreamCard(_Strict):
     drops: list[DropCard] = Field(default_factory=list)
     data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)
+    rows: RowsCard | None = Field(None, description="Only on the card beside ARFF files: where their rows belong.")
+
+
+def load_card(path: str | os.PathLike[str]) -> StreamCard:
+    """Read a card from its JSON file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    StreamCard
+        The card.
+
+    Raises
+    ------
+    ValueError
+        If the file does not hold a card of this version; the message names the first field that is wrong.
+    """
+    return parse_card(Path(path).read_bytes(), str(path))
+
+
+def parse_card(content: bytes, where: str) -> StreamCard:
+    """Read a card from JSON; `where` is what an error calls it."""
+    try:
+        return StreamCard.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "content"
+        raise ValueError(f"{where} must hold a StreamCard of this version. Got {field}: {first['msg']}.") from None

@@ -67,6 +67,7 @@ def describe_stream(
         versions={package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()},
         feature_names=list(dataset.feature_names),
         label_names=list(dataset.label_names),
+        label_parents=_kept_parents(dataset),
         tasks=[_describe_task(index, parts) for index in range(len(parts.tasks))],
         experiences=[
             ExperienceCard(tasks=np.unique(experience.task_ids).tolist(), n_samples=len(experience))
@@ -98,6 +99,9 @@ def hash_data(parts: StreamParts | Stream) -> str:
 
 def _arrays(X: Features) -> tuple[npt.NDArray[np.generic], ...]:
     if sparse.issparse(X):
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         # Index widths depend on how the matrix was made, not on what it holds.
         return X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)
     return (np.asarray(X),)
@@ -109,6 +113,12 @@ def _update(digest: hashlib._Hash, *arrays: npt.NDArray[np.generic]) -> None:
         digest.update(np.ascontiguousarray(array).data)
 
 
+def _kept_parents(dataset: Dataset) -> dict[str, str]:
+    # A dropped label is on the card among the drops only; it is nobody's parent any more.
+    kept = set(dataset.label_names)
+    return {child: parent for child, parent in dataset.label_parents.items() if {child, parent} <= kept}
+
+
 def _describe_source(dataset: Dataset) -> SourceCard:
     return SourceCard(
         name=dataset.name,
@@ -116,6 +126,7 @@ def _describe_source(dataset: Dataset) -> SourceCard:
         licence=dataset.licence,
         citation=dataset.citation,
         sha256=dataset.sha256 or None,
+        labels=list(dataset.label_rule) if isinstance(dataset.label_rule, tuple) else dataset.label_rule,
         n_samples=dataset.n_samples,
     )
 

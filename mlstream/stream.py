@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,7 +38,11 @@ class Dataset:
     licence, citation : str
         Terms of use, and what to cite; empty when unknown.
     sha256 : str
-        Hash of the file that the table was read from; empty for a table made in memory.
+        Hash of the content (unpacked) of the file that the table was read from; empty for a table made in memory.
+    label_rule : int, tuple of str, str or None
+        How the label columns of that file were told apart: the `labels` that `load_dataset` was given.
+    label_parents : mapping of str to str
+        Label hierarchy: child -> parent.
 
     Raises
     ------
@@ -55,6 +59,8 @@ class Dataset:
     licence: str = ""
     citation: str = ""
     sha256: str = ""
+    label_rule: int | tuple[str, ...] | str | None = None
+    label_parents: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _require_table(self.X, self.Y, self.name)

@@ -27,7 +27,7 @@ class SourceCard(_Strict):
     licence: str = ""
     citation: str = ""
     sha256: Sha256 | None = Field(
-        None, description="Hash of the file's content, unpacked; none for a table made in memory."
+        default=None, description="Hash of the file's content, unpacked; none for a table made in memory."
     )
     labels: int | list[str] | str | None = Field(
         None, description="How the label columns are told apart: the `labels` of load_dataset; none if the file says."
@@ -132,7 +132,9 @@ class StreamCard(_Strict):
     drops: list[DropCard] = Field(default_factory=list)
     data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)
-    rows: RowsCard | None = Field(None, description="Only on the card beside ARFF files: where their rows belong.")
+    rows: RowsCard | None = Field(
+        default=None, description="Only on the card beside ARFF files: where their rows belong."
+    )
 
 
 def load_card(path: str | os.PathLike[str]) -> StreamCard:

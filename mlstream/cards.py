@@ -30,7 +30,8 @@ class SourceCard(_Strict):
         default=None, description="Hash of the file's content, unpacked; none for a table made in memory."
     )
     labels: int | list[str] | str | None = Field(
-        None, description="How the label columns are told apart: the `labels` of load_dataset; none if the file says."
+        default=None,
+        description="How the label columns are told apart: the `labels` of load_dataset; none if the file says.",
     )
     n_samples: Count
 

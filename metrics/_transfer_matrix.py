@@ -1,0 +1,125 @@
+"""The matrix of scores R and the order of tasks, checked once and read by name."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics._means import Floats
+
+
+class History(NamedTuple):
+    """Scores of every task after every experience, and when each task was visited.
+
+    `visits[s, j]` says whether experience s (from 1; row 0 is never visited) holds task j; `seen[s, j]` whether any
+    experience up to s does. `first` and `last` are the experiences of a task's first and last visit, 0 for never.
+    """
+
+    R: Floats
+    visits: NDArray[np.bool_]
+    seen: NDArray[np.bool_]
+    first: NDArray[np.intp]
+    last: NDArray[np.intp]
+
+    @property
+    def trained(self) -> NDArray[np.intp]:
+        """Tasks that some experience holds."""
+        return np.flatnonzero(self.first)
+
+    def cells(self, rows: ArrayLike, tasks: ArrayLike, name: str = "R") -> Floats:
+        """Read scores, and refuse to use one that is missing."""
+        rows, tasks = np.broadcast_arrays(np.asarray(rows) % len(self.R), tasks)
+        values: Floats = self.R[rows, tasks]
+        missing = ~np.isfinite(values)
+        if missing.any():
+            cell = tuple(int(index[missing][0]) for index in (rows, tasks))
+            raise ValueError(
+                f"{name} must be finite in every cell that is used. Got {self.R[cell]} in {name}{[*cell]}."
+            )
+        return values
+
+
+def read_history(R: ArrayLike, order: ArrayLike) -> History:
+    """Check shapes and task numbers, and say when each task was visited."""
+    scores, present = _check_scores(R), _check_order(order)
+    n_experiences = len(present)
+    if len(scores) != n_experiences + 1:
+        raise ValueError(
+            f"R must have n_experiences + 1 = {n_experiences + 1} rows, row 0 measured before any learning. "
+            f"Got {len(scores)} rows instead."
+        )
+    visits = _visits(present, scores.shape)
+    experiences = np.arange(n_experiences + 1)[:, None] * visits
+    return History(
+        R=scores,
+        visits=visits,
+        seen=np.logical_or.accumulate(visits, axis=0),
+        first=visits.argmax(axis=0),
+        last=experiences.max(axis=0),
+    )
+
+
+def _check_scores(R: ArrayLike) -> Floats:
+    scores = np.asarray(R)
+    if scores.dtype.kind not in "iuf" or scores.ndim != 2 or scores.size == 0:
+        raise ValueError(
+            f"R must be a non-empty numeric array of shape (n_experiences + 1, n_tasks). "
+            f"Got dtype {scores.dtype} and shape {scores.shape} instead."
+        )
+    return scores.astype(np.float64)
+
+
+def _check_order(order: ArrayLike) -> NDArray[np.integer | np.bool_]:
+    present = np.asarray(order)
+    valid = (present.ndim == 1 and present.dtype.kind in "iu") or (present.ndim == 2 and present.dtype.kind == "b")
+    if not valid or present.size == 0:
+        raise ValueError(
+            f"order must be the task numbers of the experiences, or a boolean array (n_experiences, n_tasks), and not "
+            f"empty. Got dtype {present.dtype} and shape {present.shape} instead."
+        )
+    return present
+
+
+def _visits(present: NDArray[np.integer | np.bool_], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    n_tasks = shape[1]
+    visits = np.zeros(shape, dtype=bool)
+    if present.ndim == 1:
+        foreign = (present < 0) | (present >= n_tasks)
+        if foreign.any():
+            raise ValueError(
+                f"order must name tasks 0 to {n_tasks - 1}, the columns of R. Got {present[foreign][0]} instead."
+            )
+        visits[np.arange(1, len(visits)), present] = True
+    else:
+        if present.shape[1] != n_tasks:
+            raise ValueError(f"order must have one column per task of R, {n_tasks}. Got {present.shape[1]} instead.")
+        visits[1:] = present
+    if not visits[1:].any(axis=1).all():
+        empty = int(np.flatnonzero(~visits[1:].any(axis=1))[0])
+        raise ValueError(
+            f"order must name at least one task per experience. Got none for experience {empty + 1} instead."
+        )
+    return visits
+
+
+def left_behind(history: History) -> NDArray[np.intp]:
+    """Give the tasks that were trained, but not in the last experience."""
+    return np.flatnonzero(history.seen[-1] & ~history.visits[-1])
+
+
+def mean_over_tasks(values: Floats) -> float:
+    """Average; NaN over no task."""
+    return float(values.mean()) if values.size else float("nan")
+
+
+def check_reference_scores(reference_scores: ArrayLike, history: History, tasks: NDArray[np.intp]) -> Floats:
+    """Give the reference scores of `tasks`; those of other tasks may be missing."""
+    scores = np.asarray(reference_scores)
+    n_tasks = history.R.shape[1]
+    if scores.dtype.kind not in "iuf" or scores.shape != (n_tasks,):
+        raise ValueError(f"reference_scores must be {n_tasks} numbers, one per task. Got shape {scores.shape} instead.")
+    used = scores[tasks].astype(np.float64)
+    if not np.isfinite(used).all():
+        task = int(tasks[~np.isfinite(used)][0])
+        raise ValueError(f"reference_scores must be finite where they are used. Got {scores[task]} for task {task}.")
+    return used

@@ -1,0 +1,126 @@
+"""The one gate: what the public functions accept, and the sentence that says why not."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+Indicator: TypeAlias = "NDArray[Any] | sparse.csr_array[Any]"
+LabelMatrix: TypeAlias = "ArrayLike | sparse.csr_array[Any] | sparse.csr_matrix[Any]"
+
+
+def check_indicator(Y: LabelMatrix, name: str) -> Indicator:
+    """Return `Y` as a 2-D array, whose values are checked where they are read, or as a canonical CSR array of 0/1."""
+    if sparse.issparse(Y):
+        return _canonical_csr(Y, name)
+    return check_table(Y, name)
+
+
+def check_table(table: ArrayLike, name: str) -> NDArray[Any]:
+    """Return a non-empty 2-D array of numbers or booleans."""
+    array = np.asarray(table)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers or booleans. Got dtype {array.dtype} instead.")
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be 2-D, of shape (n_samples, n_labels). Got shape {array.shape} instead.")
+    if array.size == 0:
+        raise ValueError(f"{name} must hold at least one sample and one label. Got shape {array.shape} instead.")
+    return array
+
+
+def check_scores(scores: ArrayLike, name: str) -> NDArray[Any]:
+    """Return scores as a 2-D floating array; that they are finite is checked where they are read, block by block."""
+    if sparse.issparse(scores):
+        raise ValueError(f"{name} must be a dense array. Got a sparse {type(scores).__name__} instead.")
+    array = check_table(scores, name)
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def check_same_shape(y_true: Indicator, other: Indicator, name: str) -> None:
+    """Refuse two tables of different shapes: nothing is broadcast."""
+    if y_true.shape != other.shape:
+        raise ValueError(f"{name} must have the shape of y_true, {y_true.shape}. Got {other.shape} instead.")
+
+
+def check_label_mask(label_mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
+    """Return the mask as 0/1 bytes of shape (n_labels,) or (n_samples, n_labels)."""
+    if label_mask is None:
+        return None
+    mask = np.asarray(label_mask)
+    if mask.dtype != np.bool_:
+        raise ValueError(f"label_mask must be boolean. Got dtype {mask.dtype} instead.")
+    if mask.shape not in (shape[1:], shape):
+        raise ValueError(f"label_mask must have shape {shape[1:]} or {shape}. Got {mask.shape} instead.")
+    if not mask.any():
+        raise ValueError("label_mask must keep at least one label. Got a mask that is False everywhere instead.")
+    return mask.view(np.uint8)
+
+
+def check_k(k: int, n_labels: int) -> int:
+    """Return `k` if it is an integer from 1 to `n_labels`."""
+    if isinstance(k, bool | np.bool_) or not isinstance(k, int | np.integer) or not 1 <= k <= n_labels:
+        raise ValueError(f"k must be an integer from 1 to n_labels = {n_labels}. Got {k!r} instead.")
+    return int(k)
+
+
+def check_choice(value: object, name: str, choices: Sequence[object]) -> None:
+    """Refuse an option that is not one of `choices`."""
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
+
+
+def check_zero_division(value: float) -> float:
+    """Return the value that stands for 0 / 0: 0, 1 or NaN, as in scikit-learn."""
+    if isinstance(value, int | float | np.number) and (value in (0, 1) or np.isnan(value)):
+        return float(value)
+    raise ValueError(f"zero_division must be 0, 1 or NaN. Got {value!r} instead.")
+
+
+def check_number(value: float, name: str, *, low: float = -np.inf, high: float = np.inf) -> float:
+    """Return a finite number of the closed interval from `low` to `high`."""
+    number = np.asarray(value)
+    if number.ndim or number.dtype.kind not in "biuf" or not np.isfinite(number) or not low <= number <= high:
+        raise ValueError(f"{name} must be a finite number in [{low:g}, {high:g}]. Got {value!r} instead.")
+    return float(number)
+
+
+def check_binary_values(values: NDArray[Any], name: str, first_row: int = 0) -> None:
+    """Refuse a block of rows that holds anything but 0 and 1, and name the first such cell."""
+    if np.count_nonzero(values == 1) != np.count_nonzero(values):
+        row, label = np.argwhere((values != 0) & (values != 1))[0]
+        cell = f"{values[row, label]} in row {first_row + row}, label {label}"
+        raise ValueError(f"{name} must hold only 0 and 1. Got {cell} instead.")
+
+
+def check_finite(values: NDArray[Any], name: str, first_row: int = 0) -> None:
+    """Refuse a block of rows that holds a NaN or an infinite value, and name the first such cell."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        row, label = np.argwhere(~finite)[0]
+        cell = f"{values[row, label]} in row {first_row + row}, label {label}"
+        raise ValueError(f"{name} must hold finite numbers. Got {cell} instead.")
+
+
+def check_probabilities(values: NDArray[Any], name: str, first_row: int = 0) -> None:
+    """Refuse a block of rows that leaves [0, 1], and name the first such cell."""
+    outside = (values < 0) | (values > 1)
+    if outside.any():
+        row, label = np.argwhere(outside)[0]
+        cell = f"{values[row, label]} in row {first_row + row}, label {label}"
+        raise ValueError(f"{name} must hold probabilities in [0, 1]. Got {cell} instead.")
+
+
+def _canonical_csr(Y: LabelMatrix, name: str) -> "sparse.csr_array[Any]":
+    """Return a CSR array without explicit zeros or duplicates, leaving the caller's matrix as it is."""
+    csr: sparse.csr_array[Any] = sparse.csr_array(Y)  # type: ignore[arg-type]  # the caller has seen that Y is sparse
+    if 0 in csr.shape or csr.ndim != 2:
+        raise ValueError(f"{name} must hold at least one sample and one label. Got shape {csr.shape} instead.")
+    if not csr.has_canonical_format or not csr.data.all():
+        csr = csr.copy()
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+    if not (csr.data == 1).all():
+        raise ValueError(f"{name} must hold only 0 and 1. Got {csr.data[csr.data != 1][0]} instead.")
+    return sparse.csr_array((csr.data.astype(np.uint8), csr.indices, csr.indptr), shape=csr.shape)

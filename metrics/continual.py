@@ -1,0 +1,200 @@
+"""Continual metrics: how well a learner knows its tasks while it learns one after the other.
+
+`R` has shape (n_experiences + 1, n_tasks): row s holds the scores on the evaluation set of every task after experience
+s, row 0 before any learning. `order` is the task of each experience, or, where experiences mix tasks, a boolean array
+(n_experiences, n_tasks). Tasks may recur, and some may never be trained. Scores are such that higher is better. A NaN
+or infinite score is an error if a metric needs it, and does not matter otherwise. A mean over no task is NaN.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from metrics._transfer_matrix import check_reference_scores, left_behind, mean_over_tasks, read_history
+from metrics._validation import check_choice
+
+
+def acc(R: ArrayLike, order: ArrayLike, *, when: Literal["final", "mean", "triangular"] = "final") -> float:
+    """Average score on the tasks seen; higher is better.
+
+    Parameters
+    ----------
+    R : array-like of shape (n_experiences + 1, n_tasks)
+        Scores after each experience; row 0 is not used.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
+        Task of each experience, or the tasks it holds.
+    when : {"final", "mean", "triangular"}, default="final"
+        After the last experience; mean of that average over all experiences; or mean over all pairs of an experience
+        and a task seen by then.
+
+    Returns
+    -------
+    float
+        In the range of the scores.
+
+    Raises
+    ------
+    ValueError
+        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+
+    Notes
+    -----
+    ACC_s = mean over j in Seen(s) of R[s, j]. "final" is ACC_E (Lopez-Paz and Ranzato), "mean" the mean over s of ACC_s
+    (AIA in the survey; what Peuzet et al. print), "triangular" the sum over s and j in Seen(s) of R[s, j] divided by
+    the number of terms (Díaz-Rodríguez et al.).
+
+    References
+    ----------
+    D. Lopez-Paz, M. Ranzato, "Gradient episodic memory for continual learning", NeurIPS 2017.
+    N. Díaz-Rodríguez, V. Lomonaco, D. Filliat, D. Maltoni, "Don't forget, there is more than forgetting", 2018.
+
+    Examples
+    --------
+    >>> R = [[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]]
+    >>> acc(R, [0, 1])
+    0.75
+    >>> round(acc(R, [0, 1], when="mean"), 3), round(acc(R, [0, 1], when="triangular"), 3)
+    (0.825, 0.8)
+    """
+    check_choice(when, "when", ("final", "mean", "triangular"))
+    history = read_history(R, order)
+    steps, tasks = np.nonzero(history.seen)
+    if when == "final":
+        return float(history.cells(-1, np.flatnonzero(history.seen[-1])).mean())
+    scores = history.cells(steps, tasks)
+    if when == "triangular":
+        return float(scores.mean())
+    sums = np.bincount(steps, weights=scores)[1:]
+    return float((sums / history.seen[1:].sum(axis=1)).mean())
+
+
+def aia(R: ArrayLike, order: ArrayLike) -> float:
+    """Average incremental accuracy: `acc` averaged over all experiences; higher is better.
+
+    Parameters
+    ----------
+    R : array-like of shape (n_experiences + 1, n_tasks)
+        Scores after each experience; row 0 is not used.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
+        Task of each experience, or the tasks it holds.
+
+    Returns
+    -------
+    float
+        In the range of the scores.
+
+    Raises
+    ------
+    ValueError
+        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+
+    Notes
+    -----
+    AIA = 1 / E * sum over s of ACC_s, the same as ``acc(R, order, when="mean")``.
+
+    References
+    ----------
+    L. Wang, X. Zhang, H. Su, J. Zhu, "A comprehensive survey of continual learning", TPAMI 2024.
+
+    Examples
+    --------
+    >>> round(aia([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1]), 3)
+    0.825
+    """
+    return acc(R, order, when="mean")
+
+
+def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False) -> float:
+    """Forgetting measure: how far tasks have fallen from their best; lower is better.
+
+    Parameters
+    ----------
+    R : array-like of shape (n_experiences + 1, n_tasks)
+        Scores after each experience; row 0 is not used.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
+        Task of each experience, or the tasks it holds.
+    include_current : bool, default=False
+        Whether tasks of the last experience take part if they were visited before.
+
+    Returns
+    -------
+    float
+        In [-1, 1] for scores in [0, 1]; negative if tasks are at their best at the end. NaN if no task is left.
+
+    Raises
+    ------
+    ValueError
+        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+
+    Notes
+    -----
+    Mean over tasks j of max over s = f(j)..E-1 of R[s, j], minus R[E, j], f(j) the experience of the first visit of j:
+    the maximum never runs over rows in which j was unknown.
+
+    References
+    ----------
+    A. Chaudhry, P. K. Dokania, T. Ajanthan, P. H. S. Torr, "Riemannian walk for incremental learning", ECCV 2018.
+    L. Wang, X. Zhang, H. Su, J. Zhu, "A comprehensive survey of continual learning", TPAMI 2024.
+
+    Examples
+    --------
+    >>> round(fm([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1]), 3)
+    0.2
+    """
+    history = read_history(R, order)
+    tasks = np.flatnonzero(history.seen[-2]) if include_current else left_behind(history)
+    steps, columns = np.nonzero(history.seen[:-1, tasks])
+    best = np.full(len(tasks), -np.inf)
+    np.maximum.at(best, columns, history.cells(steps, tasks[columns]))
+    return mean_over_tasks(best - history.cells(-1, tasks))
+
+
+def intransigence(
+    R: ArrayLike, order: ArrayLike, reference_scores: ArrayLike, *, when: Literal["final", "mean"] = "final"
+) -> float:
+    """Inability to learn new tasks, against a model trained jointly; lower is better.
+
+    Parameters
+    ----------
+    R : array-like of shape (n_experiences + 1, n_tasks)
+        Scores after each experience; row 0 is not used.
+    order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
+        Task of each experience, or the tasks it holds.
+    reference_scores : array-like of shape (n_tasks,)
+        Score on each task of a model trained jointly on all data up to and including the first visit of that task.
+    when : {"final", "mean"}, default="final"
+        For the task that came last as a new one, or averaged over all trained tasks.
+
+    Returns
+    -------
+    float
+        In [-1, 1] for scores in [0, 1]; negative if learning task by task did better.
+
+    Raises
+    ------
+    ValueError
+        If R lacks row 0 or a task that order names, or a score that is needed is not finite.
+
+    Notes
+    -----
+    IM_k = a*_k - R[f(k), k], a*_k the reference score and f(k) the experience in which k is first visited. Where an
+    experience brings several new tasks their mean is taken.
+
+    References
+    ----------
+    A. Chaudhry, P. K. Dokania, T. Ajanthan, P. H. S. Torr, "Riemannian walk for incremental learning", ECCV 2018.
+    L. Wang, X. Zhang, H. Su, J. Zhu, "A comprehensive survey of continual learning", TPAMI 2024.
+
+    Examples
+    --------
+    >>> round(intransigence([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1], [0.9, 0.85]), 3)
+    0.05
+    """
+    check_choice(when, "when", ("final", "mean"))
+    history = read_history(R, order)
+    tasks = history.trained
+    if when == "final":
+        tasks = tasks[history.first[tasks] == history.first.max()]
+    reached = history.cells(history.first[tasks], tasks)
+    return mean_over_tasks(check_reference_scores(reference_scores, history, tasks) - reached)

@@ -1,0 +1,166 @@
+"""Per-label counts of right and wrong decisions: they add over chunks, so that a score never rescans a stream."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics._overlap import overlap
+from metrics._validation import LabelMatrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelCounts:
+    """Numbers of decisions per label, among the cells that count.
+
+    Counts of disjoint chunks add up (`+`) and can be taken away again (`-`). Arrays of shape
+    (n_checkpoints, n_labels) hold a whole curve, and every function that reads counts then returns one.
+
+    Parameters
+    ----------
+    tp, fp, fn, tn : ndarray of int, shape (..., n_labels)
+        True positives, false positives, false negatives, true negatives.
+
+    Examples
+    --------
+    >>> first = label_counts([[1, 0]], [[1, 1]])
+    >>> second = label_counts([[1, 1]], [[0, 1]])
+    >>> (first + second).tp
+    array([1, 1])
+    """
+
+    tp: NDArray[np.int64]
+    fp: NDArray[np.int64]
+    fn: NDArray[np.int64]
+    tn: NDArray[np.int64]
+
+    def __add__(self, other: "LabelCounts") -> "LabelCounts":
+        return LabelCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn, self.tn + other.tn)
+
+    def __sub__(self, other: "LabelCounts") -> "LabelCounts":
+        return LabelCounts(self.tp - other.tp, self.fp - other.fp, self.fn - other.fn, self.tn - other.tn)
+
+
+def label_counts(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> LabelCounts:
+    """Count right and wrong decisions per label.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count. A label without any has four zeros.
+
+    Returns
+    -------
+    LabelCounts
+        Four arrays of shape (n_labels,).
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is not 0 or 1, an array is empty, or the mask keeps nothing.
+
+    Examples
+    --------
+    >>> counts = label_counts([[1, 0], [1, 1]], [[1, 1], [0, 1]])
+    >>> counts.tp, counts.fp
+    (array([1, 1]), array([0, 1]))
+    """
+    both, true, pred, counted = overlap(y_true, y_pred, label_mask, axis=0)
+    return LabelCounts(tp=both, fp=pred - both, fn=true - both, tn=counted - true - pred + both)
+
+
+def stack_counts(chunks: Iterable[LabelCounts]) -> LabelCounts:
+    """Put the counts of consecutive chunks on top of each other.
+
+    Parameters
+    ----------
+    chunks : iterable of LabelCounts
+        Counts of shape (n_labels,), in stream order.
+
+    Returns
+    -------
+    LabelCounts
+        Arrays of shape (n_chunks, n_labels).
+
+    Raises
+    ------
+    ValueError
+        If there is no chunk, or chunks differ in width.
+
+    Examples
+    --------
+    >>> chunk = label_counts([[1, 0]], [[1, 1]])
+    >>> stack_counts([chunk, chunk]).tp.shape
+    (2, 2)
+    """
+    chunks = list(chunks)
+    if len({chunk.tp.shape for chunk in chunks}) != 1:
+        shapes = sorted({chunk.tp.shape for chunk in chunks})
+        raise ValueError(f"chunks must be at least one count, all of one shape. Got shapes {shapes} instead.")
+    fields = ("tp", "fp", "fn", "tn")
+    return LabelCounts(*(np.stack([getattr(chunk, field) for chunk in chunks]) for field in fields))
+
+
+def cumulative_counts(stacked: LabelCounts) -> LabelCounts:
+    """Add up the counts from the first chunk to each chunk.
+
+    Parameters
+    ----------
+    stacked : LabelCounts
+        Arrays of shape (n_chunks, n_labels), see `stack_counts`.
+
+    Returns
+    -------
+    LabelCounts
+        Arrays of shape (n_chunks, n_labels); the last row counts the whole stream.
+
+    Examples
+    --------
+    >>> chunk = label_counts([[1, 0]], [[1, 1]])
+    >>> cumulative_counts(stack_counts([chunk, chunk])).tp
+    array([[1, 0],
+           [2, 0]])
+    """
+    return LabelCounts(*(np.cumsum(part, axis=0) for part in (stacked.tp, stacked.fp, stacked.fn, stacked.tn)))
+
+
+def windowed_counts(stacked: LabelCounts, n_chunks: int) -> LabelCounts:
+    """Add up the counts of the last `n_chunks` chunks at each chunk, fewer at the start of the stream.
+
+    Parameters
+    ----------
+    stacked : LabelCounts
+        Arrays of shape (n_chunks_in_all, n_labels), see `stack_counts`.
+    n_chunks : int
+        Width of the window, in chunks.
+
+    Returns
+    -------
+    LabelCounts
+        Arrays of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If `n_chunks` is less than 1.
+
+    Examples
+    --------
+    >>> chunk = label_counts([[1, 0]], [[1, 1]])
+    >>> windowed_counts(stack_counts([chunk] * 4), 2).tp[:, 0]
+    array([1, 2, 2, 2])
+    """
+    if n_chunks < 1:
+        raise ValueError(f"n_chunks must be at least 1. Got {n_chunks!r} instead.")
+    cumulative = cumulative_counts(stacked)
+    left = (_shift_down(part, n_chunks) for part in (cumulative.tp, cumulative.fp, cumulative.fn, cumulative.tn))
+    return cumulative - LabelCounts(*left)
+
+
+def _shift_down(part: NDArray[np.int64], n_rows: int) -> NDArray[np.int64]:
+    shifted = np.zeros_like(part)
+    shifted[n_rows:] = part[:-n_rows]
+    return shifted

@@ -1,0 +1,22 @@
+"""One source of randomness per purpose, so that a change in one place moves no draw in another."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class Purpose(IntEnum):
+    """What a draw is for. The numbers are part of every published stream: never change one."""
+
+    CLUSTERING = 0
+    SPLIT = 1
+    ORDER = 2
+    UNLABELLED = 3
+    SAMPLING = 4
+
+
+def generator_for(purpose: Purpose, seed: int, index: int = 0) -> np.random.Generator:
+    """Give the generator for one purpose; `index` tells restarts, tasks or visits apart."""
+    return np.random.default_rng([seed, int(purpose), index])

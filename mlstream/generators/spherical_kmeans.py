@@ -1,0 +1,248 @@
+"""Spherical k-means: clusters of directions, compared by their cosine."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream.generators._checks import require_choice, require_count, require_seed
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.stream import Index
+
+Floats = npt.NDArray[np.float64]
+Rows = Floats | sparse.csr_array
+Input = npt.ArrayLike | sparse.csr_array
+
+# Two rows nearer than this are one direction; rounding leaves about 1e-16.
+_SAME_DIRECTION = 1e-12
+
+
+class Clustering(NamedTuple):
+    """Rows dealt to clusters.
+
+    Parameters
+    ----------
+    assignment : ndarray of int64, shape (n_samples,)
+        Cluster of each row; no cluster is empty.
+    centres : ndarray of shape (n_clusters, n_columns)
+        Unit vectors.
+    criterion : float
+        Weighted sum of the cosines between rows and their centres; greater is better.
+    n_iter : int
+        Number of iterations.
+    """
+
+    assignment: Index
+    centres: Floats
+    criterion: float
+    n_iter: int
+
+
+def spherical_kmeans(
+    X: Input,
+    n_clusters: int,
+    *,
+    seed: int,
+    n_init: int = 10,
+    max_iter: int = 100,
+    tol: float = 1e-9,
+    sample_weight: npt.ArrayLike | None = None,
+) -> Clustering:
+    """Cluster the directions of rows; the best of several random starts is kept.
+
+    Parameters
+    ----------
+    X : array-like or sparse array of shape (n_samples, n_columns)
+        Rows, none of them zero. Their lengths do not matter.
+    n_clusters : int
+        Number of clusters.
+    seed : int
+        Source of everything random.
+    n_init : int
+        Number of starts.
+    max_iter : int
+        Greatest number of iterations of a start.
+    tol : float
+        A start ends when its criterion moves by no more than this.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts; positive.
+
+    Returns
+    -------
+    Clustering
+        Assignment, centres, criterion and number of iterations of the best start.
+
+    Raises
+    ------
+    ValueError
+        If X holds a zero row, or fewer directions than clusters.
+
+    Notes
+    -----
+    A start draws rows as centres, each with a probability proportional to its weight times one minus the cosine to the
+    nearest centre drawn before. An emptied cluster gets the row that lies farthest from its own centre.
+
+    References
+    ----------
+    K. Hornik, I. Feinerer, M. Kober, C. Buchta. Spherical k-means clustering. Journal of Statistical Software, 2012.
+
+    Examples
+    --------
+    >>> spherical_kmeans([[1, 0], [2, 0], [0, 1], [0, 3]], 2, seed=0).assignment.tolist()
+    [1, 1, 0, 0]
+    """
+    rows = _to_unit_rows(X)
+    weight = _to_weights(sample_weight, rows.shape[0])
+    require_seed(seed)
+    _require_enough_rows(rows, require_count(n_clusters, "n_clusters"))
+    starts = (
+        _draw_centres(rows, weight, n_clusters, generator_for(Purpose.CLUSTERING, seed, restart))
+        for restart in range(require_count(n_init, "n_init"))
+    )
+    return max((_iterate(rows, weight, start, max_iter, tol) for start in starts), key=lambda run: run.criterion)
+
+
+def published_spherical_kmeans(
+    Y: Input, n_clusters: int, *, n_init: int = 10, keep: Literal["last", "best"] = "last"
+) -> Clustering:
+    """Cluster label vectors exactly as the published tasks were made.
+
+    Parameters
+    ----------
+    Y : array-like or sparse array of shape (n_samples, n_labels)
+        Label indicator, no row without a label; the order of the rows matters.
+    n_clusters : int
+        Number of clusters.
+    n_init : int
+        Number of starts; ten in the literature.
+    keep : {"last", "best"}
+        The start that is kept. The published code kept the last one, by mistake.
+
+    Returns
+    -------
+    Clustering
+        Assignment, centres, criterion and number of iterations of the start that is kept.
+
+    Notes
+    -----
+    Labels are weighted by tf-idf. A start is a random assignment of rows, its seed drawn by ``RandomState(1)``; it ends
+    after 20 iterations, or when the criterion moves by no more than 1e-9.
+    """
+    require_choice(keep, "keep", ("last", "best"))
+    rows = _to_unit_rows(tf_idf(Y))
+    _require_enough_rows(rows, require_count(n_clusters, "n_clusters"))
+    seeds = np.random.RandomState(1).randint(2**31 - 1, size=require_count(n_init, "n_init"))
+    weight = np.ones(rows.shape[0])
+    runs = []
+    for seed in seeds[-1:] if keep == "last" else seeds:
+        assignment = np.random.RandomState(seed).randint(n_clusters, size=(rows.shape[0],))
+        runs.append(_iterate(rows, weight, _centres_of(rows, weight, assignment, n_clusters), max_iter=20, tol=1e-9))
+    return max(runs, key=lambda run: run.criterion)
+
+
+def tf_idf(Y: Input) -> sparse.csr_array:
+    """Weight the columns of an indicator by how rare they are.
+
+    Parameters
+    ----------
+    Y : array-like or sparse array of shape (n_samples, n_labels)
+        Label indicator.
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_labels)
+        Each column times ``log((1 + n_samples) / (1 + positives)) + 1``; rows keep the length that this gives them.
+
+    Examples
+    --------
+    >>> tf_idf([[1, 1], [0, 1]]).toarray().round(3).tolist()
+    [[1.405, 1.0], [0.0, 1.0]]
+    """
+    rows = (Y if sparse.issparse(Y) else sparse.csr_array(np.asarray(Y))).astype(np.float64)
+    positives = np.bincount(rows.indices, minlength=rows.shape[1])
+    rows.data = rows.data * (np.log((1 + rows.shape[0]) / (1 + positives)) + 1)[rows.indices]
+    return rows
+
+
+def _to_unit_rows(X: Input) -> Rows:
+    rows: Rows = sparse.csr_array(X).astype(np.float64) if sparse.issparse(X) else np.array(X, dtype=np.float64)
+    lengths = np.sqrt(np.asarray((rows * rows).sum(axis=1)))
+    if not np.isfinite(lengths).all() or not lengths.all():
+        bad = int(np.argmin(np.isfinite(lengths) & (lengths > 0)))
+        raise ValueError(f"Every row of X must be finite and point somewhere. Got length {lengths[bad]} in row {bad}.")
+    if sparse.issparse(rows):
+        rows.data /= np.repeat(lengths, np.diff(rows.indptr))
+    else:
+        rows /= lengths[:, np.newaxis]
+    return rows
+
+
+def _to_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Floats:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,) or not (weight > 0).all():
+        raise ValueError(f"sample_weight must hold {n_rows} positive numbers. Got shape {weight.shape}: {weight}.")
+    return weight
+
+
+def _require_enough_rows(rows: Rows, n_clusters: int) -> None:
+    if rows.shape[0] < n_clusters:
+        raise ValueError(f"There must be at least as many rows as clusters. Got {rows.shape[0]} for {n_clusters}.")
+
+
+def _draw_centres(rows: Rows, weight: Floats, n_clusters: int, rng: np.random.Generator) -> Floats:
+    centres = np.empty((n_clusters, rows.shape[1]))
+    chance = weight
+    nearest = np.full(rows.shape[0], -np.inf)
+    for cluster in range(n_clusters):
+        if not chance.any():
+            raise ValueError(f"X must hold at least {n_clusters} directions, one per cluster. Got {cluster}.")
+        chosen = rng.choice(rows.shape[0], p=chance / chance.sum())
+        centres[cluster] = _dense(rows, chosen)
+        nearest = np.maximum(nearest, rows @ centres[cluster])
+        distance = 1 - nearest
+        chance = np.where(distance > _SAME_DIRECTION, weight * distance, 0)
+    return centres
+
+
+def _iterate(rows: Rows, weight: Floats, centres: Floats, max_iter: int, tol: float) -> Clustering:
+    found = _assign(rows, weight, centres, n_iter=1)
+    moved = np.inf
+    while moved > tol and found.n_iter < max_iter:
+        before = found.criterion
+        centres = _centres_of(rows, weight, found.assignment, len(centres))
+        found = _assign(rows, weight, centres, found.n_iter + 1)
+        moved = abs(found.criterion - before)
+    return found
+
+
+def _assign(rows: Rows, weight: Floats, centres: Floats, n_iter: int) -> Clustering:
+    similarity = rows @ centres.T
+    # Rounded, because equal cosines must tie whatever the order of the sums behind them.
+    assignment = similarity.round(12).argmax(axis=1)
+    cosine = similarity[np.arange(len(assignment)), assignment]
+    size = np.bincount(assignment, minlength=len(centres))
+    for empty in np.flatnonzero(size == 0):
+        farthest = int(np.argmin(np.where(size[assignment] > 1, cosine, np.inf)))
+        size[assignment[farthest]] -= 1
+        assignment[farthest], cosine[farthest], size[empty] = empty, 1.0, 1
+        centres[empty] = _dense(rows, farthest)
+    return Clustering(assignment, centres, float(weight @ cosine), n_iter)
+
+
+def _centres_of(rows: Rows, weight: Floats, assignment: Index, n_clusters: int) -> Floats:
+    n_rows = len(assignment)
+    members = sparse.csr_array((weight, (assignment, np.arange(n_rows))), shape=(n_clusters, n_rows))
+    sums = members @ rows
+    centres: Floats = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+    length: Floats = np.linalg.norm(centres, axis=1, keepdims=True)
+    # Opposite rows can cancel out: such a centre points nowhere and has cosine 0 with every row.
+    return np.divide(centres, length, out=np.zeros_like(centres), where=length > 0)
+
+
+def _dense(rows: Rows, row: int) -> Floats:
+    return np.asarray(rows[[row]].toarray()[0] if sparse.issparse(rows) else rows[row])

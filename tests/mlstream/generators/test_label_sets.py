@@ -1,0 +1,18 @@
+"""Rows have one number exactly when they have the same labels."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlstream.generators.label_sets import label_set_ids
+
+
+@given(st.integers(1, 140), st.integers(0, 20), st.integers(0, 2**32))
+@settings(max_examples=50, deadline=None)
+def test_numbers_tell_label_sets_apart(n_labels, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n_rows, n_labels)) < 0.02).astype(np.uint8)
+    ids = label_set_ids(Y).tolist()
+    sets = [row.tobytes() for row in Y]
+    assert len(set(zip(ids, sets, strict=True))) == len(set(ids)) == len(set(sets))
+    assert set(ids) == set(range(len(set(ids))))

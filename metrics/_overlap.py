@@ -39,7 +39,7 @@ def _counted(mask: NDArray[np.uint8] | None, shape: tuple[int, ...], axis: Axis)
     if mask is None:
         return np.full(shape[1 - axis], shape[axis], dtype=np.int64)
     if mask.ndim == 2:
-        return mask.sum(axis=axis, dtype=np.int64)
+        return row_sums(mask) if axis == 1 else column_sums(mask)
     return mask.astype(np.int64) * shape[0] if axis == 0 else np.full(shape[0], mask.sum(), dtype=np.int64)
 
 

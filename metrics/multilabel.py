@@ -5,23 +5,20 @@ means over labels (and is NaN where labels are returned one by one), a row witho
 A mean over nothing is NaN. 0 / 0 is `zero_division`, as in scikit-learn but without a warning.
 """
 
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics._means import divide, nan_mean
+from metrics import from_counts
+from metrics._means import nan_mean
+from metrics._overlap import overlap
 from metrics._validation import LabelMatrix, check_choice
 from metrics.counts import LabelCounts, label_counts
-
-OneClass = Literal["skip", "recall", "river"]
-Average = Literal["samples", "micro", "macro"] | None
+from metrics.from_counts import Average, Ratio
 
 
-def ba_macro(
-    y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None, one_class: OneClass = "skip"
-) -> float:
-    """Average balanced accuracy over labels; higher is better.
+def hamming_loss(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> float:
+    """Share of wrong cells; lower is better.
 
     Parameters
     ----------
@@ -29,70 +26,274 @@ def ba_macro(
         True and predicted labels, 0 or 1.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
-    one_class : {"skip", "recall", "river"}, default="skip"
-        What a label gives whose true values are all 0 or all 1, for which balanced accuracy is not defined:
-        nothing ("skip"), the recall of the class that is there ("recall"), or that recall divided by the number of
-        classes among truths and predictions ("river", what River up to 0.21 computes).
 
     Returns
     -------
     float
-        In [0, 1]; 0.5 is chance level where every label has two classes. NaN if no label can be scored.
+        In [0, 1].
 
     Raises
     ------
     ValueError
-        If shapes differ, a value is not 0 or 1, an array is empty, or the mask keeps nothing.
+        If shapes differ, a value is not 0 or 1, an array is empty, the mask keeps nothing, or an option is unknown.
 
     Notes
     -----
-    BA of a label is (tp / (tp + fn) + tn / (tn + fp)) / 2. Under "river" a constant prediction gets
-    1 on a label that never varies, so that it can score far above 0.5 (0.64 on Reuters-K500): say so wherever such a
-    number is shown.
+    (fp + fn) / number of cells that count, all cells weighing the same.
 
     References
     ----------
-    K. H. Brodersen et al., "The balanced accuracy and its posterior distribution", ICPR 2010.
+    G. Tsoumakas, I. Katakis, I. Vlahavas, "Mining multi-label data", 2010.
 
     Examples
     --------
-    >>> ba_macro([[1, 0], [0, 0], [1, 1]], [[1, 0], [0, 1], [0, 1]])
-    0.75
+    >>> hamming_loss([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+    0.25
     """
-    return float(ba_macro_from_counts(label_counts(y_true, y_pred, label_mask=label_mask), one_class=one_class))
+    return float(from_counts.hamming_loss_from_counts(label_counts(y_true, y_pred, label_mask=label_mask)))
 
 
-def ba_macro_from_counts(counts: LabelCounts, *, one_class: OneClass = "skip") -> Any:
-    """Average balanced accuracy over labels from counts; higher is better.
+def subset_accuracy(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> float:
+    """Share of rows whose labels are all right; higher is better.
 
     Parameters
     ----------
-    counts : LabelCounts
-        Arrays of shape (n_labels,) or (n_checkpoints, n_labels).
-    one_class : {"skip", "recall", "river"}, default="skip"
-        See `ba_macro`.
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
 
     Returns
     -------
-    float or ndarray of shape (n_checkpoints,)
-        In [0, 1]; NaN where no label can be scored.
+    float
+        In [0, 1].
 
     Raises
     ------
     ValueError
-        If `one_class` is none of the three.
+        If shapes differ, a value is not 0 or 1, an array is empty, the mask keeps nothing, or an option is unknown.
+
+    Notes
+    -----
+    Also called exact match. Rows without a cell that counts are left out.
+
+    References
+    ----------
+    G. Tsoumakas, I. Katakis, I. Vlahavas, "Mining multi-label data", 2010.
 
     Examples
     --------
-    >>> float(ba_macro_from_counts(label_counts([[1, 0], [0, 1]], [[1, 0], [0, 0]])))
+    >>> subset_accuracy([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+    0.5
+    """
+    both, true, pred, counted = overlap(y_true, y_pred, label_mask, axis=1)
+    right = (both == true) & (both == pred)
+    return float(right[counted > 0].mean())
+
+
+def jaccard(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    *,
+    label_mask: ArrayLike | None = None,
+    average: Average = "samples",
+    zero_division: float = 0.0,
+) -> Any:
+    """Labels right over labels true or predicted; higher is better.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
+    average : {"samples", "micro", "macro", None}, default="samples"
+        Mean over rows; one ratio over all cells; mean over labels; or one value per label.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such rows or labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_labels,)
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is not 0 or 1, an array is empty, the mask keeps nothing, or an option is unknown.
+
+    Notes
+    -----
+    tp / (tp + fp + fn). With average="samples" this is |Y & P| / |Y | P| per row, the Jaccard similarity that
+    Godbole and Sarawagi call accuracy.
+
+    References
+    ----------
+    S. Godbole, S. Sarawagi, "Discriminative methods for multi-labeled classification", PAKDD 2004.
+
+    Examples
+    --------
+    >>> jaccard([[1, 0], [1, 1]], [[1, 1], [1, 1]])
     0.75
     """
-    check_choice(one_class, "one_class", ("skip", "recall", "river"))
-    tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
-    recalls = np.stack([divide(tp, tp + fn), divide(tn, tn + fp)], axis=-1)
-    if one_class == "skip":
-        return nan_mean(recalls.mean(axis=-1))
-    if one_class == "recall":
-        return nan_mean(nan_mean(recalls))
-    n_classes = (tp + fn + fp > 0).astype(np.int64) + (tn + fp + fn > 0)
-    return nan_mean(divide(np.nansum(recalls, axis=-1), n_classes))
+    return _decide("jaccard", y_true, y_pred, label_mask, average, zero_division)
+
+
+def precision(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    *,
+    label_mask: ArrayLike | None = None,
+    average: Average = "samples",
+    zero_division: float = 0.0,
+) -> Any:
+    """Share of predicted labels that are true; higher is better.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
+    average : {"samples", "micro", "macro", None}, default="samples"
+        Mean over rows; one ratio over all cells; mean over labels; or one value per label.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such rows or labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_labels,)
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is not 0 or 1, an array is empty, the mask keeps nothing, or an option is unknown.
+
+    Notes
+    -----
+    tp / (tp + fp). MOA's multi-label evaluator reports it under the name of recall.
+
+    References
+    ----------
+    G. Tsoumakas, I. Katakis, I. Vlahavas, "Mining multi-label data", 2010.
+
+    Examples
+    --------
+    >>> precision([[1, 0], [1, 1]], [[1, 1], [1, 1]])
+    0.75
+    """
+    return _decide("precision", y_true, y_pred, label_mask, average, zero_division)
+
+
+def recall(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    *,
+    label_mask: ArrayLike | None = None,
+    average: Average = "samples",
+    zero_division: float = 0.0,
+) -> Any:
+    """Share of true labels that are predicted; higher is better.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
+    average : {"samples", "micro", "macro", None}, default="samples"
+        Mean over rows; one ratio over all cells; mean over labels; or one value per label.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such rows or labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_labels,)
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is not 0 or 1, an array is empty, the mask keeps nothing, or an option is unknown.
+
+    Notes
+    -----
+    tp / (tp + fn). MOA's multi-label evaluator reports it under the name of precision.
+
+    References
+    ----------
+    G. Tsoumakas, I. Katakis, I. Vlahavas, "Mining multi-label data", 2010.
+
+    Examples
+    --------
+    >>> recall([[1, 1], [1, 1]], [[1, 0], [1, 1]])
+    0.75
+    """
+    return _decide("recall", y_true, y_pred, label_mask, average, zero_division)
+
+
+def f1(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    *,
+    label_mask: ArrayLike | None = None,
+    average: Average = "samples",
+    zero_division: float = 0.0,
+) -> Any:
+    """Harmonic mean of precision and recall; higher is better.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
+    average : {"samples", "micro", "macro", None}, default="samples"
+        Mean over rows; one ratio over all cells; mean over labels; or one value per label.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such rows or labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_labels,)
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is not 0 or 1, an array is empty, the mask keeps nothing, or an option is unknown.
+
+    Notes
+    -----
+    2 tp / (2 tp + fp + fn), so that 0 / 0 arises only where nothing is true and nothing predicted. With
+    average="macro" it is the mean of the labels' F1, not the F1 of mean precision and mean recall.
+
+    References
+    ----------
+    G. Tsoumakas, I. Katakis, I. Vlahavas, "Mining multi-label data", 2010.
+
+    Examples
+    --------
+    >>> round(f1([[1, 0], [1, 1]], [[1, 1], [1, 1]]), 3)
+    0.833
+    """
+    return _decide("f1", y_true, y_pred, label_mask, average, zero_division)
+
+
+def _decide(
+    name: Ratio,
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    label_mask: ArrayLike | None,
+    average: Average,
+    zero_division: float,
+) -> Any:
+    check_choice(average, "average", ("samples", "micro", "macro", None))
+    if average != "samples":
+        counts = label_counts(y_true, y_pred, label_mask=label_mask)
+        score = from_counts.ratio_from_counts(name, counts, average, zero_division)
+        return score if average is None else float(score)
+    both, true, pred, counted = overlap(y_true, y_pred, label_mask, axis=1)
+    rows = LabelCounts(tp=both, fp=pred - both, fn=true - both, tn=counted - true - pred + both)
+    return float(nan_mean(from_counts.ratio_from_counts(name, rows, None, zero_division)))

@@ -92,8 +92,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
 
     def error(rows: ScoredRows) -> NDArray[np.float64]:
         best = sink_masked(rows.score, rows.mask).argmax(axis=1)
-        hit: NDArray[np.uint8] = rows.true[np.arange(len(best)), best]
-        return 1.0 - hit
+        return np.where(rows.true[np.arange(len(best)), best], 0.0, 1.0)
 
     return mean_over_rows(error, y_true, y_score, label_mask)
 

@@ -1,0 +1,181 @@
+"""Metrics of label decisions from per-label counts: one number, or a whole curve at once from stacked counts."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from metrics._means import divide, nan_mean
+from metrics._validation import check_choice, check_zero_division
+from metrics.counts import LabelCounts
+
+Average = Literal["samples", "micro", "macro"] | None
+CountAverage = Literal["micro", "macro"] | None
+Ratio = Literal["precision", "recall", "f1", "jaccard"]
+
+
+def hamming_loss_from_counts(counts: LabelCounts) -> Any:
+    """Share of wrong cells, from counts; lower is better.
+
+    Parameters
+    ----------
+    counts : LabelCounts
+        Arrays of shape (n_labels,) or (n_checkpoints, n_labels).
+
+    Returns
+    -------
+    float or ndarray of shape (n_checkpoints,)
+        In [0, 1]; NaN where nothing is counted.
+
+    Examples
+    --------
+    >>> from metrics import label_counts
+    >>> float(hamming_loss_from_counts(label_counts([[1, 0], [1, 1]], [[1, 1], [1, 1]])))
+    0.25
+    """
+    wrong = (counts.fp + counts.fn).sum(axis=-1)
+    return divide(wrong, _cells(counts).sum(axis=-1))[()]
+
+
+def jaccard_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Any:
+    """Labels right over labels true or predicted, from counts; higher is better.
+
+    Parameters
+    ----------
+    counts : LabelCounts
+        Arrays of shape (n_labels,) or (n_checkpoints, n_labels).
+    average : {"micro", "macro", None}, default="macro"
+        One ratio over all cells; mean over labels; or one value per label. Means over rows need the rows.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray
+        In [0, 1], of the shape of the counts, without the last axis unless average is None.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> from metrics import label_counts
+    >>> float(jaccard_from_counts(label_counts([[1, 0], [1, 1]], [[1, 0], [1, 1]])))
+    1.0
+    """
+    return ratio_from_counts("jaccard", counts, average, zero_division)
+
+
+def precision_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Any:
+    """Share of predicted labels that are true, from counts; higher is better.
+
+    Parameters
+    ----------
+    counts : LabelCounts
+        Arrays of shape (n_labels,) or (n_checkpoints, n_labels).
+    average : {"micro", "macro", None}, default="macro"
+        One ratio over all cells; mean over labels; or one value per label. Means over rows need the rows.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray
+        In [0, 1], of the shape of the counts, without the last axis unless average is None.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> from metrics import label_counts
+    >>> float(precision_from_counts(label_counts([[1, 0], [1, 1]], [[1, 0], [1, 1]])))
+    1.0
+    """
+    return ratio_from_counts("precision", counts, average, zero_division)
+
+
+def recall_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Any:
+    """Share of true labels that are predicted, from counts; higher is better.
+
+    Parameters
+    ----------
+    counts : LabelCounts
+        Arrays of shape (n_labels,) or (n_checkpoints, n_labels).
+    average : {"micro", "macro", None}, default="macro"
+        One ratio over all cells; mean over labels; or one value per label. Means over rows need the rows.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray
+        In [0, 1], of the shape of the counts, without the last axis unless average is None.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> from metrics import label_counts
+    >>> float(recall_from_counts(label_counts([[1, 0], [1, 1]], [[1, 0], [1, 1]])))
+    1.0
+    """
+    return ratio_from_counts("recall", counts, average, zero_division)
+
+
+def f1_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero_division: float = 0.0) -> Any:
+    """Harmonic mean of precision and recall, from counts; higher is better.
+
+    Parameters
+    ----------
+    counts : LabelCounts
+        Arrays of shape (n_labels,) or (n_checkpoints, n_labels).
+    average : {"micro", "macro", None}, default="macro"
+        One ratio over all cells; mean over labels; or one value per label. Means over rows need the rows.
+    zero_division : {0, 1, nan}, default=0
+        Value of 0 / 0; NaN leaves such labels out of the mean.
+
+    Returns
+    -------
+    float or ndarray
+        In [0, 1], of the shape of the counts, without the last axis unless average is None.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown.
+
+    Examples
+    --------
+    >>> from metrics import label_counts
+    >>> float(f1_from_counts(label_counts([[1, 0], [1, 1]], [[1, 0], [1, 1]])))
+    1.0
+    """
+    return ratio_from_counts("f1", counts, average, zero_division)
+
+
+def ratio_from_counts(name: Ratio, counts: LabelCounts, average: CountAverage, zero_division: float) -> Any:
+    """Compute the ratio of this name; a label without any cell is NaN and left out of means."""
+    check_choice(average, "average", ("micro", "macro", None))
+    undefined = check_zero_division(zero_division)
+    tp, fp, fn, n_cells = counts.tp, counts.fp, counts.fn, _cells(counts)
+    if average == "micro":
+        tp, fp, fn, n_cells = (part.sum(axis=-1) for part in (tp, fp, fn, n_cells))
+    top, bottom = {
+        "precision": (tp, tp + fp),
+        "recall": (tp, tp + fn),
+        "f1": (2 * tp, 2 * tp + fp + fn),
+        "jaccard": (tp, tp + fp + fn),
+    }[name]
+    values = np.where(n_cells > 0, divide(top, bottom, zero_division=undefined), np.nan)
+    return nan_mean(values) if average == "macro" else values[()]
+
+
+def _cells(counts: LabelCounts) -> Any:
+    return counts.tp + counts.fp + counts.fn + counts.tn

@@ -99,7 +99,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
             self._learn(X, Y, mask, None)
         return self
 
-    def start(self, X: Any, Y: Any, classes: Any = None) -> Self:
+    def begin(self, X: Any, Y: Any, classes: Any = None) -> Self:
         """Take the start state for data like these, learning nothing, so that `predict` can answer before any row.
 
         Parameters

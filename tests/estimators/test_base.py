@@ -33,9 +33,9 @@ def test_nothing_is_answered_before_anything_is_learnt(data):
         Logistic().predict_proba(data[0])
 
 
-def test_a_started_learner_answers_without_having_learnt(data):
+def test_a_begun_learner_answers_without_having_learnt(data):
     X, Y = data
-    started = Logistic().start(X, Y)
+    started = Logistic().begin(X, Y)
     assert (started.predict_proba(X) == 0.5).all()
     assert np.array_equal(started.partial_fit(X, Y).coef_, Logistic().partial_fit(X, Y).coef_)
 
@@ -49,7 +49,7 @@ def test_first_row_is_answered_from_the_start_state(data):
 
 def test_predict_then_fit_is_the_loop(data):
     X, Y = data
-    learner, looped = Logistic(), Logistic().start(X, Y)
+    learner, looped = Logistic(), Logistic().begin(X, Y)
     _, proba = learner.predict_then_fit(X, Y)
     for i in range(len(X)):
         assert np.array_equal(proba[i : i + 1], looped.predict_proba(X[i : i + 1]))

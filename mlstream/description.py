@@ -20,6 +20,7 @@ from mlstream.cards import (
     StreamCard,
     TaskCard,
 )
+from mlstream.label_sets import count_label_sets
 from mlstream.stream import Dataset, Features, Stream, StreamParts
 
 # What can change the bits of a generated stream.
@@ -140,7 +141,7 @@ def _describe_task(index: int, parts: StreamParts) -> TaskCard:
         signature=np.flatnonzero(task.signature).tolist(),
         label_frequencies=Y.mean(axis=0).tolist() if len(Y) else [0.0] * Y.shape[1],
         cardinality=float(Y.sum(axis=1).mean()) if len(Y) else 0.0,
-        n_label_sets=len(np.unique(Y, axis=0)),
+        n_label_sets=count_label_sets(Y),
         n_learning=sum(len(part) for part in learning),
         n_evaluation=len(held_out),
     )

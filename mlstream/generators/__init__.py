@@ -1,11 +1,15 @@
 """Generators of streams: tables in, streams out."""
 
-from collections.abc import Callable
-
 from mlstream.generators.clustering import task_stream
-from mlstream.stream import Stream
+from mlstream.generators.recipes import FROM_NOTHING, FROM_TABLES, GENERATORS, remake
+from mlstream.generators.synthetic import multiplier_rows, multiplier_stream
 
-# What a card's generator name stands for.
-GENERATORS: dict[str, Callable[..., Stream]] = {"task_stream": task_stream}
-
-__all__ = ["GENERATORS", "task_stream"]
+__all__ = [
+    "FROM_NOTHING",
+    "FROM_TABLES",
+    "GENERATORS",
+    "multiplier_rows",
+    "multiplier_stream",
+    "remake",
+    "task_stream",
+]

@@ -22,3 +22,9 @@ def require_choice(value: object, name: str, choices: Sequence[str]) -> None:
     """Refuse what is none of the choices."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
+
+
+def require_share(value: float, name: str) -> None:
+    """Refuse what is no probability."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie in [0, 1]. Got {value!r} instead.")

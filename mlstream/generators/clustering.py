@@ -15,9 +15,9 @@ from mlstream.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.cleaning import Keep, clean
-from mlstream.generators.label_sets import label_set_ids
 from mlstream.generators.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
 from mlstream.generators.visits import Visits, lay_out
+from mlstream.label_sets import label_set_ids
 from mlstream.stream import Dataset, Index, Indicator, Stream
 
 Variant = Literal["standard", "published"]

@@ -11,8 +11,8 @@ import numpy as np
 from mlstream.cards import DropCard
 from mlstream.generators._checks import require_seed
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.label_sets import label_set_ids
-from mlstream.stream import Dataset, EvaluationSet, Experience, Index, StreamParts, Task
+from mlstream.label_sets import label_set_ids
+from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Index, Indicator, StreamParts, Task
 
 # 0.1 * 30 is 3.0000000000000004: products this near to a whole number are that number.
 _ROUNDING = 1e-9
@@ -62,7 +62,12 @@ class Visits:
 
 
 def lay_out(
-    table: Dataset, members: Sequence[Index], visits: Visits, *, names: Sequence[str] | None = None
+    table: Dataset,
+    members: Sequence[Index],
+    visits: Visits,
+    *,
+    tasks: Sequence[Task] | None = None,
+    shuffle: bool = True,
 ) -> tuple[StreamParts, tuple[DropCard, ...]]:
     """Make experiences and evaluation sets of tasks whose rows are given.
 
@@ -74,13 +79,15 @@ def lay_out(
         Rows of each task; no row in two tasks.
     visits : Visits
         Split and order.
-    names : sequence of str, optional
-        Names of the tasks; "task-0", "task-1", ... by default.
+    tasks : sequence of Task, optional
+        Names and signatures; by default "task-0", "task-1", ... with the labels that occur in their rows.
+    shuffle : bool
+        Split at random. Without it, each task's rows are cut in their order; stratified splits are always random.
 
     Returns
     -------
     parts : StreamParts
-        Tasks whose signatures are the labels that occur in them, experiences in order, evaluation sets.
+        Tasks, experiences in order, evaluation sets.
     drops : tuple of DropCard
         Rows that no part took, if the fractions add up to less than 1.
 
@@ -89,17 +96,16 @@ def lay_out(
     ValueError
         If a part would be empty, or the order does not fit the tasks.
     """
-    names = names or [f"task-{index}" for index in range(len(members))]
-    tasks = tuple(Task(name, np.any(table.Y[rows], axis=0)) for name, rows in zip(names, members, strict=True))
+    tasks = tuple(tasks or _name_tasks(table, members))
     order = resolve_order(len(tasks), visits)
-    shares = [_split(table, index, members[index], visits) for index in range(len(tasks))]
+    shares = [_split(table, index, members[index], visits, shuffle) for index in range(len(tasks))]
     visited = [0] * len(tasks)
     experiences = []
     for task in order:
         experiences.append(_make_experience(table, tasks, task, shares[task][visited[task]]))
         visited[task] += 1
     held_out = tuple(
-        EvaluationSet(table.X[rows[-1]], table.Y[rows[-1]], index, tasks[index].signature, rows[-1])
+        EvaluationSet(*_take(table, rows[-1]), index, tasks[index].signature, rows[-1])
         for index, rows in enumerate(shares)
     )
     unused = sum(len(rows) for rows in members) - sum(len(part) for rows in shares for part in rows)
@@ -181,7 +187,11 @@ def part_sizes(n_rows: int, visits: Visits) -> list[int]:
     return [*np.diff([0, *cuts]).tolist(), held_out]
 
 
-def _split(table: Dataset, task: int, rows: Index, visits: Visits) -> list[Index]:
+def _name_tasks(table: Dataset, members: Sequence[Index]) -> list[Task]:
+    return [Task(f"task-{index}", np.any(table.Y[rows], axis=0)) for index, rows in enumerate(members)]
+
+
+def _split(table: Dataset, task: int, rows: Index, visits: Visits, shuffle: bool) -> list[Index]:
     sizes = part_sizes(len(rows), visits)
     if min(sizes) < 1:
         raise ValueError(
@@ -189,9 +199,9 @@ def _split(table: Dataset, task: int, rows: Index, visits: Visits) -> list[Index
             f"Got sizes {sizes} for task {task} with {len(rows)} rows and fractions {visits.fractions}."
         )
     rng = generator_for(Purpose.SPLIT, visits.seed, task)
-    shuffled = rng.permutation(rows)
     if not visits.stratified:
-        return np.split(shuffled, np.cumsum(sizes))[: len(sizes)]
+        return np.split(rng.permutation(rows) if shuffle else rows, np.cumsum(sizes))[: len(sizes)]
+    shuffled = rng.permutation(rows)
     by_label_set = shuffled[np.argsort(label_set_ids(table.Y[shuffled]), kind="stable")]
     part = _spread(sizes, len(rows))
     return [rng.permutation(by_label_set[part == index]) for index in range(len(sizes))]
@@ -207,4 +217,12 @@ def _spread(sizes: Sequence[int], n_rows: int) -> Index:
 
 
 def _make_experience(table: Dataset, tasks: Sequence[Task], task: int, rows: Index) -> Experience:
-    return Experience(table.X[rows], table.Y[rows], np.full(len(rows), task), tasks[task].signature, rows)
+    return Experience(*_take(table, rows), np.full(len(rows), task), tasks[task].signature, rows)
+
+
+def _take(table: Dataset, rows: Index) -> tuple[Features, Indicator]:
+    """Give the rows; neighbours in order are a view, not a copy."""
+    if (np.diff(rows) == 1).all():
+        neighbours = slice(int(rows[0]), int(rows[-1]) + 1)
+        return table.X[neighbours], table.Y[neighbours]
+    return table.X[rows], table.Y[rows]

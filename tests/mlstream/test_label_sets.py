@@ -1,10 +1,10 @@
-"""Rows have one number exactly when they have the same labels."""
+"""Rows have one number exactly when they have the same labels, and sets are counted alike."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlstream.generators.label_sets import label_set_ids
+from mlstream.label_sets import count_label_sets, label_set_ids
 
 
 @given(st.integers(1, 140), st.integers(0, 20), st.integers(0, 2**32))
@@ -16,3 +16,4 @@ def test_numbers_tell_label_sets_apart(n_labels, n_rows, seed):
     sets = [row.tobytes() for row in Y]
     assert len(set(zip(ids, sets, strict=True))) == len(set(ids)) == len(set(sets))
     assert set(ids) == set(range(len(set(ids))))
+    assert count_label_sets(Y) == len(set(sets))

@@ -1,0 +1,48 @@
+"""From the generator on a card to the stream, again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlstream.cards import GeneratorCard
+from mlstream.generators.clustering import task_stream
+from mlstream.generators.synthetic import multiplier_stream
+from mlstream.stream import Dataset, Stream
+
+Generator = Callable[..., Stream]
+
+FROM_TABLES: dict[str, Generator] = {"task_stream": task_stream}
+FROM_NOTHING: dict[str, Generator] = {"multiplier_stream": multiplier_stream}
+GENERATORS = FROM_TABLES | FROM_NOTHING
+
+
+def remake(recipe: GeneratorCard, find_table: Callable[[], Dataset]) -> Stream:
+    """Make a stream again from what its card says about its generator.
+
+    Parameters
+    ----------
+    recipe : GeneratorCard
+        Name, parameters and seed.
+    find_table : callable
+        Gives the table that the stream was made from; called only if there is one.
+
+    Returns
+    -------
+    Stream
+        The same stream, under the same versions.
+
+    Raises
+    ------
+    ValueError
+        If the generator is unknown here.
+
+    Examples
+    --------
+    >>> stream = multiplier_stream("rand", seed=1, n_rows=50)
+    >>> remake(stream.card.generator, find_table=None).card == stream.card
+    True
+    """
+    if recipe.name not in GENERATORS:
+        raise ValueError(f"The generator must be one of {', '.join(sorted(GENERATORS))}. Got {recipe.name!r} instead.")
+    tables = () if recipe.name in FROM_NOTHING else (find_table(),)
+    return GENERATORS[recipe.name](*tables, **recipe.parameters, seed=recipe.seed)

@@ -1,0 +1,65 @@
+"""Which rows carry the same labels, and how many label sets there are."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream.stream import Index, Indicator
+
+
+def label_set_ids(Y: Indicator) -> Index:
+    """Give rows with the same labels the same number.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_samples,)
+        Equal for rows with equal labels; the numbers are 0, 1, ... without gaps.
+
+    Examples
+    --------
+    >>> label_set_ids(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.uint8)).tolist()
+    [1, 0, 1]
+    """
+    ids = np.zeros(len(Y), dtype=np.int64)
+    for first in range(0, Y.shape[1], 64):
+        found, word = np.unique(_pack(Y[:, first : first + 64]), return_inverse=True)
+        # Both numbers are below the number of rows, so their pair fits 64 bits.
+        ids = np.unique(ids * len(found) + word, return_inverse=True)[1]
+    return ids
+
+
+def count_label_sets(Y: Indicator) -> int:
+    """Count the distinct label sets of rows.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator.
+
+    Returns
+    -------
+    int
+        Number of distinct rows.
+
+    Examples
+    --------
+    >>> count_label_sets(np.array([[1, 0], [0, 1], [1, 0]], dtype=np.uint8))
+    2
+    """
+    if Y.shape[1] <= 64:
+        return len(np.unique(_pack(Y)))
+    return int(label_set_ids(Y).max(initial=-1)) + 1
+
+
+def _pack(Y: Indicator) -> npt.NDArray[np.uint64]:
+    """Write up to 64 labels as the bits of one whole number."""
+    bits = np.packbits(Y, axis=1)
+    words = np.zeros((len(Y), 8), dtype=np.uint8)
+    words[:, : bits.shape[1]] = bits
+    return words.view(np.uint64).ravel()

@@ -1,0 +1,36 @@
+"""Every generator's card makes its stream again."""
+
+import numpy as np
+import pytest
+
+from mlstream.cards import GeneratorCard, StreamCard
+from mlstream.description import hash_data
+from mlstream.generators import GENERATORS, multiplier_stream, remake, task_stream
+from tests.mlstream.generators.tables import make_table
+
+RNG = np.random.default_rng(0)
+TABLE = make_table(RNG.integers(0, 2, (90, 5)), RNG.random((90, 3)))
+
+STREAMS = {
+    "task_stream": lambda: task_stream(TABLE, n_tasks=2, seed=4, order=(1, 0, 0, 1), stratified=True, name="mine"),
+    "multiplier_stream": lambda: multiplier_stream([[1, 0.4], [0.2, 3]], seed=2, n_rows=30, noise=0.1),
+}
+
+
+def test_every_generator_is_here():
+    assert STREAMS.keys() == GENERATORS.keys()
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_card_read_from_json_makes_the_same_stream(name):
+    stream = STREAMS[name]()
+    card = StreamCard.model_validate_json(stream.card.model_dump_json())
+    assert card.generator.name == name
+    again = remake(card.generator, lambda: TABLE)
+    assert hash_data(again) == card.data_sha256
+    assert again.card == card
+
+
+def test_an_unknown_generator_is_refused():
+    with pytest.raises(ValueError, match="must be one of .*task_stream.* Got 'magic' instead"):
+        remake(GeneratorCard(name="magic", parameters={}, seed=0), lambda: TABLE)

@@ -1,9 +1,12 @@
 """Metrics for multi-label, multi-task and continual learning: pure functions that need NumPy and SciPy only."""
 
+from metrics.asymmetric import pragma, pragma_plane
 from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, recall_at_k
 from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
+from metrics.bayesian import BayesianComparison, bayesian_signed_rank
 from metrics.continual import acc, aia, fm, intransigence
 from metrics.counts import LabelCounts, cumulative_counts, label_counts, stack_counts, windowed_counts
+from metrics.environments import nce, nce_by_environment, worst_nce
 from metrics.from_counts import (
     f1_from_counts,
     hamming_loss_from_counts,
@@ -12,44 +15,66 @@ from metrics.from_counts import (
     recall_from_counts,
 )
 from metrics.frugality import frug
+from metrics.hierarchy import hierarchy_consistency, pw_js, refinement_recall
+from metrics.learning_curves import LearningSpeed, area_under_curve, learning_speed, transition_time
 from metrics.multilabel import f1, hamming_loss, jaccard, precision, recall, subset_accuracy
 from metrics.ranking import coverage, lrap, one_error, ranking_loss, rmse
+from metrics.significance import FriedmanResult, average_ranks, critical_difference, friedman, nemenyi
 from metrics.transfer import bwt, fwt, stepwise_transfer
 
 __all__ = [
+    "BayesianComparison",
+    "FriedmanResult",
     "LabelCounts",
+    "LearningSpeed",
     "acc",
     "aia",
+    "area_under_curve",
+    "average_ranks",
     "ba_macro",
     "ba_macro_from_counts",
+    "bayesian_signed_rank",
     "bwt",
     "confident_accuracy_at_k",
     "coverage",
+    "critical_difference",
     "cumulative_counts",
     "f1",
     "f1_from_counts",
     "fm",
+    "friedman",
     "frug",
     "fwt",
     "hamming_loss",
     "hamming_loss_from_counts",
+    "hierarchy_consistency",
     "intransigence",
     "jaccard",
     "jaccard_from_counts",
     "label_counts",
+    "learning_speed",
     "lrap",
+    "nce",
+    "nce_by_environment",
     "ndcg_at_k",
+    "nemenyi",
     "one_error",
+    "pragma",
+    "pragma_plane",
     "precision",
     "precision_at_k",
     "precision_from_counts",
+    "pw_js",
     "ranking_loss",
     "recall",
     "recall_at_k",
     "recall_from_counts",
+    "refinement_recall",
     "rmse",
     "stack_counts",
     "stepwise_transfer",
     "subset_accuracy",
+    "transition_time",
     "windowed_counts",
+    "worst_nce",
 ]

@@ -1,0 +1,180 @@
+"""Metrics for labels that refine each other: a row that carries a subclass carries its superclass too.
+
+`parents` maps each subclass to its superclass, both as column numbers; labels that are no key have no superclass.
+Chains of any length are allowed. A cell that `label_mask` leaves out does not exist, and a row without cells is left
+out.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics._blocks import read_indicator, read_mask, row_blocks
+from metrics._means import divide
+from metrics._overlap import overlap
+from metrics._validation import LabelMatrix, check_indicator, check_label_mask, check_zero_division
+from metrics.counts import label_counts
+
+
+def pw_js(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> float:
+    """Precision-weighted Jaccard similarity of label sets, mean over rows; higher is better.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1, superclasses included.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is not 0 or 1, an array is empty, or the mask keeps nothing.
+
+    Notes
+    -----
+    |Y & P| / |Y | P| * |Y & P| / |P| per row. An empty prediction of a non-empty set gives 0, of an empty set 1. To be
+    too coarse (1/2 for the superclass alone) pays better than to be wrong about the subclass (1/6), so that a learner
+    that never refines does well: look at `jaccard` and `refinement_recall` beside it.
+
+    References
+    ----------
+    M. Abdelsalam, M. Faramarzi, S. Sodhani, S. Chandar, "IIRC: Incremental implicitly-refined classification", CVPR
+    2021.
+
+    Examples
+    --------
+    Columns: bear, polar bear. The second row is too coarse, the third too fine.
+
+    >>> pw_js([[1, 1]], [[1, 1]]), pw_js([[1, 1]], [[1, 0]]), pw_js([[1, 0]], [[1, 1]])
+    (1.0, 0.5, 0.25)
+    """
+    both, true, pred, counted = overlap(y_true, y_pred, label_mask, axis=1)
+    union = true + pred - both
+    # a float before the product: squares of counts may pass 2**63 on no real table, but cost nothing to make safe
+    similarity = divide(both * 1.0 * both, union * 1.0 * pred, zero_division=0.0)
+    similarity[union == 0] = 1.0
+    return float(similarity[counted > 0].mean())
+
+
+def refinement_recall(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    parents: Mapping[int, int],
+    *,
+    label_mask: ArrayLike | None = None,
+    zero_division: float = 0.0,
+) -> float:
+    """Share of true subclass labels that are predicted; higher is better.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
+        True and predicted labels, 0 or 1, superclasses included.
+    parents : mapping of int to int
+        Superclass of each subclass, as column numbers.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
+    zero_division : {0, 1, nan}, default=0
+        Value if no row carries a subclass.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 for a learner that answers with superclasses only.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is not 0 or 1, an array is empty, the mask keeps nothing, or `parents` names a column
+        that is not there or goes round in a circle.
+
+    Notes
+    -----
+    sum of tp / sum of (tp + fn) over the labels that have a superclass: the recall of refinements, which `pw_js` does
+    not show. A label that has neither superclass nor subclass is no refinement of anything and does not take part.
+
+    Examples
+    --------
+    >>> refinement_recall([[1, 1], [1, 1]], [[1, 0], [1, 1]], {1: 0})
+    0.5
+    """
+    counts = label_counts(y_true, y_pred, label_mask=label_mask)
+    children, _ = _edges(parents, len(counts.tp))
+    found = counts.tp[children].sum()
+    return float(divide(found, found + counts.fn[children].sum(), zero_division=check_zero_division(zero_division)))
+
+
+def hierarchy_consistency(
+    y_pred: LabelMatrix, parents: Mapping[int, int], *, label_mask: ArrayLike | None = None
+) -> float:
+    """Share of rows whose predicted subclasses all come with their superclass; higher is better.
+
+    Parameters
+    ----------
+    y_pred : array-like or CSR of shape (n_samples, n_labels)
+        Predicted labels, 0 or 1.
+    parents : mapping of int to int
+        Superclass of each subclass, as column numbers.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count: a pair of a subclass and its superclass is looked at where both do.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 if predictions respect the hierarchy. It says nothing about their being right.
+
+    Raises
+    ------
+    ValueError
+        If a value is not 0 or 1, an array is empty, the mask keeps nothing, or `parents` names a column that is not
+        there or goes round in a circle.
+
+    Notes
+    -----
+    A row respects the hierarchy if no predicted label lacks its superclass among the predictions.
+
+    Examples
+    --------
+    >>> hierarchy_consistency([[1, 1], [0, 1], [0, 0], [1, 0]], {1: 0})
+    0.75
+    """
+    prediction = check_indicator(y_pred, "y_pred")
+    mask = check_label_mask(label_mask, prediction.shape)
+    children, superclasses = _edges(parents, prediction.shape[1])
+    respected = []
+    for rows in row_blocks(prediction.shape):
+        block = read_indicator(prediction, rows, "y_pred").view(np.bool_)
+        orphans = block[:, children] & ~block[:, superclasses]
+        if mask is not None:
+            counted = np.broadcast_to(read_mask(mask, rows), block.shape).view(np.bool_)
+            orphans &= counted[:, children] & counted[:, superclasses]
+            orphans = orphans[counted.any(axis=1)]
+        respected.append(~orphans.any(axis=1))
+    return float(np.concatenate(respected).mean())
+
+
+def _edges(parents: Mapping[int, int], n_labels: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return subclasses and their superclasses as column numbers."""
+    for column in (*parents.keys(), *parents.values()):
+        if not isinstance(column, int | np.integer) or not 0 <= column < n_labels:
+            raise ValueError(f"parents must map columns 0 to {n_labels - 1} to each other. Got {column!r} instead.")
+    for child in parents:
+        _check_no_circle(child, parents)
+    return np.array(list(parents), dtype=np.intp), np.array(list(parents.values()), dtype=np.intp)
+
+
+def _check_no_circle(child: int, parents: Mapping[int, int]) -> None:
+    path = [child]
+    while path[-1] in parents:
+        path.append(parents[path[-1]])
+        if path[-1] == child:
+            raise ValueError(f"parents must not go round in a circle. Got {' -> '.join(map(str, path))} instead.")
+        if len(path) > len(parents) + 1:  # it runs into a circle further up, which is reported from there
+            return

@@ -15,6 +15,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     The temporary file is flushed to disk before the rename, so that a crash leaves the old file or the new one.
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     os.close(handle)
     temporary = Path(name)
@@ -23,6 +25,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         _flush_to_disk(temporary)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
+    except OSError as error:
+        # A write that fails (a full disk, say) does not know the name of its file.
+        raise OSError(error.errno, error.strerror, str(path)) if error.errno else error from None
     finally:
         temporary.unlink(missing_ok=True)
 

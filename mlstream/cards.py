@@ -98,8 +98,9 @@ class PartCard(_Strict):
 
     row_ids: str = Field(description="Index of each row in the source, ranges joined by '..'.")
     task_ids: str = Field(description="Index of each row's task, runs joined by '*'.")
-    mask_ids: str = Field(description="Index of each row's mask in `masks`, runs joined by '*'.")
-    mask_by_row: bool = Field(description="Whether the label mask is a matrix, one row per row.")
+    mask: Count | str = Field(
+        description="Index of the label mask in `masks`; where the mask goes by row, one index per row as for task_ids."
+    )
 
 
 class RowsCard(_Strict):

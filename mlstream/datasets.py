@@ -1,0 +1,117 @@
+"""Tables with labels, from files of many dialects or by name."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mlstream.cards import StreamCard
+from mlstream.formats.arff import find_card
+from mlstream.formats.by_suffix import read_table
+from mlstream.formats.content import FormatError, read_unpacked, stem
+from mlstream.formats.labels import LabelRule, choose_labels
+from mlstream.formats.table import part
+from mlstream.registry import DatasetEntry, list_datasets
+from mlstream.stream import Dataset
+
+__all__ = ["DatasetEntry", "list_datasets", "load_dataset"]
+
+
+def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Dataset:
+    """Read a multi-label table.
+
+    Parameters
+    ----------
+    source : str or path
+        A name that `list_datasets` lists, or the path of an ARFF or CSV file, which may be packed (.gz, .bz2, .xz).
+    labels : int, sequence of str, path or None
+        The label columns: the first n, or the last n if negative; their names; or MULAN's .xml file that names them.
+        If None, what says it is, in this order: the card beside the file, ``-C n`` in the title (MEKA), an .xml of the
+        same name beside the file.
+
+    Returns
+    -------
+    Dataset
+        Labels in the order of the file, or of `labels` where these are names. X is float64; it is a CSR matrix if the
+        file is in sparse notation and less than a quarter of X is stored.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file; of a named table, the message says what to do.
+    ValueError
+        If the file is not what its format says, a value is missing, or a label is not 0 or 1. The message says the file
+        and the line.
+
+    Notes
+    -----
+    ARFF files may be dense or sparse, in the dialects of MULAN, MEKA and MOA. What a sparse row leaves out is 0 or the
+    first value of a nominal column, as in WEKA. Nominal features whose values are all numbers become numbers; any other
+    nominal feature becomes one 0/1 column per value, called ``name=value``. Columns of text or dates, and rows with
+    weights, are refused.
+
+    References
+    ----------
+    .. [1] `The ARFF format <https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/>`_.
+
+    Examples
+    --------
+    >>> yeast = load_dataset("yeast")
+    >>> yeast.X.shape, yeast.Y.shape, yeast.label_names[0]
+    ((2417, 103), (2417, 14), 'Class1')
+    """
+    entries = {entry.name: entry for entry in list_datasets()}
+    if isinstance(source, str) and source in entries:
+        return _load_registered(entries[source], labels)
+    path = Path(source)
+    if not path.is_file():
+        names = ", ".join(entries)
+        raise FileNotFoundError(f"{path} must be a file, or the name of a data set ({names}). Got neither.")
+    return _parse(path, read_unpacked(path), labels, find_card(path))
+
+
+def _load_registered(entry: DatasetEntry, labels: LabelRule) -> Dataset:
+    path = entry.require()
+    content = read_unpacked(path)
+    got = hashlib.sha256(content).hexdigest()
+    if got != entry.sha256:
+        raise ValueError(f"{path} must hold data set {entry.name!r}, sha256 {entry.sha256}. Got {got}.")
+    dataset = _parse(path, content, entry.labels if labels is None else labels, None)
+    return replace(
+        dataset,
+        name=entry.name,
+        source=entry.name,
+        licence=entry.licence,
+        citation=entry.citation,
+        label_rule=_portable(labels),
+    )
+
+
+def _parse(path: Path, content: bytes, labels: LabelRule, card: StreamCard | None) -> Dataset:
+    table = read_table(path, content)
+    if not len(table.lines):
+        raise FormatError(f"{path} must hold at least one row. Got a header only.")
+    columns, parents = choose_labels(table, labels, card)
+    X, Y, feature_names = part(table, columns)
+    return Dataset(
+        X,
+        Y,
+        feature_names,
+        tuple(table.names[index] for index in columns),
+        name=stem(path),
+        source=str(path),
+        licence=card.source.licence if card else "",
+        citation=card.source.citation if card else "",
+        sha256=hashlib.sha256(content).hexdigest(),
+        label_rule=_portable(labels),
+        label_parents=parents,
+    )
+
+
+def _portable(rule: LabelRule) -> int | tuple[str, ...] | str | None:
+    if rule is None or isinstance(rule, str | os.PathLike):
+        return rule if rule is None else os.fspath(rule)
+    return tuple(rule) if isinstance(rule, Sequence) else int(rule)

@@ -1,0 +1,32 @@
+"""Join and cut features, dense or CSR, without caring which they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+def join_columns(blocks: Sequence[Any]) -> Any:
+    """Put blocks of columns side by side."""
+    if any(sparse.issparse(block) for block in blocks):
+        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+    return np.hstack(blocks)
+
+
+def join_rows(blocks: Sequence[Any]) -> Any:
+    """Put blocks of rows one below the other."""
+    if any(sparse.issparse(block) for block in blocks):
+        return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+    return np.concatenate(blocks)
+
+
+def cut_rows(X: Any, start: int, stop: int) -> Any:
+    """Take rows from `start` to `stop`, without copying their values."""
+    if isinstance(X, np.ndarray):
+        return X[start:stop]
+    first, last = X.indptr[start], X.indptr[stop]
+    parts = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
+    return sparse.csr_array(parts, shape=(stop - start, X.shape[1]))

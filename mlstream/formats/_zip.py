@@ -1,0 +1,147 @@
+"""Archives of arrays: NPZ files whose members lie aligned in the file, ready to be mapped into memory."""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream.formats.content import FormatError
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_ALIGNMENT = 64
+_LOCAL_HEADER_BYTES = 30
+_LARGE_FILE_BYTES = 20
+# The field by which Android's archives are aligned; other programs skip it.
+_PADDING = struct.Struct("<HHH")
+_PADDING_ID = 0xD935
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays to an NPZ file: the same arrays give the same bytes.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    arrays : mapping of str to ndarray
+        The members, in order.
+    """
+    position = 0
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for key, array in arrays.items():
+            content = np.asarray(array, order="C")
+            header = _npy_header(content)
+            info = zipfile.ZipInfo(f"{key}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            info.create_system, info.external_attr = 3, 0o644 << 16
+            position += _LOCAL_HEADER_BYTES + len(info.filename) + _LARGE_FILE_BYTES
+            info.extra = _pad(position)
+            with archive.open(info, "w", force_zip64=True) as member:
+                member.write(header)
+                member.write(content.reshape(-1).view(np.uint8).data)
+            position += len(info.extra) + len(header) + content.nbytes
+
+
+def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
+    """Read all members of an NPZ file that `write_arrays` wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    mmap : bool
+        Leave the arrays in the file, read-only, instead of reading and checking them.
+
+    Returns
+    -------
+    dict
+        Key -> array.
+
+    Raises
+    ------
+    FormatError
+        If the file is no such archive, a member claims more bytes than the file holds, or a checksum is wrong.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except zipfile.BadZipFile as error:
+        raise FormatError(f"{path} must be an NPZ file. Got: {error}.") from None
+    with path.open("rb") as stream:
+        found = {info.filename.removesuffix(".npy"): _locate(stream, info, path) for info in members}
+    return {key: member.read(path, mmap=mmap) for key, member in found.items()}
+
+
+@dataclass(frozen=True)
+class _Member:
+    """Where an array lies in a file."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    offset: int
+    header_crc: int
+    crc: int
+
+    def read(self, path: Path, *, mmap: bool) -> Array:
+        if 0 in self.shape:
+            return np.empty(self.shape, self.dtype)
+        view = np.asarray(np.memmap(path, self.dtype, "r", self.offset, self.shape))
+        if mmap:
+            return view
+        array = view.copy()
+        if zlib.crc32(array.reshape(-1).view(np.uint8).data, self.header_crc) != self.crc:
+            raise FormatError(f"{path} must be unchanged since it was written. Got a wrong checksum of {self.name}.")
+        return array
+
+
+def _npy_header(array: Array) -> bytes:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    return header.getvalue()
+
+
+def _pad(position: int) -> bytes:
+    # At least the field itself; the array's own header is a multiple of 64 bytes long.
+    n_bytes = _PADDING.size + -(position + _PADDING.size) % _ALIGNMENT
+    return _PADDING.pack(_PADDING_ID, n_bytes - 4, _ALIGNMENT).ljust(n_bytes, b"\0")
+
+
+def _locate(stream: IO[bytes], info: zipfile.ZipInfo, path: Path) -> _Member:
+    if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 1:
+        raise FormatError(f"{path} must hold arrays uncompressed. Got {info.filename} compressed.")
+    stream.seek(info.header_offset)
+    local = stream.read(_LOCAL_HEADER_BYTES)
+    if len(local) < _LOCAL_HEADER_BYTES or local[:4] != b"PK\3\4":
+        raise FormatError(f"{path} must be a whole NPZ file. Got no member where {info.filename} should begin.")
+    start = info.header_offset + len(local) + sum(struct.unpack("<HH", local[26:30]))
+    stream.seek(start)
+    dtype, shape = _read_npy_header(stream, info, path)
+    offset = stream.tell()
+    # Sizes are compared before memory is taken: a header may claim anything.
+    claimed, there = math.prod(shape) * dtype.itemsize, info.file_size - (offset - start)
+    if claimed != there or offset + claimed > path.stat().st_size:
+        raise FormatError(f"{path}: {info.filename} must hold {claimed} bytes, as its header says. Got {there}.")
+    stream.seek(start)
+    return _Member(info.filename, dtype, shape, offset, zlib.crc32(stream.read(offset - start)), info.CRC)
+
+
+def _read_npy_header(stream: IO[bytes], info: zipfile.ZipInfo, path: Path) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    try:
+        version = np.lib.format.read_magic(stream)
+        shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
+    except ValueError as error:
+        raise FormatError(f"{path}: {info.filename} must be an array. Got: {error}.") from None
+    if version != (1, 0) or by_column or dtype.hasobject or min(shape, default=0) < 0:
+        raise FormatError(f"{path}: {info.filename} must be a plain array, row by row. Got {dtype} of shape {shape}.")
+    return dtype, shape

@@ -1,0 +1,99 @@
+"""ARFF as every reader takes it: labels first, as MEKA's ``-C n`` says, nominal {0,1}; then numeric features."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream.stream import Features, Indicator
+
+# Rows that are written at once: enough to be fast, few enough to be small.
+_CHUNK = 1024
+_PLAIN_NAME = re.compile(r"""[^\s{},%'"\\?@\x00-\x1f\x7f][^\s{},%'"\\\x00-\x1f\x7f]*""")
+_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"} | {character: f"\\{character}" for character in "'\"\\%"}
+_SPECIAL = re.compile(r"""['"\\%\x00-\x1f\x7f]""")
+
+
+def format_arff(
+    X: Features, Y: Indicator, feature_names: Sequence[str], label_names: Sequence[str], *, title: str
+) -> Iterator[str]:
+    """Write a table as the text of an ARFF file.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of float32 or float64, shape (n_samples, n_features)
+        Features, finite; a CSR matrix gives sparse rows.
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Labels.
+    feature_names, label_names : sequence of str
+        Names of the columns.
+    title : str
+        The name of the relation; MEKA's option ``-C n_labels`` is added.
+
+    Yields
+    ------
+    str
+        The text, piece by piece. Read as float64, and rounded to float32 if they were that, numbers are the same bits.
+
+    Raises
+    ------
+    ValueError
+        If X holds NaN or infinity, or numbers of another type.
+    """
+    if X.dtype not in (np.float32, np.float64):
+        raise ValueError(f"X must be float32 or float64 to be written as ARFF. Got {X.dtype}.")
+    # MEKA looks for its options behind the first colon.
+    title = title.replace(":", " ")
+    yield f"@relation {_quote(f'{title}: -C {len(label_names)}')}\n\n"
+    yield from (f"@attribute {quote_name(name)} {{0,1}}\n" for name in label_names)
+    yield from (f"@attribute {quote_name(name)} numeric\n" for name in feature_names)
+    yield "\n@data\n"
+    for start in range(0, len(Y), _CHUNK):
+        rows, labels = X[start : start + _CHUNK], Y[start : start + _CHUNK]
+        yield "".join(_sparse_rows(rows, labels) if sparse.issparse(rows) else _dense_rows(rows, labels))
+
+
+def quote_name(name: str) -> str:
+    r"""Write the name of a column, in quotes if it needs them.
+
+    Examples
+    --------
+    >>> quote_name("Att1"), quote_name("it's 5 %")
+    ('Att1', "'it\\'s 5 \\%'")
+    """
+    return name if _PLAIN_NAME.fullmatch(name) else _quote(name)
+
+
+def _quote(text: str) -> str:
+    return "'" + _SPECIAL.sub(lambda found: _ESCAPES.get(found.group(), f"\\u{ord(found.group()):04x}"), text) + "'"
+
+
+def _dense_rows(X: npt.NDArray[np.floating], Y: Indicator) -> Iterator[str]:
+    width, numbers = X.shape[1], _format_numbers(X.ravel())
+    for row, labels in enumerate(Y.tolist()):
+        yield ",".join([*map(str, labels), *numbers[row * width : (row + 1) * width]]) + "\n"
+
+
+def _sparse_rows(X: sparse.csr_array, Y: Indicator) -> Iterator[str]:
+    X = X.copy()
+    X.sum_duplicates()
+    columns, numbers, starts = (X.indices + Y.shape[1]).tolist(), _format_numbers(X.data), X.indptr.tolist()
+    for labels, (start, stop) in zip(Y, pairwise(starts), strict=True):
+        cells = [f"{label} 1" for label in np.flatnonzero(labels).tolist()]
+        cells += map("{} {}".format, columns[start:stop], numbers[start:stop])
+        # River cannot read {}, the row of zeros only.
+        yield "{" + (",".join(cells) or "0 0") + "}\n"
+
+
+def _format_numbers(values: npt.NDArray[np.floating]) -> list[str]:
+    if not np.isfinite(values).all():
+        raise ValueError(f"X must be finite to be written as ARFF. Got {values[~np.isfinite(values)][0]}.")
+    if values.dtype == np.float64:
+        return list(map(repr, values.tolist()))
+    # Nine digits stay far enough from the middle between two float32 that no reader rounds to the wrong one.
+    return list(map("%.9g".__mod__, values.tolist()))

@@ -1,0 +1,93 @@
+"""Save and load by the ending of a file's name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mlstream.formats.arff import load_arff, save_arff
+from mlstream.formats.arff_reader import parse_arff
+from mlstream.formats.content import FormatError, bare_path
+from mlstream.formats.csv_reader import parse_csv
+from mlstream.formats.npz import load_npz, save_npz
+from mlstream.formats.table import Table
+from mlstream.stream import Stream
+
+
+def save(stream: Stream, path: str | os.PathLike[str]) -> None:
+    """Write a stream to a file, complete or not at all; a file that exists is replaced.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    path : path
+        ``x.npz``; or ``x.arff`` or ``x.arff.gz``, beside which ``x.evaluation.arff`` (or ``.gz``) and ``x.card.json``
+        are written.
+
+    Raises
+    ------
+    ValueError
+        If the name ends otherwise, or the format cannot hold the stream.
+
+    Notes
+    -----
+    The same stream gives the same bytes. `load` gives an equal stream, array by array and type by type; only the list
+    of files on its card is empty, for that belongs to files.
+
+    Examples
+    --------
+    >>> from mlstream import load_dataset, task_stream
+    >>> stream = task_stream(load_dataset("yeast"))
+    >>> save(stream, "yeast.npz")  # doctest: +SKIP
+    """
+    path = Path(path)
+    (save_npz if _require_suffix(path) == ".npz" else save_arff)(stream, path)
+
+
+def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
+    """Read a stream that `save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file: .npz, .arff or .arff.gz.
+    mmap : bool
+        Leave the arrays of an NPZ file on disk, read-only, until they are used; for streams larger than memory.
+
+    Returns
+    -------
+    Stream
+        Equal to the one that was written.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file, or one that belongs to it, is missing.
+    ValueError
+        If the file holds no stream of this version, or is not as it was written.
+    """
+    path = Path(path)
+    suffix = _require_suffix(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} must be a file that exists.")
+    if suffix == ".npz":
+        return load_npz(path, mmap=mmap)
+    if mmap:
+        raise ValueError(f"{path} must be an NPZ file to be mapped into memory.")
+    return load_arff(path)
+
+
+def read_table(path: Path, content: bytes) -> Table:
+    """Read the unpacked content of a plain table: CSV if the name says so, else ARFF."""
+    suffix = bare_path(path).suffix.lower()
+    if suffix == ".npz":
+        raise FormatError(f"{path} must be an ARFF or CSV file. Got an NPZ file; `load` reads streams.")
+    return (parse_csv if suffix == ".csv" else parse_arff)(content, path)
+
+
+def _require_suffix(path: Path) -> str:
+    suffix = next((suffix for suffix in (".npz", ".arff", ".arff.gz") if path.name.lower().endswith(suffix)), None)
+    if suffix is None:
+        raise ValueError(f"The name of a stream's file must end in .npz, .arff or .arff.gz. Got {path.name!r}.")
+    return suffix

@@ -1,0 +1,236 @@
+"""A stream as a few long arrays, the shape in which files hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from mlstream.cards import StreamCard
+from mlstream.formats._features import cut_rows, join_rows
+from mlstream.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream, StreamParts, Task
+
+# In place of a part's mask where the mask goes by row.
+BY_ROW = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of all experiences, or of all evaluation sets, one part after the other.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_rows, n_features)
+        Features.
+    Y : ndarray of uint8, shape (n_rows, n_labels)
+        Labels.
+    task_ids : ndarray of int64, shape (n_rows,)
+        Index of each row's task.
+    row_ids : ndarray of int64, shape (n_rows,)
+        Index of each row in the table that the stream was made from.
+    mask_ids : ndarray of int64, shape (n_rows,)
+        Index of each row's label mask among the masks of the stream.
+    part_mask_ids : ndarray of int64, shape (n_parts,)
+        Index of each part's label mask; -1 where the mask goes by row.
+    offsets : ndarray of int64, shape (n_parts + 1,)
+        Part i holds the rows from ``offsets[i]`` to ``offsets[i + 1]``.
+    """
+
+    X: Features
+    Y: Indicator
+    task_ids: Index
+    row_ids: Index
+    mask_ids: Index
+    part_mask_ids: Index
+    offsets: Index
+
+
+@dataclass(frozen=True, eq=False)
+class FlatStream:
+    """A whole stream as long arrays.
+
+    Parameters
+    ----------
+    signatures : ndarray of bool, shape (n_tasks, n_labels)
+        Labels that can occur, by task.
+    masks : ndarray of bool, shape (n_masks, n_labels)
+        The distinct label masks.
+    learning, evaluation : Rows
+        The rows of the experiences, and of the evaluation sets.
+    card : StreamCard
+        The description.
+    """
+
+    signatures: Mask
+    masks: Mask
+    learning: Rows
+    evaluation: Rows
+    card: StreamCard
+
+
+def flatten(stream: Stream) -> FlatStream:
+    """Put the parts of a stream one after the other.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+
+    Returns
+    -------
+    FlatStream
+        Its card lists no files: those are of where the stream came from, not of where it goes.
+
+    Raises
+    ------
+    ValueError
+        If some X are dense and others sparse, or their types differ, or the card is of another stream.
+    """
+    _require_described(stream)
+    parts: tuple[Experience | EvaluationSet, ...] = (*stream.experiences, *stream.evaluation_sets)
+    kinds = sorted({f"{type(part.X).__name__} of {part.X.dtype}" for part in parts})
+    if len(kinds) > 1:
+        raise ValueError(f"All X of a stream must be of one kind to be written. Got {', '.join(kinds)}.")
+    stacked = [np.atleast_2d(part.label_mask) for part in parts]
+    masks, ids = np.unique(np.concatenate(stacked), axis=0, return_inverse=True)
+    mask_ids = np.split(ids.ravel(), np.cumsum([len(mask) for mask in stacked])[:-1])
+    n_learning = len(stream.experiences)
+    learning = [experience.task_ids for experience in stream.experiences]
+    evaluation = [np.full(len(part), part.task_id) for part in stream.evaluation_sets]
+    return FlatStream(
+        np.array([task.signature for task in stream.tasks]),
+        masks,
+        _join(stream.experiences, learning, mask_ids[:n_learning]),
+        _join(stream.evaluation_sets, evaluation, mask_ids[n_learning:]),
+        stream.card.model_copy(update={"files": [], "rows": None}),
+    )
+
+
+def restore(flat: FlatStream, *, check_labels: bool = True) -> Stream:
+    """Cut the rows of a stream into its parts.
+
+    Parameters
+    ----------
+    flat : FlatStream
+        The stream as long arrays.
+    check_labels : bool
+        Look at every label; False leaves arrays that are mapped from a file unread.
+
+    Returns
+    -------
+    Stream
+        Its arrays are views of the long ones.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit each other or the card.
+    """
+    _require_card_fits(flat)
+    for rows in (flat.learning, flat.evaluation):
+        _require_rows_fit(rows, flat)
+        if check_labels:
+            _require_between(rows.Y, 0, 2, "Y")
+    names = [task.name for task in flat.card.tasks]
+    tasks = tuple(Task(name, signature) for name, signature in zip(names, flat.signatures, strict=True))
+    experiences = tuple(
+        Experience(rows.X, rows.Y, rows.task_ids, _mask(rows, flat.masks), rows.row_ids) for rows in _cut(flat.learning)
+    )
+    evaluation_sets = tuple(
+        EvaluationSet(rows.X, rows.Y, task_id, _mask(rows, flat.masks), rows.row_ids)
+        for task_id, rows in enumerate(_cut(flat.evaluation))
+    )
+    return Stream(StreamParts(tasks, experiences, evaluation_sets), flat.card)
+
+
+def _require_described(stream: Stream) -> None:
+    # Files take names, signatures and sizes from the card.
+    card = stream.card
+    said = [(task.name, task.signature, task.n_evaluation) for task in card.tasks]
+    got = [
+        (task.name, np.flatnonzero(task.signature).tolist(), len(held_out))
+        for task, held_out in zip(stream.tasks, stream.evaluation_sets, strict=True)
+    ]
+    sizes = [experience.n_samples for experience in card.experiences]
+    widths = len(card.feature_names), len(card.label_names)
+    if (said, sizes, widths) != (got, list(map(len, stream)), (stream.n_features, stream.n_labels)):
+        raise ValueError(f"The card of a stream must describe its tasks and experiences. Got that of {card.name!r}.")
+
+
+def _join(parts: Sequence[Experience | EvaluationSet], task_ids: Sequence[Index], mask_ids: Sequence[Index]) -> Rows:
+    by_row = [part.label_mask.ndim == 2 for part in parts]
+    sizes = [len(part) for part in parts]
+    of_rows = [ids if each else np.repeat(ids, size) for size, ids, each in zip(sizes, mask_ids, by_row, strict=True)]
+    of_parts = [BY_ROW if each else int(ids[0]) for ids, each in zip(mask_ids, by_row, strict=True)]
+    return Rows(
+        join_rows([part.X for part in parts]),
+        np.concatenate([part.Y for part in parts]),
+        np.concatenate(task_ids),
+        np.concatenate([part.row_ids for part in parts]),
+        np.concatenate(of_rows),
+        np.array(of_parts),
+        np.cumsum([0, *sizes]),
+    )
+
+
+def _cut(rows: Rows) -> list[Rows]:
+    return [
+        Rows(
+            cut_rows(rows.X, start, stop),
+            rows.Y[start:stop],
+            rows.task_ids[start:stop],
+            rows.row_ids[start:stop],
+            rows.mask_ids[start:stop],
+            rows.part_mask_ids[part : part + 1],
+            rows.offsets[part : part + 2],
+        )
+        for part, (start, stop) in enumerate(pairwise(rows.offsets.tolist()))
+    ]
+
+
+def _mask(part: Rows, masks: Mask) -> Mask:
+    number = int(part.part_mask_ids[0])
+    mask: Mask = masks[part.mask_ids] if number == BY_ROW else masks[number]
+    return mask
+
+
+def _require_card_fits(flat: FlatStream) -> None:
+    card = flat.card
+    found = {
+        "tasks": (len(card.tasks), len(flat.signatures)),
+        "experiences": (len(card.experiences), len(flat.learning.part_mask_ids)),
+        "evaluation sets": (len(card.tasks), len(flat.evaluation.part_mask_ids)),
+        "features": (len(card.feature_names), flat.learning.X.shape[1]),
+        "labels": (len(card.label_names), flat.signatures.shape[1]),
+    }
+    for what, (said, got) in found.items():
+        if said != got:
+            raise ValueError(f"there must be {said} {what}, as the card says. Got {got}.")
+
+
+def _require_rows_fit(rows: Rows, flat: FlatStream) -> None:
+    n_rows, n_labels = rows.X.shape[0], len(flat.card.label_names)
+    shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "Y": (rows.Y, (n_rows, n_labels)),
+        "task_ids": (rows.task_ids, (n_rows,)),
+        "row_ids": (rows.row_ids, (n_rows,)),
+        "mask_ids": (rows.mask_ids, (n_rows,)),
+        "offsets": (rows.offsets, (len(rows.part_mask_ids) + 1,)),
+    }
+    for name, (array, shape) in shapes.items():
+        if array.shape != shape:
+            raise ValueError(f"{name} must have the shape {shape}. Got {array.shape}.")
+    steps = np.diff(rows.offsets)
+    if rows.offsets[0] != 0 or rows.offsets[-1] != n_rows or (steps < 0).any():
+        raise ValueError(f"offsets must rise from 0 to the number of rows, {n_rows}. Got {rows.offsets.tolist()[:9]}.")
+    _require_between(rows.task_ids, 0, len(flat.signatures), "task_ids")
+    _require_between(rows.mask_ids, 0, len(flat.masks), "mask_ids")
+    _require_between(rows.part_mask_ids, BY_ROW, len(flat.masks), "part_mask_ids")
+
+
+def _require_between(array: Index | Indicator, least: int, stop: int, name: str) -> None:
+    if array.size and not least <= array.min() <= array.max() < stop:
+        raise ValueError(f"{name} must be between {least} and {stop - 1}. Got {array.min()} to {array.max()}.")

@@ -1,0 +1,116 @@
+"""The label files of MULAN: XML beside an ARFF file, where nested labels are a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+from mlstream.formats.content import FormatError, show
+
+_HEAD = """<?xml version="1.0" encoding="utf-8"?>
+<labels xmlns="http://mulan.sourceforge.net/labels">"""
+
+
+class Labels(NamedTuple):
+    """What a label file says."""
+
+    names: tuple[str, ...]
+    parents: dict[str, str]
+
+
+def read_labels(path: Path) -> Labels:
+    """Read a label file.
+
+    Parameters
+    ----------
+    path : Path
+        The XML file.
+
+    Returns
+    -------
+    Labels
+        All names in the order of the file, and the parent of each nested label.
+
+    Raises
+    ------
+    FormatError
+        If the file is not MULAN's XML, or names a label twice.
+    """
+    pairs = _parse(path)
+    names = tuple(name for name, _ in pairs)
+    if not names or len(set(names)) < len(names):
+        twice = [f"{show(name)} twice" for name in names if names.count(name) > 1]
+        raise FormatError(f"{path} must name each label once. Got {twice[0] if twice else 'none'}.")
+    return Labels(names, {name: parent for name, parent in pairs if parent is not None})
+
+
+def format_labels(names: Sequence[str], parents: Mapping[str, str]) -> str:
+    """Write the content of a label file.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The labels.
+    parents : mapping of str to str
+        Label hierarchy: child -> parent.
+
+    Returns
+    -------
+    str
+        XML, in which children are nested in their parents.
+    """
+    roots = [name for name in names if name not in parents]
+    lines = [line for name in roots for line in _format(name, names, parents, 1)]
+    return "\n".join([_HEAD, *lines, "</labels>", ""])
+
+
+class _Reader:
+    """Events of the XML parser, as pairs (label, parent)."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open: list[str | None] = []
+        self.pairs: list[tuple[str, str | None]] = []
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        tag, name = tag.rpartition(" ")[2], attributes.get("name")
+        if not self._open and tag != "labels":
+            raise FormatError(f"{self._path} must be a MULAN label file, with the root <labels>. Got <{tag}>.")
+        if self._open:
+            if tag != "label" or name is None:
+                raise FormatError(f'{self._path} must hold <label name="..."> only. Got <{tag}>.')
+            self.pairs.append((name, self._open[-1]))
+        self._open.append(name if self._open else None)
+
+    def end(self, _: str) -> None:
+        self._open.pop()
+
+    def declare(self, *_: object) -> None:
+        # MULAN's files declare nothing; declarations are where the attacks on XML readers live.
+        raise FormatError(f"{self._path} must be a MULAN label file, without a document type. Got one.")
+
+
+def _parse(path: Path) -> list[tuple[str, str | None]]:
+    reader, parser = _Reader(path), expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.StartDoctypeDeclHandler = reader.declare
+    try:
+        parser.Parse(path.read_bytes(), True)
+    except expat.ExpatError as error:
+        raise FormatError(f"{path} must be a MULAN label file (XML). Got: {error}.") from None
+    return reader.pairs
+
+
+def _format(name: str, names: Sequence[str], parents: Mapping[str, str], depth: int) -> Iterator[str]:
+    indent, children = " " * depth, [child for child in names if parents.get(child) == name]
+    if not children:
+        yield f"{indent}<label name={quoteattr(name)}></label>"
+        return
+    yield f"{indent}<label name={quoteattr(name)}>"
+    for child in children:
+        yield from _format(child, names, parents, depth + 1)
+    yield f"{indent}</label>"

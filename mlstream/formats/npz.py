@@ -1,0 +1,166 @@
+"""Streams as NPZ: one archive of plain arrays that `numpy.load` opens without pickle.
+
+The members, all stored uncompressed and aligned so that they can be mapped into memory where they lie:
+
+==========================  ===========  ============================================================================
+key                         type         what
+==========================  ===========  ============================================================================
+``format_version``          int64        shape (1,): 1
+``card``                    uint8        the card: JSON in UTF-8
+``signatures``              bool         (n_tasks, n_labels): labels that can occur, by task
+``masks``                   bool         (n_masks, n_labels): the distinct label masks
+``learning_X``              float        (n_rows, n_features), if dense; else, as in CSR,
+``learning_X_data``         float        the stored values,
+``learning_X_indices``      int          their columns,
+``learning_X_indptr``       int          and where each row begins
+``learning_Y``              uint8        (n_rows, n_labels): 0 and 1
+``learning_task_ids``       int64        (n_rows,): index of the row's task
+``learning_row_ids``        int64        (n_rows,): index of the row in the table that the stream was made from
+``learning_mask_ids``       int64        (n_rows,): index of the row's mask
+``learning_part_mask_ids``  int64        (n_experiences,): index of the experience's mask; -1 where it goes by row
+``learning_offsets``        int64        (n_experiences + 1,): rows at which experiences begin
+``evaluation_...``          the same     the evaluation sets, in the order of the tasks
+==========================  ===========  ============================================================================
+
+The same stream gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from mlstream._files import atomic_path
+from mlstream.cards import parse_card
+from mlstream.formats._zip import Array, read_arrays, write_arrays
+from mlstream.formats.content import FormatError
+from mlstream.formats.flat import FlatStream, Rows, flatten, restore
+from mlstream.stream import Features, Stream
+
+FORMAT_VERSION = 1
+
+# Of each key: the kinds of number that it may hold, and its dimensions.
+_STREAM = {"format_version": ("i", 1), "card": ("u", 1), "signatures": ("b", 2), "masks": ("b", 2)}
+_DENSE = {"X": ("f", 2)}
+_CSR = {"X_data": ("f", 1), "X_indices": ("i", 1), "X_indptr": ("i", 1)}
+_ROWS = {
+    "Y": ("u", 2),
+    "task_ids": ("i", 1),
+    "row_ids": ("i", 1),
+    "mask_ids": ("i", 1),
+    "part_mask_ids": ("i", 1),
+    "offsets": ("i", 1),
+}
+
+
+def save_npz(stream: Stream, path: str | os.PathLike[str]) -> None:
+    """Write a stream as NPZ, complete or not at all.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    path : path
+        The file; replaced if it exists.
+
+    Raises
+    ------
+    ValueError
+        If some X of the stream are dense and others sparse, or their types differ.
+    """
+    arrays = _to_arrays(flatten(stream))
+    with atomic_path(path) as temporary:
+        write_arrays(temporary, arrays)
+
+
+def load_npz(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
+    """Read a stream from NPZ.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    mmap : bool
+        Leave X and Y in the file, read-only, until they are used. Checksums are not compared then.
+
+    Returns
+    -------
+    Stream
+        Equal to the one that was written, array by array and type by type.
+
+    Raises
+    ------
+    FormatError
+        If the file does not hold a stream of this version, or is not as it was written.
+    """
+    path = Path(path)
+    arrays = read_arrays(path, mmap=mmap)
+    if arrays.get("format_version", np.zeros(0)).tolist() != [FORMAT_VERSION]:
+        got = arrays["format_version"].tolist() if "format_version" in arrays else "no format_version"
+        raise FormatError(f"{path} must hold a stream in format version {FORMAT_VERSION}. Got {got}.")
+    _require_keys(arrays, path)
+    try:
+        return restore(_from_arrays(arrays, check=not mmap), check_labels=not mmap)
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def _to_arrays(flat: FlatStream) -> dict[str, Array]:
+    card = np.frombuffer(flat.card.model_dump_json().encode(), np.uint8)
+    arrays = {"format_version": np.array([FORMAT_VERSION]), "card": card}
+    arrays |= {"signatures": flat.signatures, "masks": flat.masks}
+    for half, rows in (("learning", flat.learning), ("evaluation", flat.evaluation)):
+        arrays |= {f"{half}_{key}": array for key, array in _from_features(rows.X).items()}
+        arrays |= {f"{half}_{key}": getattr(rows, key) for key in _ROWS}
+    return arrays
+
+
+def _from_arrays(arrays: Mapping[str, Array], *, check: bool) -> FlatStream:
+    card = parse_card(arrays["card"].tobytes(), "the card")
+    learning, evaluation = (
+        Rows(
+            _to_features(arrays, half, len(card.feature_names), check=check),
+            **{key: arrays[f"{half}_{key}"] for key in _ROWS},
+        )
+        for half in ("learning", "evaluation")
+    )
+    return FlatStream(arrays["signatures"], arrays["masks"], learning, evaluation, card)
+
+
+def _from_features(X: Features) -> dict[str, Array]:
+    if sparse.issparse(X):
+        return {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr}
+    return {"X": np.asarray(X)}
+
+
+def _to_features(arrays: Mapping[str, Array], half: str, n_features: int, *, check: bool) -> Features:
+    if f"{half}_X" in arrays:
+        return arrays[f"{half}_X"]
+    data, indices, indptr = (arrays[f"{half}_{key}"] for key in _CSR)
+    X = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_features))
+    if check:
+        X.check_format(full_check=True)
+    return X
+
+
+def _require_keys(arrays: Mapping[str, Array], path: Path) -> None:
+    expected = dict(_expected_keys("learning_X" in arrays))
+    missing, unknown = sorted(expected.keys() - arrays.keys()), sorted(arrays.keys() - expected.keys())
+    if missing or unknown:
+        got = ", ".join([*(f"no {key}" for key in missing), *(f"an unknown {key}" for key in unknown)])
+        raise FormatError(f"{path} must hold the arrays of a stream. Got {got}.")
+    for key, (kind, n_dimensions) in expected.items():
+        if arrays[key].dtype.kind != kind or arrays[key].ndim != n_dimensions:
+            got = f"{arrays[key].ndim} dimensions of {arrays[key].dtype}"
+            raise FormatError(f"{path}: {key} must have {n_dimensions} dimensions of kind {kind!r}. Got {got}.")
+
+
+def _expected_keys(is_dense: bool) -> Iterator[tuple[str, tuple[str, int]]]:
+    yield from _STREAM.items()
+    for half in ("learning", "evaluation"):
+        for key, expected in ((_DENSE if is_dense else _CSR) | _ROWS).items():
+            yield f"{half}_{key}", expected

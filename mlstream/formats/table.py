@@ -1,0 +1,182 @@
+"""A table as it stands in a file, and its parting into features and labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream.formats._features import join_columns
+from mlstream.formats.content import FormatError, at, show
+from mlstream.stream import Features, Indicator
+
+# Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
+# Files in sparse notation that are full all the same (Yeast's) become dense.
+SPARSE_BELOW = 0.25
+
+Cells: TypeAlias = npt.NDArray[np.float64] | sparse.csr_array
+
+
+class Column(NamedTuple):
+    """One column of a file."""
+
+    name: str
+    values: tuple[str, ...] | None = None
+    """Of a nominal column: its values, in the order of their declaration."""
+    numbers: tuple[float, ...] | None = None
+    """Of a nominal column: its values as numbers, if all of them are."""
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether cells hold the index of a value, rather than a number."""
+        return self.values is not None and self.numbers is None
+
+    @property
+    def default(self) -> float:
+        """What a cell holds that a sparse row leaves out: the first value of a nominal column, else 0."""
+        return self.numbers[0] if self.numbers else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows as they stand in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for errors.
+    columns : tuple of Column
+        The columns, in the order of the file.
+    cells : ndarray or csr_array of float64, shape (n_rows, n_columns)
+        Numbers, and indices of values in coded columns.
+    lines : ndarray of int64, shape (n_rows,)
+        The line of each row, from 1.
+    relation : str
+        The title; empty where a format has none.
+    """
+
+    path: Path
+    columns: tuple[Column, ...]
+    cells: Cells
+    lines: npt.NDArray[np.int64]
+    relation: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+
+class Parted(NamedTuple):
+    """A table with its labels told apart."""
+
+    X: Features
+    Y: Indicator
+    feature_names: tuple[str, ...]
+
+
+def nominal(name: str, values: Sequence[str]) -> Column:
+    """Make a nominal column."""
+    numbers = [to_number(value) for value in values]
+    finite = tuple(number for number in numbers if number is not None)
+    return Column(name, tuple(values), finite if len(finite) == len(values) else None)
+
+
+def to_number(text: str) -> float | None:
+    """Read a finite number as programs write it; None for anything else, such as ``1_000``, ``nan`` or ``٣``.
+
+    Examples
+    --------
+    >>> to_number("-1.5e3"), to_number("1_000"), to_number("blue")
+    (-1500.0, None, None)
+    """
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def part(table: Table, labels: Sequence[int]) -> Parted:
+    """Part a table into features and labels.
+
+    Nominal features whose values are all numbers become these numbers; any other nominal feature becomes one 0/1
+    column per value, called ``name=value``.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    labels : sequence of int
+        Indices of the label columns, in the order wanted.
+
+    Returns
+    -------
+    Parted
+        X is a CSR matrix if the table is one and less than a quarter of X is stored, else dense.
+
+    Raises
+    ------
+    FormatError
+        If a label column holds anything but 0 and 1.
+    """
+    features = np.setdiff1d(np.arange(len(table.columns)), labels).tolist()
+    names = tuple(name for index in features for name in _feature_names(table.columns[index]))
+    return Parted(_read_features(table, features), _read_labels(table, labels), names)
+
+
+def _feature_names(column: Column) -> tuple[str, ...]:
+    if column.is_coded and column.values is not None:
+        return tuple(f"{column.name}={value}" for value in column.values)
+    return (column.name,)
+
+
+def _read_features(table: Table, features: Sequence[int]) -> Features:
+    blocks = list(_blocks(table, features))
+    X: Features = join_columns(blocks)
+    if not sparse.issparse(X):
+        return X
+    X.eliminate_zeros()
+    return X if X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1] else X.toarray()
+
+
+def _blocks(table: Table, features: Sequence[int]) -> Iterator[Cells]:
+    for is_coded, group in groupby(features, lambda index: table.columns[index].is_coded):
+        indices = list(group)
+        block = table.cells[:, indices]
+        yield _one_hot(block, [len(_feature_names(table.columns[index])) for index in indices]) if is_coded else block
+
+
+def _one_hot(codes: Cells, n_values: Sequence[int]) -> Cells:
+    dense = codes.toarray() if sparse.issparse(codes) else codes
+    # The 1 of each code stands at its own place, after the places of the columns before.
+    places = dense.astype(np.int64) + np.concatenate([[0], np.cumsum(n_values)[:-1]])
+    starts = np.arange(0, places.size + 1, len(n_values))
+    X = sparse.csr_array((np.ones(places.size), places.ravel(), starts), shape=(len(dense), sum(n_values)))
+    return X if sparse.issparse(codes) else X.toarray()
+
+
+def _read_labels(table: Table, labels: Sequence[int]) -> Indicator:
+    for index in labels:
+        column = table.columns[index]
+        if column.is_coded:
+            got = ", ".join(column.values or ())
+            raise FormatError(f"{table.path}: label {show(column.name)} must be 0 or 1. Got the values {show(got)}.")
+    block = table.cells[:, list(labels)]
+    values = block.toarray() if sparse.issparse(block) else block
+    wrong = np.argwhere((values != 0) & (values != 1))
+    if len(wrong):
+        row, column = wrong[0]
+        name = table.columns[labels[column]].name
+        got = f"{values[row, column]:g}"
+        raise FormatError(f"{at(table.path, table.lines[row])}: label {show(name)} must be 0 or 1. Got {got}.")
+    return np.ascontiguousarray(values, dtype=np.uint8)

@@ -15,6 +15,8 @@ class Purpose(IntEnum):
     ORDER = 2
     UNLABELLED = 3
     SAMPLING = 4
+    BLENDING = 5
+    PERTURBING = 6
 
 
 def generator_for(purpose: Purpose, seed: int, index: int = 0) -> np.random.Generator:

@@ -15,8 +15,10 @@ from mlstream.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.cleaning import Keep, clean
+from mlstream.generators.layout import lay_out
+from mlstream.generators.partition import make_partition
 from mlstream.generators.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
-from mlstream.generators.visits import Visits, lay_out
+from mlstream.generators.visits import OrderName, Shape, Visits
 from mlstream.label_sets import label_set_ids
 from mlstream.stream import Dataset, Index, Indicator, Stream
 
@@ -32,7 +34,9 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     variant: Variant = "standard",
     learning_fractions: Sequence[float] = (0.35, 0.35),
     evaluation_fraction: float = 0.30,
-    order: Sequence[int] | None = None,
+    order: Sequence[int] | OrderName | None = None,
+    window: int = 0,
+    shape: Shape = "linear",
     unlabelled: Keep = "drop",
     constant_features: Keep = "drop",
     merge_single_label: bool = True,
@@ -58,9 +62,13 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         Share of each task's rows that each of its visits gets; two numbers are two visits.
     evaluation_fraction : float
         Share of each task's rows that is held out.
-    order : sequence of int, optional
-        Task of each experience; each task as often as there are learning fractions. By default a seeded permutation of
-        the tasks, repeated once per learning fraction.
+    order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
+        Task of each experience, each task as often as there are learning fractions; or the rule that gives it. By
+        default, and by "random", a seeded permutation of the tasks, repeated once per learning fraction.
+    window : int
+        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
+    shape : {"linear", "sigmoid"}
+        How the share of the next task rises in the window.
     unlabelled : {"drop", "keep"}
         What happens to rows without any label. Kept, they are dealt to the tasks at random, in proportion to the sizes
         of the tasks.
@@ -93,26 +101,22 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     Stream('toy-tasks': 4 experiences of 2 tasks, 56 rows, 3 features, 4 labels)
     """
     require_choice(variant, "variant", ("standard", "published"))
-    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, seed)
+    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
     labelled = rows[table.Y[rows].any(axis=1)]
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
     if merge_single_label:
         assignment = merge_single_label_clusters(table.Y[labelled], assignment)
     members = _deal_unlabelled(labelled, assignment, np.setdiff1d(rows, labelled, assume_unique=True), seed)
-    parts, unused = lay_out(table, members, visits)
+    parts, unused = lay_out(table, make_partition(table, members), visits)
     name = name or f"{dataset.name}-tasks"
     parameters: dict[str, JsonValue] = {
         "n_tasks": n_tasks,
         "n_init": n_init,
         "variant": variant,
-        "learning_fractions": [float(share) for share in learning_fractions],
-        "evaluation_fraction": evaluation_fraction,
-        "order": None if order is None else [int(task) for task in order],
         "unlabelled": unlabelled,
         "constant_features": constant_features,
         "merge_single_label": merge_single_label,
-        "stratified": stratified,
         "name": name,
     }
     card = describe_stream(
@@ -120,8 +124,8 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         parts,
         name=name,
         description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each.",
-        generator=GeneratorCard(name="task_stream", parameters=parameters, seed=seed),
-        scenario=ScenarioCard(name="task-based", boundary="abrupt", task_identity="training"),
+        generator=GeneratorCard(name="task_stream", parameters=parameters | visits.describe(), seed=seed),
+        scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=[*drops, *unused],
     )
     return Stream(parts, card)

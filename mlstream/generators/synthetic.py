@@ -13,8 +13,10 @@ from mlstream.cards import GeneratorCard, ScenarioCard
 from mlstream.description import describe_stream
 from mlstream.generators._checks import require_count, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.visits import Visits, lay_out
-from mlstream.stream import Dataset, Indicator, Mask, Stream, Task
+from mlstream.generators.layout import lay_out
+from mlstream.generators.partition import make_partition
+from mlstream.generators.visits import OrderName, Shape, Visits
+from mlstream.stream import Dataset, Indicator, Mask, Stream
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,7 +38,9 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
     noise: float = 0.0,
     learning_fractions: Sequence[float] = (0.35, 0.35),
     evaluation_fraction: float = 0.30,
-    order: Sequence[int] | None = None,
+    order: Sequence[int] | OrderName | None = None,
+    window: int = 0,
+    shape: Shape = "linear",
     stratified: bool = False,
     name: str | None = None,
 ) -> Stream:
@@ -60,9 +64,13 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
         Share of each task's rows that each of its visits gets; two numbers are two visits.
     evaluation_fraction : float
         Share of each task's rows that is held out.
-    order : sequence of int, optional
-        Task of each experience; each task as often as there are learning fractions. By default a seeded permutation of
-        the tasks, repeated once per learning fraction.
+    order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
+        Task of each experience, each task as often as there are learning fractions; or the rule that gives it. By
+        default, and by "random", a seeded permutation of the tasks, repeated once per learning fraction.
+    window : int
+        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
+    shape : {"linear", "sigmoid"}
+        How the share of the next task rises in the window.
     stratified : bool
         Spread every label set of a task evenly over its parts.
     name : str, optional
@@ -89,23 +97,19 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
     """
     matrix = _to_matrix(multipliers)
     _require_options(threshold, noise)
-    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, require_seed(seed))
+    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     known = multipliers if isinstance(multipliers, str) else "custom"
     name = name or f"synthetic-{known}"
     table = _draw_table(matrix, require_count(n_rows, "n_rows"), threshold, noise, seed, name)
-    tasks = [Task(f"task-{i}", possible_labels(weights, threshold)) for i, weights in enumerate(matrix)]
-    members = np.split(np.arange(table.n_samples), len(matrix))
+    signatures = [possible_labels(weights, threshold) for weights in matrix]
+    partition = make_partition(table, np.split(np.arange(table.n_samples), len(matrix)), signatures=signatures)
     # Rows of a task are drawn independently: cutting them in order is a random split already.
-    parts, unused = lay_out(table, members, visits, tasks=tasks, shuffle=False)
+    parts, unused = lay_out(table, partition, visits, shuffle=False)
     parameters: dict[str, JsonValue] = {
         "multipliers": multipliers if isinstance(multipliers, str) else matrix.tolist(),
         "n_rows": int(n_rows),
         "threshold": float(threshold),
         "noise": float(noise),
-        "learning_fractions": [float(share) for share in learning_fractions],
-        "evaluation_fraction": float(evaluation_fraction),
-        "order": None if order is None else [int(task) for task in order],
-        "stratified": stratified,
         "name": name,
     }
     card = describe_stream(
@@ -113,8 +117,8 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
         parts,
         name=name,
         description=f"Synthetic tasks by multipliers ({known}), visited {len(learning_fractions)} times each.",
-        generator=GeneratorCard(name="multiplier_stream", parameters=parameters, seed=seed),
-        scenario=ScenarioCard(name="task-based", boundary="abrupt", task_identity="training"),
+        generator=GeneratorCard(name="multiplier_stream", parameters=parameters | visits.describe(), seed=seed),
+        scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=unused,
     )
     return Stream(parts, card)

@@ -13,7 +13,9 @@ TABLE = make_table(RNG.integers(0, 2, (90, 5)), RNG.random((90, 3)))
 
 STREAMS = {
     "task_stream": lambda: task_stream(TABLE, n_tasks=2, seed=4, order=(1, 0, 0, 1), stratified=True, name="mine"),
-    "multiplier_stream": lambda: multiplier_stream([[1, 0.4], [0.2, 3]], seed=2, n_rows=30, noise=0.1),
+    "multiplier_stream": lambda: multiplier_stream(
+        [[1, 0.4], [0.2, 3]], seed=2, n_rows=30, noise=0.1, order="interleaved", window=6
+    ),
 }
 
 
@@ -32,5 +34,5 @@ def test_a_card_read_from_json_makes_the_same_stream(name):
 
 
 def test_an_unknown_generator_is_refused():
-    with pytest.raises(ValueError, match="must be one of .*task_stream.* Got 'magic' instead"):
+    with pytest.raises(ValueError, match=r"must be one of .*task_stream.* Got 'magic' instead"):
         remake(GeneratorCard(name="magic", parameters={}, seed=0), lambda: TABLE)

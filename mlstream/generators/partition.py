@@ -1,0 +1,98 @@
+"""Tasks and their rows: what every rule that finds tasks in a table gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream.stream import Dataset, Index, Mask, Task
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Tasks and their rows in a table.
+
+    Parameters
+    ----------
+    tasks : tuple of Task
+        Names and signatures.
+    members : tuple of ndarray of int64
+        Rows of each task.
+    profiles : ndarray of shape (n_tasks, any)
+        What tasks are compared by, through the cosine: by default the means of their label vectors.
+    hides_labels : bool
+        Whether a row shows the labels of its task's signature only.
+    """
+
+    tasks: tuple[Task, ...]
+    members: tuple[Index, ...]
+    profiles: Floats
+    hides_labels: bool = False
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    @cached_property
+    def signatures(self) -> Mask:
+        """Signatures of the tasks: boolean (n_tasks, n_labels)."""
+        return np.array([task.signature for task in self.tasks])
+
+    @cached_property
+    def shares_rows(self) -> bool:
+        """Whether a row belongs to two tasks."""
+        rows = np.concatenate(self.members)
+        return len(np.unique(rows)) < len(rows)
+
+
+def make_partition(
+    table: Dataset,
+    members: Sequence[Index],
+    *,
+    names: Sequence[str] | None = None,
+    signatures: Sequence[Mask] | None = None,
+    profiles: Floats | None = None,
+    hides_labels: bool = False,
+) -> Partition:
+    """Name tasks whose rows are given, and say what they are compared by.
+
+    Parameters
+    ----------
+    table : Dataset
+        Features and labels.
+    members : sequence of ndarray of int64
+        Rows of each task.
+    names : sequence of str, optional
+        Names of the tasks; by default "task-0", "task-1", ...
+    signatures : sequence of ndarray of bool, optional
+        Labels that can occur in each task; by default those that do.
+    profiles : ndarray of shape (n_tasks, any), optional
+        What tasks are compared by; by default the means of their label vectors.
+    hides_labels : bool
+        Whether a row shows the labels of its task's signature only.
+
+    Returns
+    -------
+    Partition
+        Tasks and rows.
+
+    Raises
+    ------
+    ValueError
+        If a task has no rows.
+    """
+    names = names or [f"task-{index}" for index in range(len(members))]
+    for name, rows in zip(names, members, strict=True):
+        if not len(rows):
+            raise ValueError(f"{table.name}: every task must hold rows. Got none in {name}.")
+    if signatures is None:
+        signatures = [np.any(table.Y[rows], axis=0) for rows in members]
+    if profiles is None:
+        profiles = np.array([table.Y[rows].mean(axis=0) for rows in members])
+    tasks = tuple(Task(name, signature) for name, signature in zip(names, signatures, strict=True))
+    return Partition(tasks, tuple(members), profiles, hides_labels)

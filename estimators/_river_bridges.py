@@ -1,0 +1,204 @@
+"""What a River model answers and learns, as arrays of 0/1 columns: one bridge for each kind of model."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from river import base, compose
+
+Array = npt.NDArray[Any]
+Row = dict[str, float]
+Model = Any
+
+
+class Bridge(Protocol):
+    """Ask and teach rows, given as dictionaries, with labels as 0/1 columns."""
+
+    def answer(self, x: Row) -> tuple[Array, Array]:
+        """Return decisions and probabilities of all columns."""
+
+    def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
+        """Learn a row; the weight is passed as ``w`` unless it is one."""
+
+
+class OneModelEach:
+    """A classifier, or a regressor, for each column.
+
+    Parameters
+    ----------
+    models : list of River models
+        What each column begins with.
+    at_first_positive : bool
+        Whether a column's model learns from the column's first positive row on, and answers 0 before.
+    """
+
+    def __init__(self, models: list[Model], *, at_first_positive: bool) -> None:
+        self.models = models
+        self.begun = np.full(len(models), not at_first_positive)
+        self.ask = _ask_regressor if isinstance(_last(models[0]), base.Regressor) else _ask_classifier
+
+    def answer(self, x: Row) -> tuple[Array, Array]:
+        """Return decisions and probabilities of all columns."""
+        decided, proba = np.zeros(len(self.models)), np.zeros(len(self.models))
+        for j in np.flatnonzero(self.begun).tolist():
+            decided[j], proba[j] = self.ask(self.models[j], x)
+        return decided, proba
+
+    def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
+        """Learn a row."""
+        self.begun |= np.asarray(labels) == 1
+        for j in np.flatnonzero(self.begun).tolist():
+            self.models[j].learn_one(x, bool(labels[j]), **weight)
+
+
+class OneModelForClasses:
+    """A classifier of several classes, one of which each row has.
+
+    Parameters
+    ----------
+    model : River classifier
+        It learns positions of columns as classes.
+    n_classes : int
+        Number of columns.
+    """
+
+    def __init__(self, model: Model, n_classes: int) -> None:
+        self.model = model
+        self.n_classes = n_classes
+
+    def answer(self, x: Row) -> tuple[Array, Array]:
+        """Return decisions and probabilities of all columns."""
+        proba = np.zeros(self.n_classes)
+        for code, value in _class_probabilities(self.model, x).items():
+            proba[code] = value
+        return proba >= 0.5, proba
+
+    def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
+        """Learn a row."""
+        self.model.learn_one(x, labels.index(1), **weight)
+
+
+class OneModelForLabels:
+    """A multi-label classifier, or a multi-target regressor, for all columns.
+
+    Parameters
+    ----------
+    model : River model
+        It learns dictionaries of labels.
+    labels : list of hashable
+        Keys of the columns.
+    """
+
+    def __init__(self, model: Model, labels: list[Any]) -> None:
+        self.model = model
+        self.labels = labels
+        regressor = isinstance(_last(model), base.MultiTargetRegressor)
+        self.value = int if regressor else bool
+        self.ask = _ask_regressors if regressor else _ask_classifiers
+
+    def answer(self, x: Row) -> tuple[Array, Array]:
+        """Return decisions and probabilities of all columns."""
+        decided, proba = self.ask(self.model, x)
+        return _column(decided, self.labels), _column(proba, self.labels)
+
+    def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
+        """Learn a row."""
+        self.model.learn_one(x, dict(zip(self.labels, map(self.value, labels), strict=True)), **weight)
+
+
+def kind(model: Any) -> str:
+    """Tell 'labels' (one model for all), 'classes' (one for classes), or 'column' (one each) of a model."""
+    last = _last(model)
+    if isinstance(last, base.MultiLabelClassifier | base.MultiTargetRegressor):
+        return "labels"
+    if isinstance(last, base.Classifier):
+        return "classes" if model._multiclass else "column"
+    if isinstance(last, base.Regressor):
+        return "column"
+    raise ValueError(
+        "model must be a River classifier, regressor, multi-label classifier or multi-target regressor. "
+        f"Got {model!r} instead."
+    )
+
+
+def fresh(model: Model, seed: int | None) -> Model:
+    """Return an untrained copy; a seed is given to what has none of its own."""
+    return model.clone() if seed is None else model.clone(_seeds(model, np.random.RandomState(seed)))
+
+
+def takes_weight(model: Model) -> bool:
+    """Tell whether rows can be given a weight ``w``."""
+    return "w" in inspect.signature(_last(model).learn_one).parameters
+
+
+def _last(model: Model) -> Model:
+    return model._last_step if isinstance(model, compose.Pipeline) else model
+
+
+def _seeds(model: Model, rng: np.random.RandomState) -> dict[str, Any]:
+    """Return parameters for `clone` that give a seed to every part whose seed is None."""
+    if isinstance(model, compose.Pipeline):
+        return {name: _seeds(step, rng) for name, step in model.steps.items()}
+    given: dict[str, Any] = {}
+    for name in model._get_params():
+        value = getattr(model, name, None)
+        if name == "seed" and value is None:
+            given[name] = int(rng.randint(2**31 - 1))
+        elif isinstance(value, base.Estimator):
+            given[name] = type(value), _seeds(value, rng)
+    return given
+
+
+def _decides_by_probability(model: Model, by: Any) -> bool:
+    return type(_last(model)).predict_one is by.predict_one
+
+
+def _ask_classifier(model: Model, x: Row) -> tuple[bool, float]:
+    proba = _class_probabilities(model, x)
+    if _decides_by_probability(model, base.Classifier):
+        decided = max(proba, key=proba.__getitem__) if proba else False
+    else:
+        decided = model.predict_one(x)
+    return decided == 1, proba.get(True, 0.0)
+
+
+def _class_probabilities(model: Model, x: Row) -> dict[Any, float]:
+    try:
+        return model.predict_proba_one(x)
+    except NotImplementedError:  # River's way to say that there are decisions only
+        decided = model.predict_one(x)
+        return {} if decided is None else {decided: 1.0}
+
+
+def _ask_classifiers(model: Model, x: Row) -> tuple[dict[Any, Any], dict[Any, float]]:
+    try:
+        proba = model.predict_proba_one(x)
+    except NotImplementedError:
+        decided = model.predict_one(x)
+        return decided, {label: float(value or 0) for label, value in decided.items()}
+    if _decides_by_probability(model, base.MultiLabelClassifier):
+        decided = {label: max(each, key=each.get) for label, each in proba.items() if each}
+    else:
+        decided = model.predict_one(x)
+    return decided, {label: each.get(True, 0.0) for label, each in proba.items()}
+
+
+def _ask_regressor(model: Model, x: Row) -> tuple[bool, float]:
+    proba = _bounded(model.predict_one(x))
+    return proba >= 0.5, proba
+
+
+def _ask_regressors(model: Model, x: Row) -> tuple[dict[Any, bool], dict[Any, float]]:
+    proba = {label: _bounded(output) for label, output in model.predict_one(x).items()}
+    return {label: value >= 0.5 for label, value in proba.items()}, proba
+
+
+def _bounded(output: float | None) -> float:
+    """Bring an output into [0, 1]; none, or one that is not a number, is 0."""
+    return min(1.0, float(output)) if output is not None and output > 0 else 0.0
+
+
+def _column(values: dict[Any, Any], labels: list[Any]) -> Array:
+    return np.array([values.get(label) or 0 for label in labels], dtype=np.float64)

@@ -1,0 +1,299 @@
+"""Learners that any other should beat: the last labels, the usual labels, the mean labels, those of the nearest row."""
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import Tags
+
+from estimators._gate import Features, is_sparse
+from estimators._window import DenseWindow, Metric, SparseWindow, Tail, blocks
+from estimators.base import Mask, StreamClassifier
+
+Array = npt.NDArray[Any]
+
+
+class _Baseline(StreamClassifier):
+    """A learner that is there to be beaten, and may say so to scikit-learn's checks."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class LastLabelsClassifier(_Baseline):
+    """Predict the labels of the row learnt last; none before any row.
+
+    It is right as often as labels stay as they are: a stream whose rows are not independent is easy for it.
+
+    Attributes
+    ----------
+    last_ : ndarray of shape (n_labels,)
+        Labels of the row learnt last.
+
+    Notes
+    -----
+    A row of positive weight counts whatever its weight. River's ``NoChangeClassifier``, one per label, gives the same.
+
+    Examples
+    --------
+    >>> from estimators.baselines import LastLabelsClassifier
+    >>> learner = LastLabelsClassifier().fit([[0.0], [1.0]], [[1, 0, 0], [0, 1, 1]])
+    >>> learner.predict([[5.0]])
+    array([[0, 1, 1]])
+    """
+
+    def _start(self) -> None:
+        self.last_ = np.zeros(self.n_labels_)
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        learnt = Y if weight is None else Y[weight > 0]
+        if len(learnt):
+            self.last_ = learnt[-1].astype(np.float64)
+
+    def _predict_proba(self, X: Features) -> Array:
+        return np.tile(self.last_, (X.shape[0], 1))
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+        before = np.vstack([self.last_, Y[:-1]])
+        self._learn(X, Y, mask, None)
+        return before == 1, before
+
+
+class _LabelFrequencies(_Baseline):
+    """Count rows and positives of each label; the share of positives is the probability, 0 before any row."""
+
+    def __init__(self, start: Literal["first-row", "first-positive"] = "first-row") -> None:
+        self.start = start
+
+    def _start(self) -> None:
+        if self.start not in {"first-row", "first-positive"}:
+            raise ValueError(f"start must be 'first-row' or 'first-positive'. Got {self.start!r} instead.")
+        self.counts_ = np.zeros((2, self.n_labels_))
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        for block in blocks(len(Y)):
+            self.counts_ = self._histories(Y[block], None if weight is None else weight[block])[-1]
+
+    def _predict_proba(self, X: Features) -> Array:
+        return np.tile(_shares(self.counts_), (X.shape[0], 1))
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
+        decided, shares = [], []
+        for block in blocks(len(Y)):
+            histories = self._histories(Y[block], None)
+            decided.append(self._decide(histories[:-1], Y[block]))
+            shares.append(_shares(histories[:-1]))
+            self._learn(X[block], Y[block], None, None)
+        return np.concatenate(decided), np.concatenate(shares)
+
+    def _decide(self, counts: Array, Y: Array) -> Array:
+        raise NotImplementedError
+
+    def _histories(self, Y: Array, weight: Array | None) -> Array:
+        """Return (n_rows + 1, 2, n_labels): rows and positives of each label, before each row and after all."""
+        weights = np.ones((len(Y), 1)) if weight is None else weight[:, np.newaxis]
+        positives = Y * weights
+        rows = np.broadcast_to(weights, Y.shape)
+        if self.start == "first-positive" and self._target_.multilabel:
+            rows = rows * ((self.counts_[1] > 0) | (np.cumsum(positives, axis=0) > 0))
+        steps = np.stack([rows, positives], axis=1)
+        return np.cumsum(np.concatenate([self.counts_[np.newaxis], steps]), axis=0)
+
+
+class PriorLabelsClassifier(_LabelFrequencies):
+    """Predict for each label the value it had most often so far.
+
+    Parameters
+    ----------
+    start : {'first-row', 'first-positive'}, default='first-row'
+        From which row on a label's values are counted. 'first-positive' is what published tables have; it changes
+        nothing where every row has one class.
+
+    Attributes
+    ----------
+    counts_ : ndarray of shape (2, n_labels)
+        Weight of the rows, and of the positive rows, that count for each label.
+
+    Notes
+    -----
+    The probability is the share of positive rows, 0 before any row. A tie goes to the value that the label had first,
+    as in River's ``PriorClassifier``; where every row has one class, to the first of ``classes_``.
+
+    Examples
+    --------
+    >>> from estimators.baselines import PriorLabelsClassifier
+    >>> learner = PriorLabelsClassifier().fit([[0.0], [1.0], [2.0]], [[1, 0], [1, 1], [0, 0]])
+    >>> learner.predict([[5.0]])
+    array([[1, 0]])
+    """
+
+    def _start(self) -> None:
+        super()._start()
+        self.first_ = np.ones(self.n_labels_, dtype=bool)
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
+        counted = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
+        if len(counted):
+            self.first_ = self._first(Y[counted[0]])
+        super()._learn(X, Y, mask, weight)
+
+    def _first(self, labels: Array) -> Array:
+        """Return the first value of each label, where these labels come next."""
+        begun = self.start == "first-positive" or bool(self.counts_[0].any())
+        return self.first_ if begun else labels == 1
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        decided = self._usual(self.counts_, self.first_)
+        return np.tile(decided, (X.shape[0], 1)), self._predict_proba(X)
+
+    def _decide(self, counts: Array, Y: Array) -> Array:
+        return self._usual(counts, self._first(Y[0]))
+
+    @staticmethod
+    def _usual(counts: Array, first: Array) -> Array:
+        rows, positives = counts[..., 0, :], counts[..., 1, :]
+        return (2 * positives > rows) | ((2 * positives == rows) & (rows > 0) & first)
+
+
+class MeanLabelsClassifier(_LabelFrequencies):
+    """Predict the mean of each label so far, and decide 1 where it is at least 0.5.
+
+    Parameters
+    ----------
+    start : {'first-row', 'first-positive'}, default='first-row'
+        From which row on a label's values are averaged. 'first-positive' is what published tables have; it changes
+        nothing where every row has one class.
+
+    Attributes
+    ----------
+    counts_ : ndarray of shape (2, n_labels)
+        Weight of the rows, and of the positive rows, that count for each label.
+
+    Notes
+    -----
+    Before any row the mean is 0. The mean is the exact quotient of two counts; River's running mean may miss a mean of
+    exactly 0.5 by a rounding error. Published scores of this baseline are low because a prediction of exactly 0.5 was
+    scored there as a class of its own, neither 0 nor 1.
+
+    Examples
+    --------
+    >>> from estimators.baselines import MeanLabelsClassifier
+    >>> learner = MeanLabelsClassifier().fit([[0.0], [1.0], [2.0], [3.0]], [[1, 0], [1, 1], [0, 0], [0, 0]])
+    >>> learner.predict_proba([[5.0]])
+    array([[0.5 , 0.25]])
+    >>> learner.predict([[5.0]])
+    array([[1, 0]])
+    """
+
+    def _decide(self, counts: Array, Y: Array) -> Array:  # noqa: ARG002 - no tie to break
+        return _shares(counts) >= 0.5
+
+
+class NearestRowClassifier(_Baseline):
+    """Predict the labels of the nearest row among the last ones: one nearest neighbour in a first-in-first-out window.
+
+    Parameters
+    ----------
+    window : int or None, default=1000
+        Number of rows kept, the newest ones; None keeps all, so that memory is bounded by the stream's length only.
+    metric : {'euclidean', 'cosine'}, default='euclidean'
+        Nearest means of least Euclidean distance, or of greatest cosine.
+    zero_similarity : {0, 1}, default=0
+        Cosine of two zero vectors. The cosine of a zero vector and another one is 0.
+
+    Attributes
+    ----------
+    rows_ : DenseWindow or SparseWindow
+        The rows kept, in double precision; sparse if the first rows were, and later ones are converted.
+    labels_ : Tail
+        Their labels.
+
+    Notes
+    -----
+    Of rows equally near, the oldest is taken, as published. Distances are summed in the order of features whatever the
+    chunk, and for CSR in proportion to the non-zeros: dense and CSR rows give the same bits. Before any row, no label
+    is predicted. A row of positive weight is kept whatever its weight. Up to twice the window is allocated.
+
+    Examples
+    --------
+    >>> from estimators.baselines import NearestRowClassifier
+    >>> learner = NearestRowClassifier(window=2).fit([[0.0], [1.0], [2.0]], [[1, 1], [1, 0], [0, 1]])
+    >>> learner.predict([[0.1], [9.0]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    def __init__(
+        self,
+        window: int | None = 1000,
+        metric: Literal["euclidean", "cosine"] = "euclidean",
+        zero_similarity: Literal[0, 1] = 0,
+    ) -> None:
+        self.window = window
+        self.metric = metric
+        self.zero_similarity = zero_similarity
+
+    def _start(self) -> None:
+        _check_nearest_row(self)
+        self.rows_: DenseWindow | SparseWindow | None = None
+        self.labels_ = Tail(np.empty((0, self.n_labels_), np.uint8))
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        if weight is not None:
+            X, Y = X[weight > 0], Y[weight > 0]
+        kept = slice(-min(len(Y), self.window or len(Y)), None) if len(Y) else slice(0)
+        X, Y = X[kept], Y[kept]
+        for block in blocks(len(Y)):
+            self._append(X[block], Y[block])
+            self._drop()
+
+    def _predict_proba(self, X: Features) -> Array:
+        n_rows = len(self.labels_)
+        return self._labels_of_nearest(X, np.zeros(X.shape[0], np.int64), np.full(X.shape[0], n_rows))
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
+        answers = []
+        for block in blocks(len(Y)):
+            last = len(self.labels_) + np.arange(block.stop - block.start)
+            first = np.zeros_like(last) if self.window is None else np.maximum(last - self.window, 0)
+            self._append(X[block], Y[block])
+            answers.append(self._labels_of_nearest(X[block], first, last))
+            self._drop()
+        labels = np.concatenate(answers)
+        return labels == 1, labels
+
+    def _append(self, X: Features, Y: Array) -> None:
+        kind = SparseWindow if is_sparse(X) else DenseWindow
+        rows = kind.of_width(self.n_features_in_) if self.rows_ is None else self.rows_
+        self.rows_, self.labels_ = rows.append(X), self.labels_.append(Y)
+
+    def _drop(self) -> None:
+        surplus = 0 if self.window is None else len(self.labels_) - self.window
+        if self.rows_ is not None and surplus > 0:
+            self.rows_, self.labels_ = self.rows_.drop(surplus), self.labels_.drop(surplus)
+
+    def _labels_of_nearest(self, X: Features, first: Array, last: Array) -> Array:
+        labels = np.zeros((X.shape[0], self.n_labels_))
+        if self.rows_ is None:
+            return labels
+        metric = Metric(self.metric, float(self.zero_similarity))
+        found = self.rows_.nearest(X, first, last, metric)
+        labels[found >= 0] = self.labels_.live[found[found >= 0]]
+        return labels
+
+
+def _shares(counts: Array) -> Array:
+    rows, positives = counts[..., 0, :], counts[..., 1, :]
+    return np.divide(positives, rows, out=np.zeros_like(positives), where=rows > 0)
+
+
+def _check_nearest_row(estimator: NearestRowClassifier) -> None:
+    window, metric, zero = estimator.window, estimator.metric, estimator.zero_similarity
+    if window is not None and (isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 1):
+        raise ValueError(f"window must be None or an integer of at least 1. Got {window!r} instead.")
+    if metric not in {"euclidean", "cosine"}:
+        raise ValueError(f"metric must be 'euclidean' or 'cosine'. Got {metric!r} instead.")
+    if zero not in {0, 1}:
+        raise ValueError(f"zero_similarity must be 0 or 1. Got {zero!r} instead.")

@@ -1,0 +1,171 @@
+"""What the report's page says: everything that its templates show, made from records and cards."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from mlstream.cards import StreamCard
+from mlstream.protocol.charts import Chart, Key, strategy_key, task_keys
+from mlstream.protocol.costs import cost_table, energy_marks
+from mlstream.protocol.figures import curve_chart, label_chart, schedule_chart
+from mlstream.protocol.groups import Group
+from mlstream.protocol.pareto import cost_charts
+from mlstream.protocol.results import RunResult
+from mlstream.protocol.tables import Table, metric, overview_table, score_table
+from mlstream.protocol.transfer import Transfer, score_limits, transfer, transfer_charts
+
+_OVERVIEW_SCORE = "ba_macro"
+_LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
+_SEED = re.compile(r"random_state=\d+")
+
+Facts = list[tuple[str, object]]
+
+
+@dataclass(frozen=True)
+class StrategyPart:
+    """One strategy on one stream: charts of its matrix R, and R by metric."""
+
+    group: Group
+    charts: list[Chart]
+    transfers: dict[str, Transfer]
+
+
+@dataclass(frozen=True)
+class StreamPart:
+    """One stream: what it is, scores, curves, transfer, cost."""
+
+    anchor: str
+    card: StreamCard
+    labels: Chart
+    schedule: Chart
+    scores: Table
+    curves: Chart | None
+    strategies: list[StrategyPart]
+    strategy_keys: list[Key]
+    task_keys: list[Key]
+    transfer_views: list[str]
+    cost_charts: list[Chart]
+    costs: Table
+    marks: str
+    n_other_data: int
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A run that did not reach the end of its stream: why, in one line, and the whole error if it is longer."""
+
+    run: RunResult
+    reason: str
+    traceback: str
+
+
+def describe(
+    runs: Sequence[RunResult], streams: Mapping[str, list[Group]], cards: Mapping[str, StreamCard]
+) -> dict[str, Any]:
+    """Gather what the page shows.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        All runs of a campaign.
+    streams : mapping
+        Name of a stream -> its runs by strategy.
+    cards : mapping
+        Name of a stream -> its card.
+
+    Returns
+    -------
+    dict
+        The variables of ``templates/report.html``.
+    """
+    n_strategies = len({run.strategy for run in runs})
+    return {
+        "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
+        "runs": runs,
+        "counts": Counter(run.status for run in runs),
+        "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
+        "overview_title": metric(_OVERVIEW_SCORE).title,
+        "streams": [
+            _describe_stream(f"stream-{place}", cards[name], groups)
+            for place, (name, groups) in enumerate(streams.items(), 1)
+        ],
+        "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
+        "estimators": _estimators(runs),
+        "methods": _methods(runs),
+        "machine": _agreed(run.machine for run in runs),
+        "versions": _agreed(run.versions for run in runs),
+        "mlstream_version": version("mlstream"),
+    }
+
+
+def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> StreamPart:
+    names = dict.fromkeys(name for group in groups for run in group.measured for name in run.R)
+    limits = {name: score_limits(groups, name) for name in names}
+    return StreamPart(
+        anchor=anchor,
+        card=card,
+        labels=label_chart(card),
+        schedule=schedule_chart(card),
+        scores=score_table(groups),
+        curves=curve_chart(groups),
+        strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
+        strategy_keys=[strategy_key(group) for group in groups if group.measured],
+        task_keys=task_keys(groups[0].runs[0].task_names),
+        transfer_views=[metric(name).title for name in names],
+        cost_charts=cost_charts(groups),
+        costs=cost_table(groups),
+        marks="".join(energy_marks(group) for group in groups),
+        n_other_data=sum(run.stream_sha256 != card.data_sha256 for group in groups for run in group.runs),
+    )
+
+
+def _describe_strategy(group: Group, limits: dict[str, tuple[float, float]]) -> StrategyPart:
+    transfers = {name: one for name in limits if (one := transfer(group, name)) is not None}
+    return StrategyPart(group, transfer_charts(group.strategy, transfers, limits), transfers)
+
+
+def _describe_unfinished(run: RunResult) -> Unfinished:
+    # The last line of a traceback is the one that says what went wrong.
+    lines = (run.error or "").strip().splitlines() or [
+        "reached the cap" if run.status == "capped" else "no reason given"
+    ]
+    return Unfinished(run, lines[-1], "\n".join(lines) if len(lines) > 1 else "")
+
+
+def _titled(streams: Iterable[str]) -> str:
+    names = list(streams)
+    return names[0] if len(names) == 1 else f"{len(names)} streams"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _estimators(runs: Sequence[RunResult]) -> list[RunResult]:
+    """One run of every configuration that was used: seeds alone do not make another one."""
+    distinct = {(run.strategy, _SEED.sub("", run.estimator), json.dumps(run.parameters)): run for run in reversed(runs)}
+    return sorted(distinct.values(), key=lambda run: run.strategy)
+
+
+def _methods(runs: Sequence[RunResult]) -> Facts:
+    meters = {run.resources.energy_method for run in runs if run.resources is not None}
+    return [
+        ("Seeds", ", ".join(str(seed) for seed in sorted({run.seed for run in runs}))),
+        ("Labels that count", ", ".join(_LABEL_SPACES[space] for space in sorted({run.label_space for run in runs}))),
+        ("Energy", ", ".join(sorted(meters))),
+    ]
+
+
+def _agreed(parts: Iterable[Mapping[str, str]]) -> Facts:
+    """Join what runs say under each name: one value where they agree."""
+    joined: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for name, value in part.items():
+            joined.setdefault(name, {})[value] = None
+    return [(name, ", ".join(values)) for name, values in joined.items()]

@@ -1,0 +1,83 @@
+"""The report of a campaign: one HTML page that needs nothing else, made from records alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import jinja2
+
+from mlstream._files import write_text_atomically
+from mlstream.cards import StreamCard
+from mlstream.protocol.groups import group_runs
+from mlstream.protocol.page import describe
+from mlstream.protocol.results import RunResult, load_cards, load_runs
+from mlstream.protocol.tables import format_score, metric, scores_csv
+
+
+def report(
+    directory: str | os.PathLike[str], output: str | os.PathLike[str] | None = None, *, tables: bool = False
+) -> Path:
+    """Write one HTML page about all runs of a campaign; it works offline, in any browser, light or dark.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign: ``runs/STREAM/STRATEGY-seedN.json`` and ``streams/STREAM.card.json``.
+    output : path or None
+        The page; ``directory/report.html`` by default. It is derived from the records, so one that exists is replaced,
+        at once and as a whole.
+    tables : bool
+        Also write all scores as CSV beside the page, under its name with the suffix ``.csv``.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there are no runs, or no card for a stream that was run.
+    ValueError
+        If a record or card is not of this version.
+    IsADirectoryError
+        If `output` is a folder.
+    """
+    runs, cards = load_runs(directory), load_cards(directory)
+    _require_cards(runs, cards, directory)
+    page = Path(directory) / "report.html" if output is None else Path(output)
+    if page.is_dir():
+        raise IsADirectoryError(f"{page} must be a file to write. Got a folder instead.")
+    page.parent.mkdir(parents=True, exist_ok=True)
+    streams = group_runs(runs)
+    write_text_atomically(page, _render(describe(runs, streams, cards)))
+    if tables:
+        write_text_atomically(page.with_suffix(".csv"), scores_csv(streams))
+    return page
+
+
+def _require_cards(runs: Iterable[RunResult], cards: Mapping[str, StreamCard], directory: object) -> None:
+    missing = sorted({run.stream for run in runs} - cards.keys())
+    if missing:
+        raise FileNotFoundError(f"{directory}/streams must hold the card of every stream run. Got none of {missing}.")
+
+
+def _render(content: Mapping[str, object]) -> str:
+    # Plotly takes a while to import: only who writes a page waits for it.
+    from plotly.offline import get_plotlyjs, get_plotlyjs_version
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("mlstream.protocol"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    environment.filters |= {"asdict": asdict, "score": format_score}
+    environment.globals["metric"] = metric
+    template = environment.get_template("report.html")
+    return template.render(content, plotly_js=get_plotlyjs(), plotly_version=get_plotlyjs_version())

@@ -1,0 +1,180 @@
+"""Scores as tables: for the page, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from mlstream.protocol.groups import Group
+
+Better = Literal["higher", "lower", "neither"]
+UNDEFINED = "n/a"
+
+
+@dataclass(frozen=True)
+class Column:
+    """The head of a column: its title, which direction is better, and what it says."""
+
+    title: str
+    better: Better = "neither"
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: what is shown, what it is sorted by (None: always last), and what qualifies it."""
+
+    text: str
+    value: float | str | None
+    note: str = ""
+    is_best: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be sorted by any column; the first cell of a row names it."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+METRICS = {
+    "ba_macro": Column("BA_macro", "higher", "Balanced accuracy, mean over labels; rows are predicted before learnt."),
+    "hamming_loss": Column("Hamming loss", "lower", "Share of labels decided wrongly."),
+    "subset_accuracy": Column("Subset accuracy", "higher", "Share of rows with every label right."),
+    "precision_at_k": Column("Precision@k", "higher", "Share of the k best-scored labels that are relevant."),
+    "rmse": Column("RMSE", "lower", "Root of the mean squared error of a row's probabilities, mean over rows."),
+    "acc": Column("ACC", "higher", "Score on the evaluation sets of the tasks seen, after the last experience."),
+    "acc_mean": Column("ACC, mean", "higher", "Score on the tasks seen so far, mean over all experiences."),
+    "bwt": Column("BWT", "higher", "Backward transfer: final score on a task minus that right after its last visit."),
+    "fwt": Column(
+        "FWT", "higher", "Forward transfer: score on a task just before its first visit minus before learning."
+    ),
+    "fm": Column("FM", "lower", "Forgetting: best score on a task since its first visit minus the final one."),
+    "BWT": Column("BWT, stepwise", "higher", "Change of the score on tasks seen earlier, per experience."),
+    "BWT+": Column("BWT+", "higher", "The gains in stepwise backward transfer."),
+    "BWT-": Column("BWT\N{MINUS SIGN}", "higher", "The losses in stepwise backward transfer; 0 is best."),
+    "FWT": Column("FWT, stepwise", "higher", "Change of the score on tasks not seen yet, per experience."),
+    "FWT+": Column("FWT+", "higher", "The gains in stepwise forward transfer."),
+    "FWT-": Column("FWT\N{MINUS SIGN}", "higher", "The losses in stepwise forward transfer; 0 is best."),
+    "frug": Column("Frug", "higher", "Frugality: ACC minus C / (1 + C), C the energy of the run."),
+}
+
+
+def metric(name: str) -> Column:
+    """Describe a score; one that is not known here keeps its name and claims no direction."""
+    return METRICS.get(name, Column(name))
+
+
+def score_names(groups: Iterable[Group]) -> list[str]:
+    """List every score that some run has, in the order of the records."""
+    return list(dict.fromkeys(name for group in groups for run in group.runs for name in run.scores))
+
+
+def score_table(groups: Sequence[Group]) -> Table:
+    """Build the table of all scores of one stream.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        One per row.
+
+    Returns
+    -------
+    Table
+        Strategy, one column per score (mean over seeds, the spread where there are several), how its runs ended.
+    """
+    heads = [metric(name) for name in score_names(groups)]
+    columns = [_score_cells(groups, name) for name in score_names(groups)]
+    names = [name_cell(group) for group in groups]
+    runs = [_runs_cell(group) for group in groups]
+    return Table((Column("Strategy"), *heads, Column("Runs")), tuple(zip(names, *columns, runs, strict=True)))
+
+
+def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
+    """Build the table of one score, a row per strategy and a column per stream."""
+    columns = []
+    for groups in streams.values():
+        cells = _score_cells(groups, name)
+        columns.append({group.strategy: cell for group, cell in zip(groups, cells, strict=True)})
+    strategies = dict.fromkeys(strategy for column in columns for strategy in column)
+    heads = [replace(metric(name), title=stream) for stream in streams]
+    rows = [(Cell(row, row), *(column.get(row, Cell(UNDEFINED, None)) for column in columns)) for row in strategies]
+    return Table((Column("Strategy"), *heads), tuple(rows))
+
+
+def scores_csv(streams: Mapping[str, list[Group]]) -> str:
+    """Write every score as CSV, one line per stream, strategy and score.
+
+    Parameters
+    ----------
+    streams : mapping
+        Name of the stream -> its groups.
+
+    Returns
+    -------
+    str
+        With a header; cells are empty where a value is not defined.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["stream", "strategy", "score", "better", "mean", "standard_deviation", "seeds"])
+    for stream, groups in streams.items():
+        for group in groups:
+            for name in score_names(groups):
+                writer.writerow([stream, group.strategy, name, metric(name).better, *group.score(name)])
+    return text.getvalue()
+
+
+def format_score(mean: float | None, deviation: float | None = None) -> str:
+    """Show a score and its spread.
+
+    Examples
+    --------
+    >>> format_score(0.70126, 0.0123)
+    '0.701 ± 0.012'
+    >>> format_score(None)
+    'n/a'
+    """
+    if mean is None or math.isnan(mean):
+        return UNDEFINED
+    # Adding zero turns a rounded -0.0 into 0.0.
+    shown = f"{round(mean, 3) + 0.0:.3f}".replace("-", "\N{MINUS SIGN}")
+    return shown if deviation is None else f"{shown} ± {deviation:.3f}"
+
+
+def name_cell(group: Group) -> Cell:
+    """Name a row, and say if the strategy never reached the end of the stream."""
+    return Cell(group.strategy, group.strategy, note="" if group.status == "done" else group.status)
+
+
+def _runs_cell(group: Group) -> Cell:
+    counts = Counter(run.status for run in group.runs)
+    ended = [f"{counts[status]} {status}" for status in ("done", "capped", "failed") if counts[status]]
+    return Cell(", ".join(ended), counts["done"])
+
+
+def _score_cells(groups: Sequence[Group], name: str) -> list[Cell]:
+    spreads = [group.score(name) for group in groups]
+    # What a capped run measured covers less of the stream than the others: it competes with none of them.
+    finished = [one.mean for one, group in zip(spreads, groups, strict=True) if group.status == "done"]
+    best = _best([mean for mean in finished if mean is not None], metric(name).better)
+    return [
+        Cell(
+            format_score(one.mean, one.deviation),
+            one.mean,
+            is_best=group.status == "done" and one.mean is not None and one.mean == best,
+        )
+        for one, group in zip(spreads, groups, strict=True)
+    ]
+
+
+def _best(means: Sequence[float], better: Better) -> float | None:
+    if len(means) < 2 or better == "neither":
+        return None
+    return max(means) if better == "higher" else min(means)

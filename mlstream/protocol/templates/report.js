@@ -1,0 +1,92 @@
+"use strict";
+(() => {
+  // Charts that are not drawn when this much time has gone by wait until they come near the screen, or nothing else is to do.
+  const DRAW_AT_ONCE_MS = 700;
+  const CONFIG = { responsive: true, displayModeBar: false, doubleClick: "reset" };
+
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const style = getComputedStyle(document.documentElement);
+  const plots = all(".plot");
+  const specs = new Map(plots.map((plot) => [plot, JSON.parse(plot.closest("figure").querySelector("script").textContent)]));
+  const drawn = new Set();
+  // On a touch screen, a finger on a chart scrolls the page.
+  const dragmode = matchMedia("(hover: none)").matches ? false : "zoom";
+
+  // Names of CSS variables become colours, under keys that hold colours only: labels may say anything.
+  function coloured(value, isColour) {
+    if (typeof value === "string") {
+      return isColour && value.startsWith("var(") ? style.getPropertyValue(value.slice(4, -1)).trim() : value;
+    }
+    if (Array.isArray(value)) {
+      return isColour ? value.map((item) => coloured(item, true)) : typeof value[0] === "object" ? value.map((item) => coloured(item, false)) : value;
+    }
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, coloured(item, /color/.test(key))]));
+  }
+
+  function hiddenGroups(plot) {
+    return new Set(all('.legend button[aria-pressed="false"]', plot.closest(".panel")).map((button) => button.dataset.group));
+  }
+
+  function draw(plot) {
+    const views = specs.get(plot);
+    const chosen = plot.closest(".panel").querySelector(".switch :checked");
+    const view = views.find((one) => chosen && one.name === chosen.value) ?? views[0];
+    const hidden = hiddenGroups(plot);
+    const data = coloured(view.data, false).map((trace) => ({ ...trace, visible: !hidden.has(trace.legendgroup) }));
+    drawn.add(plot);
+    return Plotly.react(plot, data, { ...coloured(view.layout, false), dragmode }, CONFIG);
+  }
+
+  function drawFirst() {
+    const nearby = new IntersectionObserver(
+      (entries) => entries.filter((entry) => entry.isIntersecting && !drawn.has(entry.target)).forEach((entry) => draw(entry.target)),
+      { rootMargin: "600px" },
+    );
+    const deadline = performance.now() + DRAW_AT_ONCE_MS;
+    const later = plots.filter((plot) => (performance.now() < deadline ? (draw(plot), false) : true));
+    later.forEach((plot) => nearby.observe(plot));
+    const drawNext = () => {
+      const next = later.find((plot) => !drawn.has(plot));
+      if (next) { draw(next); setTimeout(drawNext, 20); }
+    };
+    setTimeout(drawNext, 200);
+    addEventListener("beforeprint", () => later.filter((plot) => !drawn.has(plot)).forEach(draw));
+  }
+
+  function toggle(button) {
+    const visible = button.getAttribute("aria-pressed") === "false";
+    button.setAttribute("aria-pressed", String(visible));
+    for (const plot of all(".plot", button.closest(".panel")).filter((one) => drawn.has(one))) {
+      const places = plot.data.flatMap((trace, place) => (trace.legendgroup === button.dataset.group ? [place] : []));
+      if (places.length) Plotly.restyle(plot, { visible }, places);
+    }
+  }
+
+  // Undefined values come last, whichever way a column is sorted.
+  function compare(a, b, sign) {
+    if (a === "" || b === "") return (a === "") - (b === "");
+    const difference = Number(a) - Number(b);
+    return sign * (Number.isNaN(difference) ? a.localeCompare(b, undefined, { numeric: true }) : difference);
+  }
+
+  function sort(button) {
+    const head = button.closest("th");
+    const other = { ascending: "descending", descending: "ascending" };
+    const direction = other[head.getAttribute("aria-sort")] ?? button.dataset.first;
+    all("th[aria-sort]", head.parentElement).forEach((one) => one.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", direction);
+    const body = head.closest("table").tBodies[0];
+    const sign = direction === "ascending" ? 1 : -1;
+    const value = (row) => row.cells[head.cellIndex].dataset.value;
+    body.append(...[...body.rows].sort((a, b) => compare(value(a), value(b), sign)));
+  }
+
+  all(".legend button").forEach((button) => button.addEventListener("click", () => toggle(button)));
+  all(".sortable thead button").forEach((button) => button.addEventListener("click", () => sort(button)));
+  all(".switch").forEach((switcher) => switcher.addEventListener("change", () => {
+    all(".plot", switcher.closest(".panel")).filter((plot) => drawn.has(plot)).forEach(draw);
+  }));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.forEach(draw));
+  drawFirst();
+})();

@@ -1,7 +1,8 @@
-"""Files that are complete or absent."""
+"""Files and folders that are complete or absent."""
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,21 +16,40 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     The temporary file is flushed to disk before the rename, so that a crash leaves the old file or the new one.
     """
     path = Path(path)
-    if not path.parent.is_dir():
-        raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        _flush_to_disk(temporary)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        # A write that fails (a full disk, say) does not know the name of its file.
-        raise OSError(error.errno, error.strerror, str(path)) if error.errno else error from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    _require_parent(path)
+    with _named(path):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            _flush_to_disk(temporary)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary folder beside `folder`, renamed to it if the block succeeds and deleted if it fails.
+
+    A process that is killed may leave the temporary folder (its name starts with a dot and ends in ``.part``), but
+    never a part of `folder`.
+    """
+    folder = Path(folder)
+    if os.path.lexists(folder):
+        raise FileExistsError(f"{folder} must not exist yet: nothing is overwritten.")
+    _require_parent(folder)
+    with _named(folder):
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
+        try:
+            yield temporary
+            temporary.chmod(0o777 & ~_umask())
+            _flush_to_disk(temporary)
+            temporary.rename(folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
@@ -44,9 +64,28 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def _require_parent(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Give errors of the system the name that the user knows: a full disk names no file, others a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 def _flush_to_disk(path: Path) -> None:
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from mlstream.cards import StreamCard
 from mlstream.formats.arff import find_card
 from mlstream.formats.by_suffix import read_table
 from mlstream.formats.content import FormatError, read_unpacked, stem
-from mlstream.formats.labels import LabelRule, choose_labels
+from mlstream.formats.labels import LabelRule, PlainRule, choose_labels, normalise_rule
 from mlstream.formats.table import part
 from mlstream.registry import DatasetEntry, list_datasets
 from mlstream.stream import Dataset
@@ -63,38 +62,38 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     >>> yeast.X.shape, yeast.Y.shape, yeast.label_names[0]
     ((2417, 103), (2417, 14), 'Class1')
     """
-    entries = {entry.name: entry for entry in list_datasets()}
+    entries, rule = {entry.name: entry for entry in list_datasets()}, normalise_rule(labels)
     if isinstance(source, str) and source in entries:
-        return _load_registered(entries[source], labels)
+        return _load_registered(entries[source], rule)
     path = Path(source)
     if not path.is_file():
         names = ", ".join(entries)
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set ({names}). Got neither.")
-    return _parse(path, read_unpacked(path), labels, find_card(path))
+    return _parse(path, read_unpacked(path), rule, find_card(path))
 
 
-def _load_registered(entry: DatasetEntry, labels: LabelRule) -> Dataset:
+def _load_registered(entry: DatasetEntry, rule: PlainRule) -> Dataset:
     path = entry.require()
     content = read_unpacked(path)
     got = hashlib.sha256(content).hexdigest()
     if got != entry.sha256:
         raise ValueError(f"{path} must hold data set {entry.name!r}, sha256 {entry.sha256}. Got {got}.")
-    dataset = _parse(path, content, entry.labels if labels is None else labels, None)
+    dataset = _parse(path, content, entry.labels if rule is None else rule, None)
     return replace(
         dataset,
         name=entry.name,
         source=entry.name,
         licence=entry.licence,
         citation=entry.citation,
-        label_rule=_portable(labels),
+        label_rule=rule,
     )
 
 
-def _parse(path: Path, content: bytes, labels: LabelRule, card: StreamCard | None) -> Dataset:
+def _parse(path: Path, content: bytes, rule: PlainRule, card: StreamCard | None) -> Dataset:
     table = read_table(path, content)
     if not len(table.lines):
         raise FormatError(f"{path} must hold at least one row. Got a header only.")
-    columns, parents = choose_labels(table, labels, card)
+    columns, parents = choose_labels(table, rule, card)
     X, Y, feature_names = part(table, columns)
     return Dataset(
         X,
@@ -106,12 +105,6 @@ def _parse(path: Path, content: bytes, labels: LabelRule, card: StreamCard | Non
         licence=card.source.licence if card else "",
         citation=card.source.citation if card else "",
         sha256=hashlib.sha256(content).hexdigest(),
-        label_rule=_portable(labels),
+        label_rule=rule,
         label_parents=parents,
     )
-
-
-def _portable(rule: LabelRule) -> int | tuple[str, ...] | str | None:
-    if rule is None or isinstance(rule, str | os.PathLike):
-        return rule if rule is None else os.fspath(rule)
-    return tuple(rule) if isinstance(rule, Sequence) else int(rule)

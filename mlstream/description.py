@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections.abc import Sequence
 from importlib import metadata
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,14 @@ from mlstream.stream import Dataset, Features, Stream, StreamParts
 
 # What can change the bits of a generated stream.
 _VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn")
+
+
+class Measures(NamedTuple):
+    """The fields of a card that follow from the arrays."""
+
+    tasks: list[TaskCard]
+    experiences: list[ExperienceCard]
+    data_sha256: str
 
 
 def describe_stream(
@@ -69,12 +78,30 @@ def describe_stream(
         feature_names=list(dataset.feature_names),
         label_names=list(dataset.label_names),
         label_parents=_kept_parents(dataset),
+        drops=list(drops),
+        **measure(parts)._asdict(),
+    )
+
+
+def measure(parts: StreamParts | Stream) -> Measures:
+    """Measure what a card says about the arrays of a stream.
+
+    Parameters
+    ----------
+    parts : StreamParts or Stream
+        Tasks, experiences and evaluation sets.
+
+    Returns
+    -------
+    Measures
+        The fields of the card that can be computed from the arrays alone.
+    """
+    return Measures(
         tasks=[_describe_task(index, parts) for index in range(len(parts.tasks))],
         experiences=[
             ExperienceCard(tasks=np.unique(experience.task_ids).tolist(), n_samples=len(experience))
             for experience in parts.experiences
         ],
-        drops=list(drops),
         data_sha256=hash_data(parts),
     )
 
@@ -132,7 +159,7 @@ def _describe_source(dataset: Dataset) -> SourceCard:
     )
 
 
-def _describe_task(index: int, parts: StreamParts) -> TaskCard:
+def _describe_task(index: int, parts: StreamParts | Stream) -> TaskCard:
     task, held_out = parts.tasks[index], parts.evaluation_sets[index].Y
     learning = [experience.Y[experience.task_ids == index] for experience in parts.experiences]
     Y = np.concatenate([*learning, held_out])

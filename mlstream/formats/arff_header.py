@@ -12,6 +12,7 @@ from mlstream.formats.table import Column, nominal
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NAME = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"][^\s{{}},%]*)""")
+_TITLE = re.compile(rf"({QUOTED})\s*(?:%.*)?")
 _KEYWORD = re.compile(r"@(\w+)", re.ASCII)
 _NUMERIC = re.compile(r"(?:numeric|real|integer)\s*(?:%.*)?", re.IGNORECASE)
 _NOMINAL_VALUE = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"]+)\s*,?""")
@@ -57,7 +58,7 @@ def parse_header(lines: Sequence[str], path: Path) -> Header:
         if keyword == "data":
             return Header(relation, _require_columns(columns, path), number)
         if keyword == "relation":
-            relation = _unquote(rest)
+            relation = _read_title(rest)
         else:
             column = _parse_column(rest, at(path, number))
             if column.name in columns:
@@ -86,9 +87,9 @@ def _unescape(match: re.Match[str]) -> str:
     return chr(int(code, 8)) if code.isdigit() else _ESCAPED.get(code, code)
 
 
-def _unquote(text: str) -> str:
-    quoted = re.match(QUOTED, text)
-    return unquote(quoted.group()) if quoted else text
+def _read_title(text: str) -> str:
+    quoted = _TITLE.fullmatch(text)
+    return unquote(quoted.group(1)) if quoted else text
 
 
 def _split_keyword(text: str, where: str) -> tuple[str, str]:

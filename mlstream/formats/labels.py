@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -13,9 +14,10 @@ from mlstream.formats.content import FormatError, bare_path, show
 from mlstream.formats.mulan import read_labels
 from mlstream.formats.table import Table
 
-LabelRule: TypeAlias = int | Sequence[str] | str | os.PathLike[str] | None
+LabelRule: TypeAlias = int | Iterable[str] | str | os.PathLike[str] | None
+PlainRule: TypeAlias = int | tuple[str, ...] | str | None
 
-_MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]+)(?!\S)")
+_MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]+)(?![\w.])")
 
 
 class LabelColumns(NamedTuple):
@@ -25,14 +27,42 @@ class LabelColumns(NamedTuple):
     parents: dict[str, str]
 
 
-def choose_labels(table: Table, rule: LabelRule, card: StreamCard | None = None) -> LabelColumns:
+def normalise_rule(rule: LabelRule) -> PlainRule:
+    """Give a label rule the form in which cards keep it.
+
+    Parameters
+    ----------
+    rule : int, sequence of str, path or None
+        What `load_dataset` takes.
+
+    Returns
+    -------
+    int, tuple of str, str or None
+        A number of columns, names, the path of an .xml file, or nothing.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if rule is None or isinstance(rule, Integral):
+        return None if rule is None else int(rule)
+    if isinstance(rule, str | os.PathLike):
+        if os.fspath(rule).lower().endswith(".xml"):
+            return os.fspath(rule)
+    elif isinstance(rule, Iterable):
+        return tuple(map(str, rule))
+    raise ValueError(f"labels must be a number of columns, a list of names, or a MULAN .xml file. Got {rule!r}.")
+
+
+def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None) -> LabelColumns:
     """Tell labels from features.
 
     Parameters
     ----------
     table : Table
         The table.
-    rule : int, sequence of str, path or None
+    rule : int, tuple of str, str or None
         The first n, or the last n if negative; names; MULAN's .xml file; or None: what says it is, in this order, the
         card, ``-C n`` in the title, an .xml of the same name beside the file.
     card : StreamCard, optional
@@ -45,7 +75,7 @@ def choose_labels(table: Table, rule: LabelRule, card: StreamCard | None = None)
 
     Raises
     ------
-    ValueError
+    FormatError
         If the rule does not fit the table, or nothing says which columns are labels.
     """
     chosen = _find_rule(table, card) if rule is None else _apply(table, rule)
@@ -65,25 +95,19 @@ def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
         return _apply(table, int(options.group(1)))
     xml = bare_path(table.path).with_suffix(".xml")
     if xml.is_file():
-        return _apply(table, xml)
+        return _apply(table, str(xml))
     raise FormatError(
         f"{table.path}: labels must be given as a number of columns, names, or a MULAN .xml file. "
         f"Got none, and neither a card, nor -C in the title, nor {xml.name} says it."
     )
 
 
-def _apply(table: Table, rule: int | Sequence[str] | str | os.PathLike[str]) -> LabelColumns:
-    if isinstance(rule, str | os.PathLike):
-        return _read_mulan(table, Path(rule))
-    if not isinstance(rule, Sequence):
-        return LabelColumns(_count_columns(table, int(rule)), {})
-    return LabelColumns(_find_names(table, rule), {})
-
-
-def _read_mulan(table: Table, xml: Path) -> LabelColumns:
-    if xml.suffix.lower() != ".xml":
-        raise ValueError(f"labels must be a number, a list of names, or a MULAN .xml file. Got {show(str(xml))}.")
-    names, parents = read_labels(xml)
+def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
+    if isinstance(rule, int):
+        return LabelColumns(_count_columns(table, rule), {})
+    if isinstance(rule, tuple):
+        return LabelColumns(_find_names(table, rule), {})
+    names, parents = read_labels(Path(rule))
     # MULAN numbers labels by their columns, whatever the order of its file.
     return LabelColumns(sorted(_find_names(table, names)), parents)
 

@@ -1,6 +1,7 @@
-"""Streams for tests: small ones made by hand, strategies that draw odd ones, and what it means for two to be the same."""
+"""Streams for tests: small ones made by hand, a strategy that draws odd ones, and what makes two the same."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +69,7 @@ def build_stream(X: npt.NDArray[np.floating], shape: Shape) -> Stream:
     row_ids = rng.permutation(len(X))
     cuts = np.cumsum([0, *shape.sizes, *shape.evaluation_sizes])
     experiences, evaluation_sets = [], []
-    for part, (start, stop) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+    for part, (start, stop) in enumerate(pairwise(cuts)):
         rows = slice(start, stop)
         if part < len(shape.sizes):
             mask = _mask(signatures, task_ids[rows], part, by_row=shape.by_row)

@@ -1,0 +1,165 @@
+"""The readable page of a card, in Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from mlstream.cards import StreamCard, TaskCard
+
+_TOLD = {
+    "always": "a learner may be told the task of each row, in training and when it predicts",
+    "training": "a learner may be told the task of each row in training only",
+    "never": "a learner is never told the task of a row",
+}
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
+
+
+def card_page(card: StreamCard) -> str:
+    """Write the page that people read.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+
+    Returns
+    -------
+    str
+        Markdown: tasks, signatures, schedule, what was dropped, how the stream was made and how to load it, files,
+        licence and citation.
+    """
+    sections = (_summary, _tasks, _signatures, _schedule, _drops, _making, _loading, _files, _source)
+    return "\n\n".join(text for section in sections if (text := "\n".join(section(card)))) + "\n"
+
+
+def _summary(card: StreamCard) -> Iterator[str]:
+    yield from (f"# {_plain(card.name)}", "", _plain(card.description), "")
+    facts = {
+        "rows to learn from": f"{sum(task.n_learning for task in card.tasks):,}",
+        "rows held out for evaluation": f"{sum(task.n_evaluation for task in card.tasks):,}",
+        "features": f"{len(card.feature_names):,}",
+        "labels": f"{len(card.label_names):,}",
+        "tasks": f"{len(card.tasks):,}",
+        "experiences": f"{len(card.experiences):,}",
+        "scenario": f"{_plain(card.scenario.name)}: boundaries are {card.scenario.boundary}; "
+        f"{_TOLD[card.scenario.task_identity]}",
+        "made from": _plain(card.source.name),
+        "hash of the data": f"`{card.data_sha256}`",
+    }
+    yield from _table(("what", "value"), facts.items())
+
+
+def _tasks(card: StreamCard) -> Iterator[str]:
+    yield from ("## Tasks", "")
+    yield "Cardinality is the mean number of labels of a row; a label set is one combination of labels."
+    yield ""
+    head = ("task", "labels", "rows to learn from", "rows held out", "cardinality", "label sets")
+    yield from _table(
+        head,
+        (
+            (
+                _plain(task.name),
+                len(task.signature),
+                f"{task.n_learning:,}",
+                f"{task.n_evaluation:,}",
+                f"{task.cardinality:.3f}",
+                f"{task.n_label_sets:,}",
+            )
+            for task in card.tasks
+        ),
+    )
+
+
+def _signatures(card: StreamCard) -> Iterator[str]:
+    yield from ("## Signatures", "")
+    yield "Percent of a task's rows that carry a label. An empty cell: the label cannot occur in the task."
+    yield ""
+    has_parents = bool(card.label_parents)
+    yield from _table(
+        ("label", *(["part of"] if has_parents else []), *(_plain(task.name) for task in card.tasks)),
+        (
+            (
+                _plain(name),
+                *([_plain(card.label_parents.get(name, ""))] if has_parents else []),
+                *(_percent(task, label) for task in card.tasks),
+            )
+            for label, name in enumerate(card.label_names)
+        ),
+    )
+
+
+def _percent(task: TaskCard, label: int) -> str:
+    return f"{100 * task.label_frequencies[label]:.1f}" if label in task.signature else ""
+
+
+def _schedule(card: StreamCard) -> Iterator[str]:
+    yield from ("## Schedule", "", "The experiences, in the order in which they arrive.", "")
+    stop, rows = 0, []
+    for number, experience in enumerate(card.experiences, 1):
+        start, stop = stop, stop + experience.n_samples
+        tasks = " + ".join(_plain(card.tasks[task].name) for task in experience.tasks)
+        rows.append((number, tasks, f"{experience.n_samples:,}", f"{start + 1:,} to {stop:,}"))
+    yield from _table(("experience", "tasks", "rows", "from row to row"), rows)
+
+
+def _drops(card: StreamCard) -> Iterator[str]:
+    if card.drops:
+        yield from ("## Left out of the source", "")
+        yield from _table(
+            ("what", "how many", "why", "names"),
+            (
+                (drop.what, f"{drop.count:,}", _plain(drop.reason), ", ".join(map(_plain, drop.names)))
+                for drop in card.drops
+            ),
+        )
+
+
+def _making(card: StreamCard) -> Iterator[str]:
+    yield from ("## How it was made", "")
+    yield f"By `{card.generator.name}` with the seed {card.generator.seed} and the parameters"
+    yield from ("", "```json", json.dumps(card.generator.parameters, indent=1, ensure_ascii=False), "```", "")
+    versions = ", ".join(f"{package} {version}" for package, version in card.versions.items())
+    yield f"with {versions}. The card alone makes"
+    yield "the same stream again: `mlstream regenerate CARD.json --output again.npz`."
+
+
+def _loading(card: StreamCard) -> Iterator[str]:
+    yield from ("## How to load it", "", "```python", "from mlstream import load", "")
+    yield from ('stream = load("stream.npz")', "for experience in stream:")
+    yield from ("    experience.X, experience.Y, experience.task_ids, experience.label_mask", "```", "")
+    yield f"Any reader of ARFF takes the plain rows: the first {len(card.label_names)} columns are the labels, 0 or 1"
+    yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above says which rows are which"
+    yield 'experience. NumPy alone reads the arrays: `numpy.load("stream.npz")`.'
+
+
+def _files(card: StreamCard) -> Iterator[str]:
+    if card.files:
+        yield from ("## Files", "")
+        yield from _table(
+            ("file", "bytes", "SHA-256"),
+            ((f"`{file.name}`", f"{file.n_bytes:,}", f"`{file.sha256}`") for file in card.files),
+        )
+
+
+def _source(card: StreamCard) -> Iterator[str]:
+    source = card.source
+    yield from ("## Source, licence, citation", "")
+    yield f"- Source: {_plain(source.name)} ({_plain(source.origin)}), {source.n_samples:,} rows."
+    if source.sha256:
+        yield f"- SHA-256 of the source's content: `{source.sha256}`."
+    yield f"- Licence: {_plain(source.licence) or 'not stated'}"
+    yield f"- To be cited: {_plain(source.citation) or 'not stated'}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(map(str, row))} |"
+
+
+def _plain(text: str) -> str:
+    """Keep what a name holds from being read as Markdown."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,193 @@
+"""A folder for others: complete and verified, or absent."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from mlstream._files import atomic_folder, sha256_of, write_text_atomically
+from mlstream.card_pages import card_page
+from mlstream.cards import StreamCard, load_card
+from mlstream.datasets import load_dataset
+from mlstream.description import hash_data, measure
+from mlstream.formats import load, save
+from mlstream.formats.arff import card_path, describe_file, evaluation_path
+from mlstream.formats.mulan import format_labels
+from mlstream.generators import remake
+from mlstream.stream import Dataset, Stream
+
+NPZ = "stream.npz"
+ARFF = "stream.arff"
+EVALUATION = evaluation_path(Path(ARFF)).name
+LABELS = "stream.xml"
+CARD = card_path(Path(ARFF)).name
+PAGE = "README.md"
+SUMS = "SHA256SUMS"
+
+_DATA = (NPZ, ARFF, EVALUATION, LABELS)
+_SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
+
+
+def publish(stream: Stream, folder: str | os.PathLike[str]) -> Path:
+    """Write a stream as a folder for others; the folder appears when it is complete and verified, or not at all.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    folder : path
+        The folder to make, in one that exists.
+
+    Returns
+    -------
+    Path
+        The folder. It holds ``stream.npz``; ``stream.arff`` and ``stream.evaluation.arff`` with ``stream.xml`` (their
+        labels, for MULAN); ``stream.card.json``; ``README.md``, the card as a page; and ``SHA256SUMS``.
+
+    Raises
+    ------
+    FileExistsError
+        If `folder` exists.
+    OSError
+        If it cannot be written.
+    """
+    folder = Path(folder)
+    with atomic_folder(folder) as temporary:
+        _write(stream, temporary)
+        verify(temporary)
+    return folder
+
+
+def verify(folder: str | os.PathLike[str]) -> StreamCard:
+    """Read a published folder again, and compare everything with everything.
+
+    Parameters
+    ----------
+    folder : path
+        The folder.
+
+    Returns
+    -------
+    StreamCard
+        Its card.
+
+    Raises
+    ------
+    ValueError
+        If a file is missing, changed or not listed, the arrays are not as the card describes them, or the ARFF and the
+        NPZ files differ. The message lists all that differs.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{folder} must be a published folder. Got none.")
+    # What the files hold can be compared only once they are the files that were written.
+    found = list(_compare_files(folder)) or list(_compare_contents(folder))
+    if found:
+        raise ValueError(f"{folder} must be as it was published. Got: {'; '.join(found)}.")
+    return load_card(folder / CARD)
+
+
+def regenerate(card: StreamCard) -> Stream:
+    """Make a stream again from its card alone.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card; of its source, the name in the registry or the path is looked up again.
+
+    Returns
+    -------
+    Stream
+        The same stream: its data have the hash that the card states.
+
+    Raises
+    ------
+    ValueError
+        If the generator or the source is unknown here, the source has changed, or the data come out differently (other
+        versions of NumPy or scikit-learn may do that).
+
+    Examples
+    --------
+    >>> from mlstream import load_dataset, task_stream
+    >>> card = task_stream(load_dataset("yeast"), seed=1).card
+    >>> regenerate(card).card == card
+    True
+    """
+    stream = remake(card.generator, lambda: _find_table(card))
+    if stream.card.data_sha256 != card.data_sha256:
+        changed = ", ".join(_changed_versions(card, stream.card)) or "no version changed"
+        raise ValueError(
+            f"The regenerated data must have the hash on the card, {card.data_sha256}. "
+            f"Got {stream.card.data_sha256} ({changed})."
+        )
+    return stream
+
+
+def _write(stream: Stream, folder: Path) -> None:
+    save(stream, folder / NPZ)
+    save(stream, folder / ARFF)
+    card = load_card(folder / CARD)
+    write_text_atomically(folder / LABELS, format_labels(card.label_names, card.label_parents))
+    card = card.model_copy(update={"files": [describe_file(folder / name, name) for name in _DATA]})
+    write_text_atomically(folder / CARD, card.model_dump_json(indent=1))
+    write_text_atomically(folder / PAGE, card_page(card))
+    sums = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted([*_DATA, CARD, PAGE])]
+    write_text_atomically(folder / SUMS, "".join(sums))
+
+
+def _compare_files(folder: Path) -> Iterator[str]:
+    present = {path.name for path in folder.iterdir()}
+    if SUMS not in present:
+        yield f"{SUMS} is missing"
+        return
+    lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
+    sums = {match.group(2): match.group(1) for match in map(_SUM.fullmatch, lines) if match}
+    if len(sums) < len(lines):
+        yield f"{SUMS} holds a line that is no hash and name"
+    for name in sorted({*sums, *_DATA, CARD, PAGE} | present - {SUMS}):
+        if name not in present:
+            yield f"{name} is missing"
+        elif name not in sums:
+            yield f"{name} is not listed in {SUMS}"
+        elif not (folder / name).is_file() or sha256_of(folder / name) != sums[name]:
+            yield f"{name} has changed"
+
+
+def _compare_contents(folder: Path) -> Iterator[str]:
+    try:
+        card, stream, rows = load_card(folder / CARD), load(folder / NPZ), load(folder / ARFF)
+    except ValueError as error:
+        yield str(error).removesuffix(".")
+        return
+    if card.files != [describe_file(folder / name, name) for name in _DATA]:
+        yield f"{CARD} lists other files"
+    if stream.card != card.model_copy(update={"files": [], "rows": None}):
+        yield f"the card in {NPZ} is not {CARD}"
+    for field, value in measure(stream)._asdict().items():
+        if getattr(card, field) != value:
+            yield f"{field} on the card are not those of {NPZ}"
+    if hash_data(rows) != card.data_sha256:
+        yield f"the data in {ARFF} are not those on the card"
+
+
+def _find_table(card: StreamCard) -> Dataset:
+    source = card.source
+    if source.sha256 is None:
+        raise ValueError(
+            f"The source of a stream must be a data set or a file to be found again. Got {source.origin!r}."
+        )
+    table = load_dataset(source.origin, labels=source.labels)
+    if table.sha256 != source.sha256:
+        raise ValueError(f"{source.origin} must be as it was, sha256 {source.sha256}. Got {table.sha256}.")
+    # A table may have been given another name before the stream was made.
+    return replace(table, name=source.name, licence=source.licence, citation=source.citation)
+
+
+def _changed_versions(old: StreamCard, new: StreamCard) -> Iterator[str]:
+    for package in sorted(old.versions.keys() | new.versions.keys()):
+        before, now = old.versions.get(package, "none"), new.versions.get(package, "none")
+        if before != now:
+            yield f"{package} {before} then, {now} now"

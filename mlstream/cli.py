@@ -166,6 +166,19 @@ def regenerate(
 
 
 @app.command()
+def cards(
+    folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("data_cards"),
+) -> None:
+    """Write the cards of the streams that this project publishes."""
+    from mlstream import console
+    from mlstream.presets import write_cards
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, outcome in write_cards(folder):
+        console.say(f"{name}: {outcome}")
+
+
+@app.command()
 def run(
     streams: Annotated[list[Path], typer.Argument(help="Streams: .npz, .arff, .arff.gz, or published folders.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the records; runs done already are kept.")],

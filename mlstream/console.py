@@ -71,10 +71,10 @@ def _visit(card: StreamCard, index: int) -> str:
 
 
 def _task_table(card: StreamCard) -> Table:
-    table = Table("task", "learn", "evaluate", "labels", "cardinality", "label sets", box=None)
+    table = Table("task", "learn", "evaluate", "labels", "per row", "label sets", box=None)
     drawn = len(card.label_names) <= _WIDEST_HEAT_MAP
     if drawn:
-        table.add_column("frequency of each label", no_wrap=True)
+        table.add_column("how often each label occurs", no_wrap=True)
     for task in card.tasks:
         cells = [task.name, f"{task.n_learning:,}", f"{task.n_evaluation:,}", str(len(task.signature))]
         cells += [f"{task.cardinality:.2f}", str(task.n_label_sets)]

@@ -1,0 +1,92 @@
+"""The streams that this project publishes: their cards lie in ``data_cards/``, and make them again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from mlstream._files import write_text_atomically
+from mlstream.card_pages import card_page
+from mlstream.datasets import load_dataset
+from mlstream.generators import multiplier_stream, task_stream
+from mlstream.stream import Stream
+
+_TABLES = ("yeast", "scene", "slashdot", "reuters-k500", "20ng")
+_SYNTHETIC = ("monolab", "bilab", "rand")
+
+
+def list_presets() -> tuple[str, ...]:
+    """List the names of the streams that this project publishes.
+
+    Returns
+    -------
+    tuple of str
+        Names for `make_preset`.
+
+    Examples
+    --------
+    >>> list_presets()[0]
+    'yeast-tasks'
+    """
+    return tuple(_makers())
+
+
+def make_preset(name: str) -> Stream:
+    """Make one of the streams that this project publishes.
+
+    Parameters
+    ----------
+    name : str
+        A name of `list_presets`.
+
+    Returns
+    -------
+    Stream
+        With seed 0 and default parameters.
+
+    Raises
+    ------
+    ValueError
+        If there is no such stream.
+    FileNotFoundError
+        If its table is not embedded and cannot be found; the message says what to do.
+    """
+    makers = _makers()
+    if name not in makers:
+        raise ValueError(f"name must be one of {', '.join(makers)}. Got {name!r} instead.")
+    return makers[name]()
+
+
+def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
+    """Write the card of every published stream whose table can be had, as JSON and as a page.
+
+    Parameters
+    ----------
+    folder : path
+        An existing folder; cards in it are replaced.
+
+    Yields
+    ------
+    name, outcome : str
+        A stream, and "written" or why it was left out.
+    """
+    for name in list_presets():
+        try:
+            card = make_preset(name).card
+        except FileNotFoundError as error:
+            yield name, f"left out: {error}"
+            continue
+        write_text_atomically(Path(folder) / f"{name}.card.json", card.model_dump_json(indent=1) + "\n")
+        write_text_atomically(Path(folder) / f"{name}.md", card_page(card))
+        yield name, "written"
+
+
+def _makers() -> dict[str, Callable[[], Stream]]:
+    tables = {f"{table}-tasks": partial(_from_table, table) for table in _TABLES}
+    return tables | {f"synthetic-{matrix}": partial(multiplier_stream, matrix, seed=0) for matrix in _SYNTHETIC}
+
+
+def _from_table(table: str) -> Stream:
+    return task_stream(load_dataset(table), seed=0)

@@ -1,0 +1,194 @@
+"""The command line does what it says, answers at once, and says in one line what was wrong."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mlstream import cli
+
+DENSE = """@relation 'tiny: -C 2'
+@attribute p {0,1}
+@attribute q {0,1}
+@attribute a numeric
+@attribute b numeric
+@data
+"""
+
+
+def run(*arguments, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "mlstream", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+def call(*arguments):
+    """Run a command in this process; give the exit status."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["mlstream", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+    return stopped.value.code or 0
+
+
+@pytest.fixture(scope="module")
+def stream_file(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("stream") / "yeast.npz"
+    assert call("generate", "yeast", "--seed", "1", "-o", path) == 0
+    return path
+
+
+def write_rows(path: Path, rows: list[str]) -> Path:
+    path.write_text(DENSE + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_help_names_every_command_and_imports_nothing_slow():
+    slow = "{'numba', 'sklearn', 'torch', 'river', 'numpy', 'pydantic'}"
+    script = (
+        "import sys\nsys.argv = ['mlstream', '--help']\nfrom mlstream.cli import main\n"
+        f"try: main()\nexcept SystemExit as stop: assert not stop.code\nprint(sorted({slow} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    commands = (
+        "demo",
+        "datasets",
+        "generate",
+        "inspect",
+        "convert",
+        "publish",
+        "verify",
+        "regenerate",
+        "cards",
+        "run",
+        "report",
+    )
+    assert all(command in done.stdout for command in commands)
+
+
+def test_datasets_lists_what_is_embedded(capsys):
+    assert call("datasets") == 0
+    assert "yeast" in capsys.readouterr().out
+
+
+def test_inspect_shows_tasks_and_schedule(stream_file, capsys):
+    assert call("inspect", stream_file) == 0
+    shown = capsys.readouterr().out
+    assert "Schedule" in shown
+    assert "->" in shown
+
+
+def test_a_stream_is_published_verified_and_made_again(stream_file, tmp_path, capsys):
+    folder, again = tmp_path / "published", tmp_path / "again.npz"
+    assert call("publish", stream_file, folder) == 0
+    assert call("verify", folder) == 0
+    card = next(folder.glob("*card.json"))
+    assert call("regenerate", card, "-o", again) == 0
+    assert again.read_bytes() == stream_file.read_bytes()
+    (folder / "stream.npz").write_bytes(b"spoilt")
+    capsys.readouterr()
+    assert call("verify", folder) == 1
+    assert capsys.readouterr().err.startswith("Error: ")
+
+
+def test_convert_keeps_the_stream(stream_file, tmp_path):
+    assert call("convert", stream_file, tmp_path / "s.arff.gz") == 0
+    assert call("convert", tmp_path / "s.arff.gz", tmp_path / "s.npz") == 0
+    assert (tmp_path / "s.npz").read_bytes() == stream_file.read_bytes()
+
+
+@pytest.mark.slow
+def test_runs_are_recorded_kept_and_reported(stream_file, tmp_path, capsys):
+    runs = tmp_path / "runs"
+    arguments = ("run", stream_file, "-s", "NN_TL,mean", "--seeds", "0,1", "-o", runs, "--no-energy")
+    assert call(*arguments) == 0
+    records = {path: path.read_bytes() for path in runs.glob("runs/*/*.json")}
+    assert len(records) == 4
+    assert all(json.loads(record)["status"] == "done" for record in records.values())
+    assert call(*arguments) == 0
+    assert {path: path.read_bytes() for path in runs.glob("runs/*/*.json")} == records
+    assert call("report", runs) == 0
+    assert (runs / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (["1,0,1.5,2", "0,1,1"], "line 8"),
+        (["1,2,1.5,2"], "line 7"),
+        (["1,0,?,2"], "line 7"),
+        (["1,0,nan,2"], "line 7"),
+        ([], "rows"),
+        (["1,0,1,2", "0,1,2,2"], "4"),
+    ],
+    ids=["short row", "label not 0/1", "missing value", "NaN", "no rows", "fewer rows than tasks"],
+)
+def test_a_bad_table_is_one_line_and_nothing_is_written(rows, expected, tmp_path, capsys):
+    source, target = write_rows(tmp_path / "bad.arff", rows), tmp_path / "bad.npz"
+    assert call("generate", source, "-o", target) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert error.count("\n") == 1
+    assert expected in error
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.arff"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("absent.npz", None), ("empty.npz", b""), ("text.npz", b"no zip"), ("empty.arff", b"")]
+)
+def test_a_bad_stream_is_one_line(name, content, tmp_path, capsys):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    assert call("inspect", path) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert error.count("\n") == 1
+    assert name in error
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("generate", "absent.arff", "-o", "x.npz"),
+        ("generate", "yeast", "-o", "x.txt"),
+        ("generate", "yeast", "-o", "x.npz", "--order", "1,two"),
+        ("generate", "yeast", "-o", "x.npz", "--order", "9,9,9"),
+        ("generate", "yeast", "-o", "x.npz", "--tasks", "0"),
+        ("generate", "yeast", "-o", "no/such/folder/x.npz"),
+        ("verify", "absent"),
+        ("report", "absent"),
+        ("regenerate", "absent.json", "-o", "x.npz"),
+    ],
+    ids=" ".join,
+)
+def test_bad_arguments_are_one_line(arguments, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call(*arguments) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_exists_is_kept(stream_file, tmp_path, capsys):
+    before = stream_file.read_bytes()
+    assert call("generate", "yeast", "--seed", "2", "-o", stream_file) == 1
+    assert call("publish", stream_file, tmp_path) == 1
+    assert call("demo", "-o", tmp_path, "--no-browse") == 1
+    assert capsys.readouterr().err.count("must not exist") == 3
+    assert stream_file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_strategy_is_named(stream_file, tmp_path, capsys):
+    assert call("run", stream_file, "-s", "NN_LT", "-o", tmp_path / "runs") == 1
+    assert "NN_LT" in capsys.readouterr().err
+
+
+def test_without_arguments_it_helps():
+    done = run()
+    assert "Usage" in done.stdout + done.stderr

@@ -121,7 +121,7 @@ def test_runs_are_recorded_kept_and_reported(stream_file, tmp_path, capsys):
         (["1,2,1.5,2"], "line 7"),
         (["1,0,?,2"], "line 7"),
         (["1,0,nan,2"], "line 7"),
-        ([], "rows"),
+        ([], "at least one row"),
         (["1,0,1,2", "0,1,2,2"], "4"),
     ],
     ids=["short row", "label not 0/1", "missing value", "NaN", "no rows", "fewer rows than tasks"],

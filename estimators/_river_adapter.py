@@ -1,6 +1,6 @@
 """A learner of ours with the interface of River's multi-label classifiers."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from river import base
 from sklearn.base import clone
+
+from estimators.baselines import MeanLabelsClassifier
 
 Array = npt.NDArray[Any]
 
@@ -97,6 +99,11 @@ class RiverAdapter(base.MultiLabelClassifier):
             return {}
         decided = self.learner.predict(_row(x, self._features or {}, "x"))[0].tolist()
         return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        # what River's own checks make a model with
+        yield {"estimator": MeanLabelsClassifier()}
 
     def _with_room_for(self, y: Mapping[Hashable, Any]) -> dict[Hashable, int]:
         known = self._labels or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from pathlib import Path
@@ -19,6 +20,11 @@ Score = float | None
 Model = TypeVar("Model", bound=BaseModel)
 
 
+def to_score(value: float) -> Score:
+    """Give a score as a record holds it: None where it is NaN."""
+    return None if math.isnan(value) else float(value)
+
+
 class _Record(BaseModel):
     """Immutable, and refuses fields it does not know."""
 
@@ -30,7 +36,11 @@ class PhaseResources(_Record):
 
     wall_time_s: Seconds = 0.0
     cpu_time_s: Seconds = 0.0
-    energy_kwh: KilowattHours | None = Field(None, description="None where energy was not measured.")
+    peak_memory_bytes: int | None = Field(None, ge=0, description="None where no call was long enough to tell.")
+    energy_kwh: KilowattHours | None = Field(None, description="All parts together; None where it was not measured.")
+    energy_cpu_kwh: KilowattHours | None = None
+    energy_ram_kwh: KilowattHours | None = None
+    energy_gpu_kwh: KilowattHours | None = None
 
 
 class Resources(_Record):
@@ -39,8 +49,10 @@ class Resources(_Record):
     phases: dict[str, PhaseResources] = Field(
         description="'online' (predict and learn in one call), or 'predict' and 'learn' apart; and 'evaluate'."
     )
-    peak_memory_bytes: int = Field(ge=0)
-    model_size_bytes: int = Field(ge=0)
+    peak_memory_bytes: int = Field(ge=0, description="Of the whole process, during the learner's calls.")
+    memory_before_bytes: int = Field(0, ge=0, description="Of the whole process, before the learner's first call.")
+    memory_method: str = Field("", description="What the memory figures are.")
+    model_size_bytes: int = Field(ge=0, description="Of what was learnt, at the end.")
     energy_method: str = Field(description="The meter, or how energy was estimated; 'none' where it was not measured.")
     energy_is_estimate: bool
     energy_below_resolution: bool = Field(description="Too short for the meter: the figure has no meaning.")
@@ -53,6 +65,14 @@ class Curve(_Record):
     cumulative: list[Score] = Field(description="Over all rows seen so far.")
     windowed: list[Score] = Field(description="Over the last `window` rows.")
     window: int = Field(ge=1)
+
+
+class References(_Record):
+    """Balanced accuracy of clones on the evaluation set of each task; null for tasks never learnt."""
+
+    joint: list[Score] = Field(description="Learnt all experiences, rows shuffled: an upper bound.")
+    joint_at_first_visit: list[Score] = Field(description="The same, up to and including the task's first visit.")
+    single: list[Score] = Field(description="Learnt the task's rows of its first visit only.")
 
 
 class RunResult(_Record):
@@ -72,34 +92,38 @@ class RunResult(_Record):
     order: list[list[int]] = Field(description="Tasks present in each experience.")
     experience_sizes: list[int]
     label_space: Literal["task", "seen", "all"]
+    settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other choices of the evaluation.")
     uses_task: bool
     status: Literal["done", "capped", "failed"]
     error: str | None = None
     scores: dict[str, Score] = Field(default_factory=dict, description="One number per metric.")
+    undefined: dict[str, str] = Field(default_factory=dict, description="Why a score is null.")
     curves: dict[str, Curve] = Field(default_factory=dict)
     R: dict[str, list[list[Score]]] = Field(default_factory=dict)
+    references: References | None = None
     resources: Resources | None = None
     versions: dict[str, str]
     machine: dict[str, str]
 
 
-def run_path(directory: str | os.PathLike[str], result: RunResult) -> Path:
+def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, seed: int) -> Path:
     """Give the file that holds the record of a run.
 
     Parameters
     ----------
     directory : path
         The folder of a campaign.
-    result : RunResult
-        The run.
+    stream, strategy : str
+        Their names.
+    seed : int
+        The seed.
 
     Returns
     -------
     Path
         ``directory/runs/<stream>/<strategy>-seed<seed>.json``.
     """
-    stream, strategy = _plain(result.stream), _plain(result.strategy)
-    return Path(directory) / "runs" / stream / f"{strategy}-seed{result.seed}.json"
+    return Path(directory) / "runs" / _plain(stream) / f"{_plain(strategy)}-seed{seed}.json"
 
 
 def save_run(result: RunResult, directory: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -124,12 +148,33 @@ def save_run(result: RunResult, directory: str | os.PathLike[str], *, overwrite:
     FileExistsError
         If the record exists and `overwrite` is false.
     """
-    path = run_path(directory, result)
+    path = run_path(directory, result.stream, result.strategy, result.seed)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text_atomically(path, result.model_dump_json(indent=1))
     return path
+
+
+def load_run(path: str | os.PathLike[str]) -> RunResult:
+    """Read one record.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    RunResult
+        The record.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version; the message names it.
+    """
+    return _read(Path(path), RunResult)
 
 
 def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
@@ -155,7 +200,7 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     paths = sorted(Path(directory).glob("runs/*/*.json"))
     if not paths:
         raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
-    return [_read(path, RunResult) for path in paths]
+    return [load_run(path) for path in paths]
 
 
 def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:

@@ -1,0 +1,91 @@
+"""What a learner answers about rows, checked before anything is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream.stream import Indicator
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Probabilities may leave [0, 1] by rounding.
+_ROUNDING = 1e-6
+
+
+class Answers(NamedTuple):
+    """Decisions and probabilities, row by row.
+
+    Parameters
+    ----------
+    decided : ndarray of uint8, shape (n_samples, n_labels)
+        0/1 decisions.
+    proba : ndarray of float64, shape (n_samples, n_labels)
+        P(label is 1).
+    """
+
+    decided: Indicator
+    proba: Floats
+
+
+def no_answers(n_samples: int, n_labels: int) -> Answers:
+    """Give what is recorded for a learner that cannot answer yet: 0 with probability 0."""
+    return Answers(np.zeros((n_samples, n_labels), dtype=np.uint8), np.zeros((n_samples, n_labels)))
+
+
+def join_answers(parts: Sequence[Answers]) -> Answers:
+    """Put answers about consecutive rows together."""
+    decided, proba = zip(*parts, strict=True)
+    return Answers(np.concatenate(decided), np.concatenate(proba))
+
+
+def read_answers(name: str, decided: Any, proba: Any, shape: tuple[int, int]) -> Answers:
+    """Check what a learner returned.
+
+    Parameters
+    ----------
+    name : str
+        The learner, as errors call it.
+    decided : array-like, sparse matrix or None
+        What `predict` returned; None where there is no `predict`: then P >= 0.5 decides.
+    proba : array-like or None
+        What `predict_proba` returned; None where there is no `predict_proba`: then decisions count as certain.
+    shape : (int, int)
+        Numbers of rows and labels there must be.
+
+    Returns
+    -------
+    Answers
+        As 0/1 bytes and float64.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a decision is not 0 or 1, or a probability is not in [0, 1].
+    """
+    if proba is not None:
+        proba = _read(proba, f"{name}.predict_proba", shape).astype(np.float64)
+        _require(((proba >= -_ROUNDING) & (proba <= 1 + _ROUNDING)), proba, f"{name}.predict_proba", "be in [0, 1]")
+        proba = proba.clip(0.0, 1.0)
+    if decided is None:
+        return Answers((proba >= 0.5).astype(np.uint8), proba)
+    decided = _read(decided, f"{name}.predict", shape)
+    _require((decided == 0) | (decided == 1), decided, f"{name}.predict", "be 0 or 1")
+    decided = decided.astype(np.uint8)
+    return Answers(decided, decided.astype(np.float64) if proba is None else proba)
+
+
+def _read(values: Any, name: str, shape: tuple[int, int]) -> npt.NDArray[Any]:
+    array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
+    if array.shape != shape:
+        raise ValueError(f"{name} must return shape {shape}, one column per label. Got {array.shape} instead.")
+    return array
+
+
+def _require(holds: npt.NDArray[np.bool_], values: npt.NDArray[Any], name: str, rule: str) -> None:
+    if not holds.all():
+        row, label = np.argwhere(~holds)[0].tolist()
+        raise ValueError(f"What {name} returns must {rule}. Got {values[row, label]} for label {label} instead.")

@@ -1,0 +1,174 @@
+"""The evaluation of one learner on one stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlstream.protocol.answers import Floats
+from mlstream.protocol.learners import adapt, fresh, model_size_bytes, uses_task
+from mlstream.protocol.provenance import describe_run
+from mlstream.protocol.references import reference_scores
+from mlstream.protocol.resources import ResourceMeter
+from mlstream.protocol.results import References, Resources, RunResult, Score, to_score
+from mlstream.protocol.run import RowProgress, Run
+from mlstream.protocol.scores import (
+    ReferenceScores,
+    ScoreBook,
+    add_continual,
+    add_frugality,
+    add_prequential,
+    add_references,
+)
+from mlstream.protocol.settings import EnergyMethod, LabelSpace, OneClass, Settings, require_seed
+from mlstream.stream import Stream
+
+
+def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its record holds
+    estimator: Any,
+    stream: Stream,
+    *,
+    label_space: LabelSpace = "task",
+    references: bool = False,
+    seed: int = 0,
+    one_class: OneClass = "skip",
+    energy: EnergyMethod = "codecarbon",
+    energy_unit: str = "kWh",
+    time_cap_s: float | None = 10_800.0,
+    n_checkpoints: int = 100,
+    window: int | None = None,
+    chunk_size: int = 256,
+    progress: RowProgress | None = None,
+) -> RunResult:
+    """Judge a learner on a stream.
+
+    Every row of every experience is predicted, scored and learnt, in order. Before the first row and after each
+    experience the model, frozen, predicts the evaluation sets of all tasks: the matrix R.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. One with
+        `predict_then_fit` is called by chunks, any other row by row. Only one whose `uses_task` is True is told the
+        label mask, and only when it learns.
+    stream : Stream
+        The stream, with its card.
+    label_space : {"task", "seen", "all"}
+        Which labels count in a score: those of the row's task, those of all tasks seen so far, or all.
+    references : bool
+        Whether to train clones jointly and on single tasks as well, for the scores ``im``, ``fwt_single`` and
+        ``acc_joint``. Their cost is not in the record.
+    seed : int
+        What every `random_state` of the estimator becomes, nested ones too.
+    one_class : {"skip", "recall", "river"}
+        What a label gives whose true values are all alike, see `metrics.ba_macro`.
+    energy : {"codecarbon", "none"}
+        What measures energy.
+    energy_unit : {"J", "kJ", "MJ", "Wh", "kWh", "MWh"}
+        Unit of energy in the frugality score, see `metrics.frug`.
+    time_cap_s : float, optional
+        The run is stopped at the first occasion after so many seconds, and keeps what it measured. None: never.
+    n_checkpoints : int
+        Greatest number of points of a curve.
+    window : int, optional
+        Rows that a windowed score covers; by default from one checkpoint to the fifth after it, a twentieth of the
+        stream.
+    chunk_size : int
+        Rows per call of `predict_then_fit`, and between two looks at the clock. Scores do not depend on it.
+    progress : callable, optional
+        Called with the number of rows met and the number of rows of the stream.
+
+    Returns
+    -------
+    RunResult
+        The record, its status "done" or "capped". Scores: ``ba_macro``, ``rmse`` and ``precision_at_k`` over all rows;
+        ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
+        ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. One that is not defined is None, and
+        ``undefined`` tells why.
+
+    Raises
+    ------
+    TypeError
+        If the estimator is none.
+    ValueError
+        If an option is none of its values, the estimator uses the task and the scenario does not tell it, or the
+        estimator returns something else than decisions and probabilities of the right shape.
+    RuntimeError
+        If energy cannot be measured.
+
+    Notes
+    -----
+    Before anything is learnt, learners without a start state of their own are recorded as predicting 0 with
+    probability 0. The k of precision@k is 3, or the size of the smallest signature.
+
+    Under "seen", nothing counts in row 0 of R. A label that does not occur in an evaluation set has one class there:
+    with ``one_class="skip"`` it is left out, so that false alarms about labels of other tasks cost nothing in
+    `ba_macro`; ``one_class="recall"`` counts them.
+
+    Time, memory and energy are those of the learner's calls. A compiled learner compiles at its first call on a new
+    installation; `run_campaign` makes such calls beforehand.
+
+    References
+    ----------
+    B. Peuzet, P. Kuntz, F. Meyer, V. Lemaire, E. Le Mau, "Apprentissage multi-labels et multi-tâches en continu pour
+    données tabulaires", EGC 2025.
+    """
+    settings = Settings(
+        label_space=label_space,
+        references=references,
+        one_class=one_class,
+        energy=energy,
+        energy_unit=energy_unit,
+        time_cap_s=time_cap_s,
+        n_checkpoints=n_checkpoints,
+        window=window,
+        chunk_size=chunk_size,
+    )
+    copy = fresh(estimator, require_seed(seed))
+    _require_task_identity(copy, stream)
+    description = describe_run(copy, stream, seed, settings)
+    with ResourceMeter(energy) as meter:
+        run = Run(adapt(copy, stream.n_labels, meter), stream, settings)
+        run.go(progress)
+        resources = meter.report(model_size_bytes(copy))
+    bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
+    return _record(description, stream, run, resources, bounds)
+
+
+def _require_task_identity(estimator: Any, stream: Stream) -> None:
+    scenario = stream.card.scenario
+    if uses_task(estimator) and scenario.task_identity == "never":
+        raise ValueError(
+            f"{type(estimator).__name__} uses the task, so the scenario must tell it in training. "
+            f"Got {stream.card.name!r}, whose scenario {scenario.name!r} never does."
+        )
+
+
+def _record(
+    description: dict[str, Any], stream: Stream, run: Run, resources: Resources, bounds: ReferenceScores | None
+) -> RunResult:
+    prequential, curves = run.finish()
+    book, R, order = ScoreBook(), run.R["ba_macro"], stream.order
+    add_prequential(book, prequential)
+    add_continual(book, R, order)
+    if bounds is not None:
+        add_references(book, R, order, bounds)
+    add_frugality(book, _total_energy(resources), description["settings"]["energy_unit"])
+    return RunResult(
+        **description,
+        status="done" if run.is_complete else "capped",
+        scores=book.values,
+        undefined=book.undefined,
+        curves=curves,
+        R={name: [_to_scores(row) for row in matrix] for name, matrix in run.R.items()},
+        references=None if bounds is None else References(**{k: _to_scores(v) for k, v in bounds._asdict().items()}),
+        resources=resources,
+    )
+
+
+def _to_scores(values: Floats) -> list[Score]:
+    return [to_score(value) for value in values.tolist()]
+
+
+def _total_energy(resources: Resources) -> float | None:
+    used = [phase.energy_kwh for phase in resources.phases.values() if phase.energy_kwh is not None]
+    return sum(used) if used else None

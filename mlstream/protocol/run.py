@@ -1,0 +1,104 @@
+"""One run: a learner meets a stream, chunk by chunk and experience by experience."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from mlstream.protocol.answers import Floats
+from mlstream.protocol.label_space import CountedLabels
+from mlstream.protocol.learners import Learner
+from mlstream.protocol.prequential import PrequentialScorer, plan_curves
+from mlstream.protocol.results import Curve
+from mlstream.protocol.scoring import METRICS, Scored, score
+from mlstream.protocol.settings import Settings
+from mlstream.stream import Experience, Mask, Stream
+
+# What is told while a run goes on: rows of the stream that were met, and how many there are.
+RowProgress = Callable[[int, int], None]
+
+_MOST_BEST_LABELS = 3
+
+
+def best_labels(stream: Stream) -> int:
+    """Give the k of precision@k: 3, or the size of the smallest signature."""
+    return min(_MOST_BEST_LABELS, *(int(task.signature.sum()) for task in stream.tasks))
+
+
+class Run:
+    """Test-then-train on every row in order; before the first and after each experience, R.
+
+    Parameters
+    ----------
+    learner : Learner
+        A fresh learner, which the run changes.
+    stream : Stream
+        The stream.
+    settings : Settings
+        The choices of the evaluation.
+
+    Attributes
+    ----------
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric; NaN where not measured or not defined.
+    """
+
+    def __init__(self, learner: Learner, stream: Stream, settings: Settings) -> None:
+        self._learner = learner
+        self._stream = stream
+        self._settings = settings
+        self._counted = CountedLabels(stream, settings.label_space)
+        self._k = best_labels(stream)
+        plan = plan_curves([len(part) for part in stream], settings.n_checkpoints, settings.window)
+        self._scorer = PrequentialScorer(plan, self._k, settings.one_class)
+        self._n_rows_of_R = 0
+        self.R: dict[str, Floats] = {name: np.full((len(stream) + 1, stream.n_tasks), np.nan) for name in METRICS}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything was measured."""
+        return self._n_rows_of_R == len(self._stream) + 1
+
+    def go(self, progress: RowProgress | None) -> None:
+        """Run to the end of the stream, or to the time cap."""
+        cap_s = math.inf if self._settings.time_cap_s is None else self._settings.time_cap_s
+        began = time.perf_counter()
+        for _ in self._steps():
+            if progress is not None:
+                progress(self._scorer.n_rows, self._stream.n_samples)
+            if time.perf_counter() - began > cap_s:
+                return
+
+    def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
+        """Give the prequential scores and their curves."""
+        return self._scorer.finish()
+
+    def _steps(self) -> Iterator[None]:
+        first = self._stream.experiences[0]
+        self._learner.start(first.X, first.Y)
+        self._measure(step=0)
+        yield
+        for step, (experience, mask) in enumerate(zip(self._stream, self._counted.online(), strict=True), start=1):
+            for start in range(0, len(experience), self._settings.chunk_size):
+                self._meet(experience, mask, start)
+                yield
+            self._measure(step)
+            yield
+
+    def _meet(self, experience: Experience, mask: Mask, start: int) -> None:
+        """Let the learner answer about a chunk, then learn it; it is never shown the mask of the score."""
+        rows = slice(start, start + self._settings.chunk_size)
+        Y, told = experience.Y[rows], experience.label_mask
+        answers = self._learner.test_then_train(experience.X[rows], Y, told[rows] if told.ndim == 2 else told)
+        self._scorer.add(Scored(Y, answers, mask[rows] if mask.ndim == 2 else mask))
+
+    def _measure(self, step: int) -> None:
+        """Fill a row of R."""
+        for task, held_out in enumerate(self._stream.evaluation_sets):
+            scored = Scored(held_out.Y, self._learner.predict(held_out.X), self._counted.held_out(step, task))
+            for name, value in score(scored, self._k, self._settings.one_class).items():
+                self.R[name][step, task] = value
+        self._n_rows_of_R += 1

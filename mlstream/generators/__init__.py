@@ -2,14 +2,17 @@
 
 from mlstream.generators.clustering import task_stream
 from mlstream.generators.recipes import FROM_NOTHING, FROM_TABLES, GENERATORS, remake
+from mlstream.generators.scenarios import SCENARIOS, scenario_stream
 from mlstream.generators.synthetic import multiplier_rows, multiplier_stream
 
 __all__ = [
     "FROM_NOTHING",
     "FROM_TABLES",
     "GENERATORS",
+    "SCENARIOS",
     "multiplier_rows",
     "multiplier_stream",
     "remake",
+    "scenario_stream",
     "task_stream",
 ]

@@ -17,6 +17,8 @@ class Purpose(IntEnum):
     SAMPLING = 4
     BLENDING = 5
     PERTURBING = 6
+    LABELS = 7
+    PRETRAINING = 8
 
 
 def generator_for(purpose: Purpose, seed: int, index: int = 0) -> np.random.Generator:

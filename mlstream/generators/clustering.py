@@ -13,10 +13,9 @@ from scipy import sparse
 from mlstream.cards import GeneratorCard, ScenarioCard
 from mlstream.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
-from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.cleaning import Keep, clean
 from mlstream.generators.layout import lay_out
-from mlstream.generators.partition import make_partition
+from mlstream.generators.partition import Partition, deal_rows, make_partition
 from mlstream.generators.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
 from mlstream.generators.visits import OrderName, Shape, Visits
 from mlstream.label_sets import label_set_ids
@@ -107,8 +106,8 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
     if merge_single_label:
         assignment = merge_single_label_clusters(table.Y[labelled], assignment)
-    members = _deal_unlabelled(labelled, assignment, np.setdiff1d(rows, labelled, assume_unique=True), seed)
-    parts, unused = lay_out(table, make_partition(table, members), visits)
+    partition = group_label_sets(table, rows, assignment, seed)
+    parts, unused = lay_out(table, partition, visits)
     name = name or f"{dataset.name}-tasks"
     parameters: dict[str, JsonValue] = {
         "n_tasks": n_tasks,
@@ -175,6 +174,31 @@ def cluster_label_sets(
     return found.assignment[ids]
 
 
+def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) -> Partition:
+    """Make tasks of clusters of labelled rows, and deal the rows without labels to them.
+
+    Parameters
+    ----------
+    table : Dataset
+        Labels.
+    rows : ndarray of int64
+        Rows to use, in ascending order.
+    assignment : ndarray of int64
+        Cluster of each of these rows that carries a label.
+    seed : int
+        Source of everything random.
+
+    Returns
+    -------
+    Partition
+        One task per cluster.
+    """
+    has_label = table.Y[rows].any(axis=1)
+    labelled = rows[has_label]
+    members = [labelled[assignment == task] for task in range(int(assignment.max()) + 1)]
+    return make_partition(table, deal_rows(members, rows[~has_label], seed))
+
+
 def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer]) -> Index:
     """Merge clusters that have one label only into their nearest neighbours.
 
@@ -218,11 +242,3 @@ def _label_counts(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:
     """Count each cluster's labels: the direction of its mean label vector."""
     members = sparse.csr_array((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))))
     return np.asarray(members @ Y)
-
-
-def _deal_unlabelled(labelled: Index, assignment: Index, unlabelled: Index, seed: int) -> list[Index]:
-    """Give each task its rows; rows without labels say nothing about tasks, so the tasks' sizes decide."""
-    rng = generator_for(Purpose.UNLABELLED, seed)
-    dealt = rng.choice(assignment, size=len(unlabelled)) if len(unlabelled) else assignment[:0]
-    rows, cluster = np.concatenate([labelled, unlabelled]), np.concatenate([assignment, dealt])
-    return [np.sort(rows[cluster == task]) for task in range(int(cluster.max()) + 1)]

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.stream import Dataset, Index, Mask, Task
 
 Floats = npt.NDArray[np.float64]
@@ -96,3 +97,26 @@ def make_partition(
         profiles = np.array([table.Y[rows].mean(axis=0) for rows in members])
     tasks = tuple(Task(name, signature) for name, signature in zip(names, signatures, strict=True))
     return Partition(tasks, tuple(members), profiles, hides_labels)
+
+
+def deal_rows(members: Sequence[Index], rows: Index, seed: int) -> list[Index]:
+    """Deal rows that say nothing about their task, in proportion to the tasks' sizes.
+
+    Parameters
+    ----------
+    members : sequence of ndarray of int64
+        Rows that each task has already.
+    rows : ndarray of int64
+        Rows to deal, such as those without any label.
+    seed : int
+        Source of everything random.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Rows of each task, in ascending order.
+    """
+    sizes = np.array([len(part) for part in members])
+    chance = sizes if sizes.any() else np.ones(len(sizes))
+    dealt = generator_for(Purpose.UNLABELLED, seed).choice(len(sizes), size=len(rows), p=chance / chance.sum())
+    return [np.sort(np.concatenate([part, rows[dealt == task]])) for task, part in enumerate(members)]

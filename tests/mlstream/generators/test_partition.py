@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlstream.generators.partition import make_partition
+from mlstream.generators.partition import deal_rows, make_partition
 from tests.mlstream.generators.tables import make_table
 
 TABLE = make_table([[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]])
@@ -21,3 +21,11 @@ def test_signatures_and_profiles_come_from_the_rows():
 def test_a_task_without_rows_is_refused():
     with pytest.raises(ValueError, match=r"table: every task must hold rows. Got none in b"):
         make_partition(TABLE, [np.array([0]), np.array([], dtype=int)], names=["a", "b"])
+
+
+def test_rows_are_dealt_in_proportion_and_none_is_lost():
+    members = [np.arange(100), np.arange(100, 400)]
+    dealt = deal_rows(members, np.arange(400, 2400), seed=0)
+    assert sorted(np.concatenate(dealt).tolist()) == list(range(2400))
+    assert abs(len(dealt[0]) - 600) < 80
+    assert set(members[1]) <= set(dealt[1])

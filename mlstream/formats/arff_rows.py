@@ -16,6 +16,8 @@ from mlstream.formats.arff_header import QUOTED, unquote
 from mlstream.formats.content import FormatError, at, show
 from mlstream.formats.table import Column, to_number
 
+_MISSING = {"?", ""}
+
 _CELL = re.compile(rf"""\s*({QUOTED}|[^\s,%'"][^,%]*?|)\s*(,|%.*$|$)""")
 _WORD = re.compile(rf"""{QUOTED}|%.*$|[^\s'"%]+""")
 _PAIR = re.compile(rf"""\s*(-?[0-9]+)\s+({QUOTED}|[^\s,{{}}%'"]+)\s*(?:,|(?=\}}))""")
@@ -100,7 +102,7 @@ class RowReader:
 
     def _read(self, number: int, index: int, cell: str) -> float:
         column = self._columns[index]
-        if cell in {"?", ""}:
+        if cell in _MISSING:
             self._fail(number, f"column {show(column.name)} must have a value in every row. Got {show(cell)}")
         value = self._codes[index].get(unquote(cell)) if column.is_coded else to_number(unquote(cell))
         if value is None:
@@ -118,7 +120,9 @@ def _number_values(column: Column) -> dict[str, float]:
 
 
 def _converter(column: Column, codes: dict[str, float]) -> Callable[[str], float]:
-    return (lambda cell: codes[cell.strip()]) if column.is_coded else float
+    # Without quotes, a question mark is no value but a missing one.
+    bare = {value: code for value, code in codes.items() if value not in _MISSING}
+    return (lambda cell: bare[cell.strip()]) if column.is_coded else float
 
 
 def _is_plain_text(text: str) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from mlstream.cards import StreamCard, TaskCard
 from mlstream.datasets import DatasetEntry
+from mlstream.protocol.campaign import CampaignProgress
 from mlstream.protocol.results import RunResult
 
 _LEVELS = " ░▒▓█"
@@ -55,6 +58,53 @@ def show_results(results: Sequence[RunResult]) -> None:
             result.stream, result.strategy, str(result.seed), result.status, *scores, f"{_seconds(result):.2f}"
         )
     Console().print(table)
+
+
+@contextmanager
+def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
+    """Show how far a campaign is: bars on a terminal, one line per run elsewhere."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        yield _say_when_ended
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bars:
+        yield _Bars(bars)
+
+
+class _Bars:
+    """One bar for the campaign, one for the rows of the run that is going on."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._runs = bars.add_task("runs", total=None)
+        self._rows: dict[tuple[str, str, int], TaskID] = {}
+
+    def __call__(self, event: CampaignProgress) -> None:
+        self._bars.update(self._runs, completed=event.n_runs_ended, total=event.n_runs)
+        run = event.stream, event.strategy, event.seed
+        if event.state == "running":
+            if run not in self._rows:
+                self._rows[run] = self._bars.add_task(_name(event))
+            self._bars.update(self._rows[run], completed=event.n_rows_met, total=event.n_rows)
+            return
+        if run in self._rows:
+            self._bars.remove_task(self._rows.pop(run))
+        self._bars.console.print(_ending(event), soft_wrap=True, markup=False)
+
+
+def _say_when_ended(event: CampaignProgress) -> None:
+    if event.state != "running":
+        say(_ending(event))
+
+
+def _ending(event: CampaignProgress) -> str:
+    outcome = "recorded earlier" if event.state == "kept" else event.state
+    return f"[{event.n_runs_ended}/{event.n_runs}] {_name(event)}: {outcome}"
+
+
+def _name(event: CampaignProgress) -> str:
+    return f"{event.strategy} on {event.stream}, seed {event.seed}"
 
 
 def _seconds(result: RunResult) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -74,10 +74,12 @@ def generate(
     seed: Annotated[int, typer.Option(min=0, help="Source of everything random.")] = 0,
     starts: Annotated[int, typer.Option(help="Random starts of the clustering; the best is kept.")] = 10,
     variant: Annotated[
-        str, typer.Option(help="Clustering: 'standard', or 'published' as in the literature.")
+        Literal["standard", "published"], typer.Option(help="Clustering: ours, or the procedure of the literature.")
     ] = "standard",
     order: Annotated[str | None, typer.Option(help="Tasks in the order of their visits, e.g. 3,2,1,0,3,2,1,0.")] = None,
-    unlabelled: Annotated[str, typer.Option(help="'drop' or 'keep' rows without any label.")] = "drop",
+    unlabelled: Annotated[
+        Literal["drop", "keep"], typer.Option(help="What to do with rows without any label.")
+    ] = "drop",
     stratified: Annotated[bool, typer.Option(help="Split each task by label set.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
@@ -185,7 +187,8 @@ def run(
     strategies: Annotated[str, typer.Option("--strategies", "-s", help="Names split by commas.")] = "NN,NN_TL,BR_HT",
     seeds: Annotated[str, typer.Option(help="Seeds split by commas.")] = "0",
     label_space: Annotated[
-        str, typer.Option(help="Labels that count: of the 'task', all 'seen' so far, or 'all'.")
+        Literal["task", "seen", "all"],
+        typer.Option(help="Labels that count: of the row's task, of all tasks seen so far, or all."),
     ] = "task",
     energy: Annotated[bool, typer.Option(help="Measure energy.")] = True,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes.")] = 1,

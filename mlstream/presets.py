@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -83,7 +83,7 @@ def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
         yield name, "written"
 
 
-def _makers() -> dict[str, Callable[[], Stream]]:
+def _makers() -> Mapping[str, Callable[[], Stream]]:
     tables = {f"{table}-tasks": partial(_from_table, table) for table in _TABLES}
     return tables | {f"synthetic-{matrix}": partial(multiplier_stream, matrix, seed=0) for matrix in _SYNTHETIC}
 

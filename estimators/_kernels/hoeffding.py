@@ -1,0 +1,246 @@
+"""Hoeffding trees: answer, learn, split. The decisions are River's; a grove learns tree by tree."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from estimators._kernels.gaussian import observe, weight_below
+from estimators._kernels.grove import (
+    HIGHEST,
+    JIT,
+    LOWEST,
+    NONE,
+    Grove,
+    add_observer,
+    add_stat,
+    drop_observers,
+    grow,
+    has_room,
+    take_leaf,
+)
+from estimators._kernels.memory import deactivate, keep_promising, observers_allowed
+from estimators._kernels.splitting import best_two_splits
+from estimators._kernels.voting import bayes_scores, find_leaf, majority, seen_by, total_weight, vote
+
+Array = npt.NDArray[Any]
+
+MAX_SHARE_TO_SPLIT = 0.99
+SKIP = -1
+
+
+class Rules(NamedTuple):
+    """How trees grow: the parameters of a Hoeffding tree, as the compiled loops read them."""
+
+    grace_period: float
+    delta: float
+    tau: float
+    max_depth: int
+    max_bytes: float
+
+
+class Lesson(NamedTuple):
+    """Rows to answer and rows to learn.
+
+    Attributes
+    ----------
+    asked : ndarray of shape (n_rows, n_features) or (0, n_features)
+        Rows to answer; none: those to learn.
+    X : ndarray of shape (n_rows, n_features)
+        Rows to learn.
+    codes : int32 ndarray of shape (n_rows, n_trees)
+        Class of each row for each tree; `SKIP`: that tree does not learn that row.
+    weights : ndarray of shape (n_rows,) or (0,)
+        Weights; none: ones.
+    """
+
+    asked: Array
+    X: Array
+    codes: Array
+    weights: Array
+
+
+class Work(NamedTuple):
+    """Room for the scores of the classes, and for the features a leaf observes."""
+
+    scores: Array
+    drawn: Array
+
+
+class Example(NamedTuple):
+    """One row at its leaf: what is seen of it, its class and weight, and what naive Bayes guessed."""
+
+    seen: Array
+    code: int
+    weight: float
+    guess: int
+
+
+def learn(grove: Grove, lesson: Lesson, rules: Rules, votes: Array) -> Grove:
+    """Answer each row from what the rows before it taught, then learn it.
+
+    Parameters
+    ----------
+    grove : Grove
+        Trees; changed in place, and longer when places ran short.
+    lesson : Lesson
+        Rows.
+    rules : Rules
+        How trees grow.
+    votes : ndarray of shape (n_rows, n_trees, n_classes) or (0, n_trees, n_classes)
+        Receives the answers, if there is room for them.
+
+    Returns
+    -------
+    Grove
+        The trees, to be used from now on.
+    """
+    done, n_steps = 0, lesson.codes.size
+    while True:
+        done = _learn_from(grove, lesson, rules, votes, done)
+        if done == n_steps:
+            return grove
+        grove = grow(grove, votes.shape[2])
+
+
+@njit(**JIT)
+def answer(grove: Grove, X: Array, votes: Array) -> None:
+    """Write the votes of every tree for every row to `votes` of shape (n_rows, n_trees, n_classes)."""
+    work = Work(np.empty(votes.shape[2]), np.empty(grove.moments.shape[2]))
+    for t in range(len(grove.trees)):
+        for r in range(len(X)):
+            look(grove, t, X[r], work, votes[r, t])
+
+
+@njit(**JIT)
+def _learn_from(grove: Grove, lesson: Lesson, rules: Rules, votes: Array, done: int) -> int:
+    """Learn on from a step, tree after tree, and return the step before which places ran short, if they do."""
+    n_rows, n_classes = len(lesson.codes), votes.shape[2]
+    work = Work(np.empty(n_classes), np.empty(grove.moments.shape[2]))
+    nowhere = np.empty(0)
+    for step in range(done, lesson.codes.size):
+        if not has_room(grove, n_classes):
+            return step
+        t, r = step // n_rows, step % n_rows
+        answers = votes[r, t] if len(votes) else nowhere
+        if len(lesson.asked):
+            look(grove, t, lesson.asked[r], work, answers)
+            answers = nowhere
+        leaf, guess = look(grove, t, lesson.X[r], work, answers)
+        code = np.int64(lesson.codes[r, t])
+        weight = lesson.weights[r] if len(lesson.weights) else 1.0
+        if code != SKIP and weight > 0.0:
+            teach(grove, t, leaf, Example(seen_by(grove, leaf, lesson.X[r], work.drawn), code, weight, guess), rules)
+    return lesson.codes.size
+
+
+@njit(**JIT)
+def look(grove: Grove, t: int, x: Array, work: Work, votes: Array) -> tuple[int, int]:
+    """Find the leaf of a row and what naive Bayes guesses there; write the votes if there is room for them."""
+    i = find_leaf(grove, t, x)
+    total = total_weight(grove, i)
+    guess = NONE
+    if grove.nodes[i].active and total > 0.0:
+        guess = bayes_scores(grove, i, seen_by(grove, i, x, work.drawn), total, work.scores)
+    if len(votes):
+        vote(grove, i, total, work.scores, votes)
+    return i, guess
+
+
+@njit(**JIT)
+def teach(grove: Grove, t: int, i: int, example: Example, rules: Rules) -> None:
+    """Learn one row in its leaf, and split the leaf if it is time."""
+    node = grove.nodes[i]
+    if not node.active:
+        _count(grove, t, i, example)
+        return
+    _score_guesses(grove, i, example)
+    stat = grove.stats[_count(grove, t, i, example)]
+    if stat.observer == NONE:
+        if grove.trees[t].n_observers + 1 > observers_allowed(grove, t, rules.max_bytes):
+            deactivate(grove, t, i)
+            return
+        stat.observer = add_observer(grove, t, i, example.code)
+    observe(grove, stat.observer, example.seen, example.weight)
+    if node.depth >= rules.max_depth:
+        deactivate(grove, t, i)
+        return
+    total = total_weight(grove, i)
+    if total - node.last_attempt >= rules.grace_period:
+        # after a split the node is a branch, for which the date of the attempt means nothing
+        node.last_attempt = total
+        _attempt_split(grove, t, i, total, rules)
+
+
+@njit(**JIT)
+def _score_guesses(grove: Grove, i: int, example: Example) -> None:
+    node = grove.nodes[i]
+    guess = majority(grove, i)
+    # in an empty leaf, the majority counts as right
+    if guess in (NONE, example.code):
+        node.majority_hits += example.weight
+    if example.guess == example.code:
+        node.bayes_hits += example.weight
+
+
+@njit(**JIT)
+def _count(grove: Grove, t: int, i: int, example: Example) -> int:
+    s = np.int64(grove.nodes[i].stats)
+    while s != NONE and grove.stats[s].code != example.code:
+        s = np.int64(grove.stats[s].next)
+    if s == NONE:
+        s = np.int64(add_stat(grove, t, i, example.code, 0.0))
+    grove.stats[s].weight += example.weight
+    return s
+
+
+@njit(**JIT)
+def _attempt_split(grove: Grove, t: int, i: int, total: float, rules: Rules) -> None:
+    """Split the leaf where one feature beats the others by more than chance, or where they are as good as equal.
+
+    Where nothing is to be gained, River switches the leaf off and at once on again: it observes anew.
+    """
+    n_classes, n_present, most = 0, 0, 0.0
+    s = grove.nodes[i].stats
+    while s != NONE:
+        weight = grove.stats[s].weight
+        n_classes, n_present, most = n_classes + 1, n_present + (weight != 0.0), max(most, weight)
+        s = grove.stats[s].next
+    if n_present < 2:
+        return
+    if most / total > MAX_SHARE_TO_SPLIT:
+        drop_observers(grove, t, i)
+        keep_promising(grove, t, rules.max_bytes, rules.max_depth)
+        return
+    feature, threshold, best, second = best_two_splits(grove, i)
+    merit_range = math.log2(max(n_classes, 2))
+    bound = math.sqrt(merit_range * merit_range * math.log(1.0 / rules.delta) / (2.0 * total))
+    if best - second > bound or bound < rules.tau:
+        if feature == NONE:
+            drop_observers(grove, t, i)
+        else:
+            _split(grove, t, i, feature, threshold)
+        keep_promising(grove, t, rules.max_bytes, rules.max_depth)
+
+
+@njit(**JIT)
+def _split(grove: Grove, t: int, i: int, f: int, threshold: float) -> None:
+    """Turn a leaf into a branch; each child starts with the weights of the classes estimated on its side."""
+    node = grove.nodes[i]
+    left, right = take_leaf(grove, t, node.depth + 1), take_leaf(grove, t, node.depth + 1)
+    o = node.observers
+    while o != NONE:
+        observer = grove.observers[o]
+        below = weight_below(grove, o, f, threshold)
+        if threshold >= grove.moments[o, LOWEST, f]:
+            add_stat(grove, t, left, observer.code, below)
+        if threshold < grove.moments[o, HIGHEST, f]:
+            add_stat(grove, t, right, observer.code, observer.weight - below)
+        o = observer.next
+    for child in (left, right):
+        grove.nodes[child].last_attempt = total_weight(grove, child)
+    drop_observers(grove, t, i)
+    node.feature = grove.subsets[i, f] if len(grove.subsets) else f
+    node.threshold, node.left, node.right = threshold, left, right

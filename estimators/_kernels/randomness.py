@@ -1,0 +1,43 @@
+"""Random numbers inside compiled loops: a state of 64 bits goes in and comes out (SplitMix64, Steele et al. 2014)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Array = npt.NDArray[Any]
+
+JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+
+@njit(**JIT)
+def advance(state: int) -> Any:
+    """Step to the next state."""
+    return np.uint64(state) + np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(**JIT)
+def uniform(state: int) -> Any:
+    """Turn a state into a number in [0, 1)."""
+    z = np.uint64(state)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.int64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(**JIT)
+def draw_subset(state: int, n: int, subset: Array) -> int:
+    """Draw len(subset) distinct numbers below n, sorted, each subset equally likely, and return the new state.
+
+    Every number in turn is taken with the probability that as many as are still wanted fall on it (Knuth's
+    algorithm S).
+    """
+    taken = 0
+    for number in range(n):
+        state = advance(state)
+        if uniform(state) * (n - number) < len(subset) - taken:
+            subset[taken] = number
+            taken += 1
+    return state

@@ -1,0 +1,111 @@
+"""What a leaf says of a row: its majority, or naive Bayes, whichever has been right more often in that leaf."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from estimators._kernels.gaussian import log_likelihood
+from estimators._kernels.grove import JIT, NONE, Grove
+
+Array = npt.NDArray[Any]
+
+
+@njit(**JIT)
+def find_leaf(grove: Grove, t: int, x: Array) -> int:
+    """Go down a tree to the leaf of a row."""
+    i = grove.trees[t].root
+    while grove.nodes[i].feature != NONE:
+        node = grove.nodes[i]
+        i = node.left if x[node.feature] <= node.threshold else node.right
+    return i
+
+
+@njit(**JIT)
+def seen_by(grove: Grove, i: int, x: Array, drawn: Array) -> Array:
+    """Return what of a row the leaf observes: all of it, or its subset of features, copied to `drawn`."""
+    if len(grove.subsets) == 0:
+        return x
+    for f in range(len(drawn)):
+        drawn[f] = x[grove.subsets[i, f]]
+    return drawn
+
+
+@njit(**JIT)
+def total_weight(grove: Grove, i: int) -> float:
+    """Sum the weights of the classes of a node."""
+    total = 0.0
+    s = grove.nodes[i].stats
+    while s != NONE:
+        total += grove.stats[s].weight
+        s = grove.stats[s].next
+    return total
+
+
+@njit(**JIT)
+def majority(grove: Grove, i: int) -> int:
+    """Return the class of most weight, of equals the first that came; none in an empty leaf."""
+    code, most = NONE, -1.0
+    s = grove.nodes[i].stats
+    while s != NONE:
+        if grove.stats[s].weight > most:
+            code, most = grove.stats[s].code, grove.stats[s].weight
+        s = grove.stats[s].next
+    return code
+
+
+@njit(**JIT)
+def bayes_scores(grove: Grove, i: int, x: Array, total: float, scores: Array) -> int:
+    """Write the joint log probabilities of the classes, in the order they came, and return the most probable class.
+
+    A class of weight zero scores 0, as in River: the logarithm of one.
+    """
+    code, most = NONE, -np.inf
+    s, k = grove.nodes[i].stats, 0
+    while s != NONE:
+        stat = grove.stats[s]
+        score = 0.0
+        if stat.weight > 0.0:
+            score = math.log(stat.weight / total)
+            if stat.observer != NONE:
+                score += log_likelihood(grove, stat.observer, x)
+        scores[k] = score
+        if score > most:
+            code, most = stat.code, score
+        s, k = stat.next, k + 1
+    return code
+
+
+@njit(**JIT)
+def vote(grove: Grove, i: int, total: float, scores: Array, votes: Array) -> None:
+    """Write what the leaf votes for each class, given the scores of naive Bayes; zeros where it knows nothing."""
+    for code in range(len(votes)):
+        votes[code] = 0.0
+    if total == 0.0:
+        return
+    node = grove.nodes[i]
+    if node.active and node.bayes_hits >= node.majority_hits:
+        _vote_bayes(grove, i, scores, votes)
+        return
+    s = node.stats
+    while s != NONE:
+        votes[grove.stats[s].code] = grove.stats[s].weight / total
+        s = grove.stats[s].next
+
+
+@njit(**JIT)
+def _vote_bayes(grove: Grove, i: int, scores: Array, votes: Array) -> None:
+    s, n, most = grove.nodes[i].stats, 0, -np.inf
+    while s != NONE:
+        most = max(most, scores[n])
+        s, n = grove.stats[s].next, n + 1
+    total = 0.0
+    for k in range(n):
+        scores[k] = math.exp(scores[k] - most)
+        total += scores[k]
+    s = grove.nodes[i].stats
+    for k in range(n):
+        votes[grove.stats[s].code] = scores[k] / total
+        s = grove.stats[s].next

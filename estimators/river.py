@@ -193,6 +193,7 @@ def as_river(
     Raises
     ------
     ValueError
+        If there is less room than labels are declared.
         While learning or predicting: a feature or label that is not known and for which there is no room.
     TypeError
         A value that is no number.
@@ -208,6 +209,11 @@ def as_river(
     """
     from estimators._river_adapter import RiverAdapter
 
+    least = max(1, len(labels or ()))
+    if max_labels is not None and max_labels < least:
+        raise ValueError(
+            f"max_labels must be at least {least}, the number of labels declared. Got {max_labels} instead."
+        )
     return RiverAdapter(estimator, features, labels, max_labels)
 
 

@@ -67,12 +67,16 @@ def test_then_train(learner, stream):
     return Answers(np.vstack([Y for _, Y in stream.experiences]), np.vstack(masks), decided, proba, R)
 
 
-def scores(learner, stream):
-    """Return BA, ACC and the stepwise transfers BWT-, BWT+, FWT-, FWT+ in the published form."""
-    answers = test_then_train(learner, stream)
+def scores(answers, stream, *, half=False):
+    """Return BA, ACC and the stepwise transfers BWT-, BWT+, FWT-, FWT+ in the published form.
+
+    The published code neither rounds an output of exactly 0.5 up nor down while testing and training, and BA takes it
+    for a class of its own: `half=True`, for learners whose outputs are no decisions.
+    """
+    decided = np.where(answers.proba == 0.5, 0.5, answers.decided) if half else answers.decided
     transfer = stepwise_transfer(answers.R, stream.order, baseline="zero")
     return [
-        balanced_accuracy(answers.Y, answers.decided, answers.mask),
+        balanced_accuracy(answers.Y, decided, answers.mask),
         acc(answers.R, stream.order, when="mean"),
         *(transfer[name] for name in ("BWT-", "BWT+", "FWT-", "FWT+")),
     ]

@@ -28,5 +28,7 @@ def cut_rows(X: Any, start: int, stop: int) -> Any:
     if isinstance(X, np.ndarray):
         return X[start:stop]
     first, last = X.indptr[start], X.indptr[stop]
-    parts = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
-    return sparse.csr_array(parts, shape=(stop - start, X.shape[1]))
+    rows = sparse.csr_array((stop - start, X.shape[1]), dtype=X.dtype)
+    # Set one by one: the constructor copies short pieces of long arrays.
+    rows.data, rows.indices, rows.indptr = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
+    return rows

@@ -43,10 +43,15 @@ def format_arff(
     Raises
     ------
     ValueError
-        If X holds NaN or infinity, or numbers of another type.
+        If X holds NaN or infinity, or numbers of another type, or a label has the name of a feature.
     """
     if X.dtype not in (np.float32, np.float64):
         raise ValueError(f"X must be float32 or float64 to be written as ARFF. Got {X.dtype}.")
+    shared = set(label_names).intersection(feature_names)
+    if shared:
+        raise ValueError(
+            f"Labels and features must have different names to be written as ARFF. Got {min(shared)!r} twice."
+        )
     # MEKA looks for its options behind the first colon.
     title = title.replace(":", " ")
     yield f"@relation {_quote(f'{title}: -C {len(label_names)}')}\n\n"

@@ -141,10 +141,11 @@ def _to_features(arrays: Mapping[str, Array], half: str, n_features: int, *, che
     if f"{half}_X" in arrays:
         return arrays[f"{half}_X"]
     data, indices, indptr = (arrays[f"{half}_{key}"] for key in _CSR)
-    X = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_features))
-    if check:
-        X.check_format(full_check=True)
-    return X
+    if not len(indptr) or indptr[0] != 0 or not indptr[-1] == len(indices) == len(data) or (np.diff(indptr) < 0).any():
+        raise ValueError(f"{half}_X_indptr must rise from 0 to the number of stored values, {len(data)}.")
+    if check and len(indices) and not 0 <= indices.min() <= indices.max() < n_features:
+        raise ValueError(f"{half}_X_indices must be between 0 and {n_features - 1}. Got others.")
+    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_features))
 
 
 def _require_keys(arrays: Mapping[str, Array], path: Path) -> None:

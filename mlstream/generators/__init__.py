@@ -1,6 +1,8 @@
 """Generators of streams: tables in, streams out."""
 
 from mlstream.generators.clustering import task_stream
+from mlstream.generators.hierarchy import discover_hierarchy, hierarchy_from_names
+from mlstream.generators.iirc import iirc_stream
 from mlstream.generators.recipes import FROM_NOTHING, FROM_TABLES, GENERATORS, remake
 from mlstream.generators.scenarios import SCENARIOS, scenario_stream
 from mlstream.generators.synthetic import multiplier_rows, multiplier_stream
@@ -10,6 +12,9 @@ __all__ = [
     "FROM_TABLES",
     "GENERATORS",
     "SCENARIOS",
+    "discover_hierarchy",
+    "hierarchy_from_names",
+    "iirc_stream",
     "multiplier_rows",
     "multiplier_stream",
     "remake",

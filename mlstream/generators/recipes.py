@@ -6,13 +6,18 @@ from collections.abc import Callable
 
 from mlstream.cards import GeneratorCard
 from mlstream.generators.clustering import task_stream
+from mlstream.generators.iirc import iirc_stream
 from mlstream.generators.scenarios import scenario_stream
 from mlstream.generators.synthetic import multiplier_stream
 from mlstream.stream import Dataset, Stream
 
 Generator = Callable[..., Stream]
 
-FROM_TABLES: dict[str, Generator] = {"scenario_stream": scenario_stream, "task_stream": task_stream}
+FROM_TABLES: dict[str, Generator] = {
+    "iirc_stream": iirc_stream,
+    "scenario_stream": scenario_stream,
+    "task_stream": task_stream,
+}
 FROM_NOTHING: dict[str, Generator] = {"multiplier_stream": multiplier_stream}
 GENERATORS = FROM_TABLES | FROM_NOTHING
 

@@ -60,7 +60,7 @@ def _split_alone(table: Dataset, task: int, rows: Index, visits: Visits, shuffle
     sizes = part_sizes(len(rows), visits)
     rng = generator_for(Purpose.SPLIT, visits.seed, task)
     if visits.stratified:
-        return _split_evenly(rows, label_set_ids(table.Y[rows]), sizes, rng)
+        return split_evenly(rows, label_set_ids(table.Y[rows]), sizes, rng)
     return np.split(rng.permutation(rows) if shuffle else rows, np.cumsum(sizes))[: len(sizes)]
 
 
@@ -69,12 +69,29 @@ def _split_shared(table: Dataset, partition: Partition, visits: Visits) -> list[
     belongs = np.column_stack([np.isin(rows, members) for members in partition.members]).astype(np.uint8)
     strata = label_set_ids(np.hstack([belongs, table.Y[rows]]) if visits.stratified else belongs)
     rng = generator_for(Purpose.SPLIT, visits.seed)
-    parts = _split_evenly(rows, strata, part_sizes(len(rows), visits), rng)
+    parts = split_evenly(rows, strata, part_sizes(len(rows), visits), rng)
     return [[part[np.isin(part, members)] for part in parts] for members in partition.members]
 
 
-def _split_evenly(rows: Index, strata: Index, sizes: Sequence[int], rng: np.random.Generator) -> list[Index]:
-    """Give every part its size, and its proportion of every stratum to within a row or so."""
+def split_evenly(rows: Index, strata: Index, sizes: Sequence[int], rng: np.random.Generator) -> list[Index]:
+    """Split rows so that every part has its size, and its proportion of every stratum to within a row or so.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        Rows to split.
+    strata : ndarray of int64
+        Stratum of each row.
+    sizes : sequence of int
+        Sizes of the parts; at most as many as there are rows.
+    rng : Generator
+        Source of everything random.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Rows of each part, shuffled.
+    """
     shuffled = rng.permutation(len(rows))
     by_stratum = rows[shuffled[np.argsort(strata[shuffled], kind="stable")]]
     part = _spread(sizes, len(rows))

@@ -5,7 +5,7 @@ import pytest
 
 from mlstream.cards import GeneratorCard, StreamCard
 from mlstream.description import hash_data
-from mlstream.generators import GENERATORS, multiplier_stream, remake, scenario_stream, task_stream
+from mlstream.generators import GENERATORS, iirc_stream, multiplier_stream, remake, scenario_stream, task_stream
 from tests.mlstream.generators.tables import make_table
 
 RNG = np.random.default_rng(0)
@@ -15,6 +15,9 @@ STREAMS = {
     "task_stream": lambda: task_stream(TABLE, n_tasks=2, seed=4, order=(1, 0, 0, 1), stratified=True, name="mine"),
     "multiplier_stream": lambda: multiplier_stream(
         [[1, 0.4], [0.2, 3]], seed=2, n_rows=30, noise=0.1, order="interleaved", window=6
+    ),
+    "iirc_stream": lambda: iirc_stream(
+        TABLE, seed=3, hierarchy={"y1": "y0", "y2": "y1", "y3": "y0"}, information="complete", first_labels=1
     ),
     "scenario_stream": lambda: scenario_stream(TABLE, "blurred-boundary", n_tasks=2, seed=1),
 }

@@ -1,0 +1,187 @@
+"""Label hierarchies: given, read off names, or discovered from implications."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mlstream.generators._checks import require_count
+from mlstream.stream import Dataset, Indicator, Mask
+
+
+def check_hierarchy(parents: Mapping[str, str], label_names: Sequence[str]) -> None:
+    """Refuse a hierarchy that names unknown labels or runs in a circle.
+
+    Parameters
+    ----------
+    parents : mapping of str to str
+        Parent of each label that has one.
+    label_names : sequence of str
+        Labels that there are.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or a label is its own ancestor.
+
+    Examples
+    --------
+    >>> check_hierarchy({"polar bear": "bear"}, ["bear", "polar bear"])
+    """
+    known = set(label_names)
+    for child, parent in parents.items():
+        for name in (child, parent):
+            if name not in known:
+                raise ValueError(
+                    f"The hierarchy must name labels of the table. Got {name!r} ({child!r} -> {parent!r})."
+                )
+    for label in parents:
+        path = [label]
+        while path[-1] in parents:
+            path.append(parents[path[-1]])
+            if path[-1] in path[:-1]:
+                raise ValueError(f"The hierarchy must have no cycle. Got {' -> '.join(path)}.")
+
+
+def ancestor_matrix(parents: Mapping[str, str], label_names: Sequence[str]) -> Mask:
+    """Tell which labels are above which.
+
+    Parameters
+    ----------
+    parents : mapping of str to str
+        Parent of each label that has one, without cycles.
+    label_names : sequence of str
+        Labels that there are.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_labels, n_labels)
+        ``[i, j]`` is whether label j is an ancestor of label i; no label is its own.
+
+    Examples
+    --------
+    >>> ancestor_matrix({"b": "a", "c": "b"}, ["a", "b", "c"]).astype(int).tolist()
+    [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
+    """
+    place = {name: column for column, name in enumerate(label_names)}
+    above = np.zeros((len(place), len(place)), dtype=bool)
+    for label in parents:
+        name = label
+        while name in parents:
+            name = parents[name]
+            above[place[label], place[name]] = True
+    return above
+
+
+def complete_labels(Y: Indicator, above: Mask) -> Indicator:
+    """Give every row the ancestors of its labels.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator.
+    above : ndarray of bool, shape (n_labels, n_labels)
+        Ancestors of each label.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator, with all ancestors.
+    """
+    return Y | ((Y.astype(np.int32) @ above) > 0).astype(np.uint8)
+
+
+def add_superclasses(dataset: Dataset, parents: Mapping[str, str]) -> Dataset:
+    """Add a label column for every parent that has none, and give every row the ancestors of its labels.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        A table.
+    parents : mapping of str to str
+        Parent of each label that has one.
+
+    Returns
+    -------
+    Dataset
+        The same features; labels as before, ancestors set, new labels last, in the order of their names.
+
+    Raises
+    ------
+    ValueError
+        If a label that is no parent is unknown, or the hierarchy has a cycle.
+    """
+    new = sorted(set(parents.values()) - set(dataset.label_names))
+    names = (*dataset.label_names, *new)
+    check_hierarchy(parents, names)
+    Y = np.hstack([dataset.Y, np.zeros((dataset.n_samples, len(new)), dtype=np.uint8)])
+    return replace(dataset, Y=complete_labels(Y, ancestor_matrix(parents, names)), label_names=names)
+
+
+def hierarchy_from_names(label_names: Sequence[str], *, separator: str = ".") -> dict[str, str]:
+    """Read a hierarchy off names such as "comp.sys.mac": what stands before a separator is a superclass.
+
+    Parameters
+    ----------
+    label_names : sequence of str
+        Names of labels.
+    separator : str
+        What parts them.
+
+    Returns
+    -------
+    dict of str to str
+        Parent of each label that has one. Beginnings that only one label has are no superclasses.
+
+    Examples
+    --------
+    >>> hierarchy_from_names(["rec.autos", "rec.sport.hockey", "rec.sport.baseball", "misc.forsale"])
+    {'rec.autos': 'rec', 'rec.sport.hockey': 'rec.sport', 'rec.sport.baseball': 'rec.sport', 'rec.sport': 'rec'}
+    """
+    paths = [name.split(separator) for name in label_names]
+    beginnings = Counter(separator.join(path[:depth]) for path in paths for depth in range(1, len(path)))
+    superclasses = {name for name, count in beginnings.items() if count > 1}
+    parents: dict[str, str] = {}
+    for path in paths:
+        chain = [separator.join(path[:depth]) for depth in range(1, len(path))]
+        chain = [*(name for name in chain if name in superclasses), separator.join(path)]
+        # From the label upwards, so that labels come before the superclasses that they bring along.
+        parents.update(zip(chain[:0:-1], chain[-2::-1], strict=True))
+    return {**{name: parents[name] for name in label_names if name in parents}, **parents}
+
+
+def discover_hierarchy(Y: Indicator, label_names: Sequence[str], *, min_support: int = 1) -> dict[str, str]:
+    """Discover a hierarchy: a label that never occurs without another, more frequent one, is below it.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator.
+    label_names : sequence of str
+        Names of the columns.
+    min_support : int
+        Least number of rows of a label that is to have a parent; rare labels imply others by chance.
+
+    Returns
+    -------
+    dict of str to str
+        Parent of each label that has one: of all labels that it implies, the rarest, and of equals the first. Labels
+        that always occur together are not below each other.
+
+    Examples
+    --------
+    >>> discover_hierarchy(np.array([[1, 1, 0], [1, 0, 0], [1, 0, 1]], dtype=np.uint8), ["bear", "polar", "brown"])
+    {'polar': 'bear', 'brown': 'bear'}
+    """
+    require_count(min_support, "min_support")
+    together = Y.T.astype(np.int64) @ Y
+    support = np.diag(together)
+    implies = (together == support[:, np.newaxis]) & (support[:, np.newaxis] < support) & (support > 0)[:, np.newaxis]
+    parents = {}
+    for label in np.flatnonzero(implies.any(axis=1) & (support >= min_support)).tolist():
+        above = np.flatnonzero(implies[label])
+        parents[label_names[label]] = label_names[int(above[np.argmin(support[above])])]
+    return parents

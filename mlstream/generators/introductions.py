@@ -1,0 +1,110 @@
+"""When each label of a hierarchy is introduced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlstream.generators._randomness import Purpose, generator_for
+
+
+def draw_introductions(
+    label_names: Sequence[str],
+    parents: Mapping[str, str],
+    *,
+    labels_per_task: int,
+    first_labels: int,
+    plain_first: bool,
+    seed: int,
+) -> list[list[str]]:
+    """Draw the labels that each task introduces.
+
+    Parameters
+    ----------
+    label_names : sequence of str
+        Labels to introduce.
+    parents : mapping of str to str
+        Parent of each label that has one.
+    labels_per_task, first_labels : int
+        Greatest number of labels that a task, and the first task, introduces.
+    plain_first : bool
+        Whether labels without superclass and subclasses may come in the first task.
+    seed : int
+        Source of everything random.
+
+    Returns
+    -------
+    list of list of str
+        Each label once; in the first task superclasses only, and each label in a later task than its superclass.
+
+    Raises
+    ------
+    ValueError
+        If there is no label for the first task.
+
+    Examples
+    --------
+    >>> draw_introductions(["polar", "bear", "dog"], {"polar": "bear"}, labels_per_task=2, first_labels=2,
+    ...                    plain_first=False, seed=0)
+    [['bear'], ['polar', 'dog']]
+    """
+    rng = generator_for(Purpose.LABELS, seed)
+    roots = [name for name in label_names if name not in parents]
+    superclasses = set(parents.values())
+    ready = [name for name in roots if plain_first or name in superclasses]
+    if not ready:
+        raise ValueError("The hierarchy must have a superclass to begin with. Got none.")
+    tasks, width = [], first_labels
+    left = list(label_names)
+    while left:
+        tasks.append([ready[place] for place in np.sort(rng.permutation(len(ready))[:width])])
+        left = [name for name in left if name not in tasks[-1]]
+        ready = [name for name in left if parents.get(name) not in left]
+        width = labels_per_task
+    return tasks
+
+
+def check_introductions(
+    introductions: Sequence[Sequence[str]], label_names: Sequence[str], parents: Mapping[str, str]
+) -> list[list[str]]:
+    """Refuse an order in which a label is unknown, comes twice, or does not come after its superclass.
+
+    Parameters
+    ----------
+    introductions : sequence of sequence of str
+        Labels that each task introduces. Labels that are left out never come.
+    label_names : sequence of str
+        Labels that there are.
+    parents : mapping of str to str
+        Parent of each label that has one.
+
+    Returns
+    -------
+    list of list of str
+        The order.
+
+    Raises
+    ------
+    ValueError
+        If the order breaks a rule.
+    """
+    tasks = [list(names) for names in introductions]
+    when: dict[str, int] = {}
+    for task, names in enumerate(tasks):
+        if not names:
+            raise ValueError(f"Each task must introduce a label. Got none in task {task}.")
+        for name in names:
+            if name not in label_names:
+                raise ValueError(f"introductions must name labels that occur. Got {name!r} in task {task}.")
+            if name in when:
+                raise ValueError(f"A label must be introduced once. Got {name!r} in tasks {when[name]} and {task}.")
+            when[name] = task
+    for name, task in when.items():
+        parent = parents.get(name)
+        if parent is not None and when.get(parent, task) >= task:
+            raise ValueError(
+                f"A label must come in a later task than its superclass. Got {name!r} in task {task} and {parent!r} "
+                f"{f'in task {when[parent]}' if parent in when else 'never'}."
+            )
+    return tasks

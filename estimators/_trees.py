@@ -1,0 +1,122 @@
+"""Compiled trees for estimators: rows in blocks, trees in groups, a thread for each group."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from estimators._gate import Features
+from estimators._kernels.grove import Grove, plant, size_bytes
+from estimators._kernels.hoeffding import Lesson, Rules, answer, learn
+
+Array = npt.NDArray[Any]
+
+BLOCK = 2048
+# under so many values, starting threads takes longer than the work
+WORK_PER_THREAD = 200_000
+UNLIMITED_DEPTH = 2**31 - 1
+NO_ROWS = np.zeros((0, 0))
+NO_WEIGHTS = np.zeros(0)
+
+
+class TreeBank:
+    """Hoeffding trees over the same features, in groups that threads share out; what it learns depends on no grouping.
+
+    Parameters
+    ----------
+    n_trees, n_features, n_classes : int
+        Sizes; every tree has the same classes.
+    rules : Rules
+        How trees grow.
+    n_groups : int, default=1
+        Into how many groups, that is threads at most, the trees are divided.
+    """
+
+    def __init__(self, n_trees: int, n_features: int, n_classes: int, rules: Rules, *, n_groups: int = 1) -> None:
+        self.n_classes = n_classes
+        self.rules = rules
+        edges = np.linspace(0, n_trees, min(n_groups, n_trees) + 1).astype(int).tolist()
+        self.groups = [slice(start, stop) for start, stop in pairwise(edges)]
+        self.groves = [plant(group.stop - group.start, n_features) for group in self.groups]
+
+    def learn(self, X: Features, codes: Array, *, weight: Array | None = None, asked: Features | None = None) -> None:
+        """Learn rows, in order; codes (n_rows, n_trees) are classes, or `SKIP`."""
+        self._run(X, codes, weight, asked, np.empty((0, self._n_trees, self.n_classes)))
+
+    def answer_then_learn(
+        self, X: Features, codes: Array, *, weight: Array | None = None, asked: Features | None = None
+    ) -> Array:
+        """Return the votes (n_rows, n_trees, n_classes) for each row, or row of `asked`, before learning it."""
+        votes = np.empty((X.shape[0], self._n_trees, self.n_classes))
+        self._run(X, codes, weight, asked, votes)
+        return votes
+
+    def answer(self, X: Features) -> Array:
+        """Return the votes (n_rows, n_trees, n_classes) for each row."""
+        votes = np.empty((X.shape[0], self._n_trees, self.n_classes))
+
+        def of_group(g: int) -> None:
+            for rows in _blocks(X):
+                part = np.empty((rows.stop - rows.start, self._size(g), self.n_classes))
+                answer(self.groves[g], _dense(X[rows]), part)
+                votes[rows, self.groups[g]] = part
+
+        self._in_threads(of_group, X)
+        return votes
+
+    def find(self, tree: int) -> tuple[Grove, int]:
+        """Return the grove of a tree, and its place there."""
+        for group, grove in zip(self.groups, self.groves, strict=True):
+            if group.start <= tree < group.stop:
+                return grove, tree - group.start
+        raise ValueError(f"tree must be in 0..{self._n_trees - 1}. Got {tree} instead.")
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of all arrays."""
+        return sum(size_bytes(grove) for grove in self.groves)
+
+    @property
+    def _n_trees(self) -> int:
+        return self.groups[-1].stop
+
+    def _size(self, g: int) -> int:
+        return self.groups[g].stop - self.groups[g].start
+
+    def _run(self, X: Features, codes: Array, weight: Array | None, asked: Features | None, votes: Array) -> None:
+        weights = NO_WEIGHTS if weight is None else weight
+
+        def of_group(g: int) -> None:
+            for rows in _blocks(X):
+                part = np.empty((len(votes[rows]), self._size(g), self.n_classes))
+                questions = NO_ROWS if asked is None else _dense(asked[rows])
+                own = np.ascontiguousarray(codes[rows, self.groups[g]], dtype=np.int32)
+                lesson = Lesson(questions, _dense(X[rows]), own, weights[rows])
+                self.groves[g] = learn(self.groves[g], lesson, self.rules, part)
+                votes[rows, self.groups[g]] = part
+
+        self._in_threads(of_group, X)
+
+    def _in_threads(self, work: Callable[[int], None], X: Features) -> None:
+        groups = range(len(self.groups))
+        if len(groups) == 1 or X.shape[0] * X.shape[1] * self._n_trees < WORK_PER_THREAD * len(groups):
+            for g in groups:
+                work(g)
+            return
+        with ThreadPoolExecutor(len(groups)) as pool:
+            for done in [pool.submit(work, g) for g in groups]:
+                done.result()
+
+
+def _blocks(X: Features) -> Iterator[slice]:
+    for start in range(0, X.shape[0], BLOCK):
+        yield slice(start, min(start + BLOCK, X.shape[0]))
+
+
+def _dense(X: Features) -> Array:
+    """Return a block of rows as the kernels take them; of sparse rows no more than a block is ever dense."""
+    return np.ascontiguousarray(X.toarray() if isinstance(X, sparse.csr_array) else X, dtype=np.float64)

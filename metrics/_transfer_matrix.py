@@ -26,16 +26,14 @@ class History(NamedTuple):
         """Tasks that some experience holds."""
         return np.flatnonzero(self.first)
 
-    def cells(self, rows: ArrayLike, tasks: ArrayLike, name: str = "R") -> Floats:
+    def cells(self, rows: ArrayLike, tasks: ArrayLike) -> Floats:
         """Read scores, and refuse to use one that is missing."""
         rows, tasks = np.broadcast_arrays(np.asarray(rows) % len(self.R), tasks)
         values: Floats = self.R[rows, tasks]
         missing = ~np.isfinite(values)
         if missing.any():
             cell = tuple(int(index[missing][0]) for index in (rows, tasks))
-            raise ValueError(
-                f"{name} must be finite in every cell that is used. Got {self.R[cell]} in {name}{[*cell]}."
-            )
+            raise ValueError(f"R must be finite in every cell that is used. Got {self.R[cell]} in R{[*cell]} instead.")
         return values
 
 
@@ -117,9 +115,14 @@ def check_reference_scores(reference_scores: ArrayLike, history: History, tasks:
     scores = np.asarray(reference_scores)
     n_tasks = history.R.shape[1]
     if scores.dtype.kind not in "iuf" or scores.shape != (n_tasks,):
-        raise ValueError(f"reference_scores must be {n_tasks} numbers, one per task. Got shape {scores.shape} instead.")
+        raise ValueError(
+            f"reference_scores must be {n_tasks} numbers, one per task. "
+            f"Got dtype {scores.dtype} and shape {scores.shape} instead."
+        )
     used = scores[tasks].astype(np.float64)
     if not np.isfinite(used).all():
         task = int(tasks[~np.isfinite(used)][0])
-        raise ValueError(f"reference_scores must be finite where they are used. Got {scores[task]} for task {task}.")
+        raise ValueError(
+            f"reference_scores must be finite where they are used. Got {scores[task]} for task {task} instead."
+        )
     return used

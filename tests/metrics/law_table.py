@@ -1,0 +1,338 @@
+"""The table of laws: one row for every public metric, with its oracle, its range and what it is compared with."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+
+import metrics
+from tests import oracles
+from tests import strategies as given
+
+INF = float("inf")
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """A metric that scores labels, called with a `LabelCase`."""
+
+    metric: Callable[..., Any]
+    oracle: Callable[..., Any]
+    cases: Callable[..., st.SearchStrategy[given.LabelCase]]
+    low: float = 0.0
+    high: float = 1.0
+    better: int = 1  # 1: higher is better, -1: lower is better, 0: neither
+    variants: tuple[dict[str, Any], ...] = ({},)
+    per_label: bool = False  # one value per label instead of one for all
+    untied: Callable[..., st.SearchStrategy[given.LabelCase]] | None = (
+        None  # for metrics that break ties by label order
+    )
+
+
+@dataclass(frozen=True)
+class ValueRow:
+    """A metric of anything else: `cases` gives its positional arguments and its options."""
+
+    metric: Callable[..., Any]
+    oracle: Callable[..., Any]
+    cases: st.SearchStrategy[tuple[tuple[Any, ...], dict[str, Any]]]
+    low: float = -INF
+    high: float = INF
+
+
+def options(**choices: tuple[Any, ...]) -> tuple[dict[str, Any], ...]:
+    return tuple(dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values()))
+
+
+def _first_only(metric: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda y_true, y_pred, *args, **kwargs: metric(y_pred, *args, **kwargs)
+
+
+def _stacked(counts: metrics.LabelCounts) -> Any:
+    return np.stack([counts.tp, counts.fp, counts.fn, counts.tn])
+
+
+def _counts(*args: Any, **kwargs: Any) -> Any:
+    return _stacked(metrics.label_counts(*args, **kwargs))
+
+
+def _from_counts(metric: Callable[..., Any]) -> Callable[..., Any]:
+    """Score the sum of the counts of two chunks: what the protocol does."""
+
+    def score(y_true: Any, y_pred: Any, label_mask: Any = None, **kwargs: Any) -> Any:
+        shape = y_true.shape if sparse.issparse(y_true) else np.shape(y_true)
+        half = shape[0] // 2
+        mask = np.broadcast_to(True if label_mask is None else label_mask, shape)
+        parts = [
+            metrics.label_counts(y_true[rows], y_pred[rows], label_mask=mask[rows])
+            for rows in (slice(0, half), slice(half, None))
+            if mask[rows].any()
+        ]
+        return metric(sum(parts[1:], start=parts[0]), **kwargs)
+
+    return score
+
+
+ZERO = (0.0, 1.0, float("nan"))
+ONE_CLASS = options(one_class=("skip", "recall", "river"))
+AVERAGE = options(average=("samples", "micro", "macro"), zero_division=ZERO)
+PER_LABEL = options(average=(None,), zero_division=ZERO)
+SUMMED = options(average=("micro", "macro"), zero_division=ZERO)
+AT_K = partial(given.scored_at_k, ties=False)
+
+RATIOS = ("precision", "recall", "f1", "jaccard")
+LABEL_ROWS: dict[str, LabelRow] = {
+    "ba_macro": LabelRow(metrics.ba_macro, oracles.ba_macro, given.decisions, variants=ONE_CLASS),
+    "ba_macro_from_counts": LabelRow(
+        _from_counts(metrics.ba_macro_from_counts), oracles.ba_macro, given.decisions, variants=ONE_CLASS
+    ),
+    "label_counts": LabelRow(_counts, oracles.counts, given.decisions, high=INF, better=0, per_label=True),
+    "hamming_loss": LabelRow(metrics.hamming_loss, oracles.hamming_loss, given.decisions, better=-1),
+    "hamming_loss_from_counts": LabelRow(
+        _from_counts(metrics.hamming_loss_from_counts), oracles.hamming_loss, given.decisions, better=-1
+    ),
+    "subset_accuracy": LabelRow(metrics.subset_accuracy, oracles.subset_accuracy, given.decisions),
+    "pw_js": LabelRow(metrics.pw_js, oracles.pw_js, given.decisions),
+    "refinement_recall": LabelRow(
+        metrics.refinement_recall,
+        oracles.refinement_recall,
+        given.refined_decisions,
+        variants=options(zero_division=ZERO),
+    ),
+    "hierarchy_consistency": LabelRow(
+        _first_only(metrics.hierarchy_consistency),
+        _first_only(oracles.hierarchy_consistency),
+        given.refined_decisions,
+        better=0,
+    ),
+    "pragma (labels)": LabelRow(
+        metrics.pragma,
+        oracles.pragma_multilabel,
+        given.multilabel_pragma,
+        better=-1,
+    ),
+    "rmse": LabelRow(metrics.rmse, oracles.rmse, given.scored, better=-1),
+    "one_error": LabelRow(
+        metrics.one_error, oracles.one_error, given.scored, better=-1, untied=partial(given.scored, ties=False)
+    ),
+    "coverage": LabelRow(metrics.coverage, oracles.coverage, given.scored, high=6, better=-1),
+    "ranking_loss": LabelRow(metrics.ranking_loss, oracles.ranking_loss, given.scored, better=-1),
+    "lrap": LabelRow(metrics.lrap, oracles.lrap, given.scored),
+    "precision_at_k": LabelRow(metrics.precision_at_k, oracles.precision_at_k, given.scored_at_k, untied=AT_K),
+    "recall_at_k": LabelRow(
+        metrics.recall_at_k,
+        oracles.recall_at_k,
+        given.scored_at_k,
+        variants=options(zero_division=ZERO),
+        untied=AT_K,
+    ),
+    "ndcg_at_k": LabelRow(
+        metrics.ndcg_at_k, oracles.ndcg_at_k, given.scored_at_k, variants=options(zero_division=ZERO), untied=AT_K
+    ),
+    "confident_accuracy_at_k": LabelRow(
+        metrics.confident_accuracy_at_k, oracles.confident_accuracy_at_k, given.scored_at_k, untied=AT_K
+    ),
+    "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1),
+    "worst_nce": LabelRow(
+        metrics.worst_nce,
+        lambda *args, **kwargs: max(oracles.nce_by_environment(*args, **kwargs).values()),
+        given.probabilities_in_environments,
+        low=-1,
+        high=INF,
+        better=-1,
+    ),
+    "nce_by_environment": LabelRow(
+        metrics.nce_by_environment,
+        oracles.nce_by_environment,
+        given.probabilities_in_environments,
+        low=-1,
+        high=INF,
+        better=0,
+    ),
+}
+for _name in RATIOS:
+    _metric, _summed = getattr(metrics, _name), _from_counts(getattr(metrics, f"{_name}_from_counts"))
+    _oracle = oracles.decision_ratio(_name)
+    LABEL_ROWS |= {
+        _name: LabelRow(_metric, _oracle, given.decisions, variants=AVERAGE),
+        f"{_name} (per label)": LabelRow(_metric, _oracle, given.decisions, variants=PER_LABEL, per_label=True),
+        f"{_name}_from_counts": LabelRow(_summed, _oracle, given.decisions, variants=SUMMED),
+        f"{_name}_from_counts (per label)": LabelRow(
+            _summed, _oracle, given.decisions, variants=PER_LABEL, per_label=True
+        ),
+    }
+
+
+@st.composite
+def _of_history(draw: st.DrawFn, with_scores: bool = False, **choices: tuple[Any, ...]) -> Any:
+    R, order = draw(given.histories())
+    scores = (draw(given.tables(R.shape[1:], given.COARSE)),) if with_scores else ()
+    return (R, order, *scores), draw(st.sampled_from(options(**choices)))
+
+
+@st.composite
+def _of_history_with_option(draw: st.DrawFn) -> Any:
+    (R, order, scores), _ = draw(_of_history(with_scores=True))
+    return (R, order), draw(st.sampled_from([{}, {"reference_scores": scores}]))
+
+
+@st.composite
+def _of_pragma(draw: st.DrawFn) -> Any:
+    y_true, y_pred, chosen = draw(given.class_targets())
+    labels = draw(st.none() | st.sets(st.sampled_from("abcd"), min_size=1))
+    local = draw(st.sampled_from([None, lambda r, p: 1 - r * p]))
+    return (y_true, y_pred), chosen | {"labels": labels, "local": local}
+
+
+@st.composite
+def _of_chunks(draw: st.DrawFn) -> Any:
+    """Counts of several chunks, as LabelCounts."""
+    n_chunks, n_labels = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    return [metrics.LabelCounts(*draw(given.tables((4, n_labels), tuple(range(10))))) for _ in range(n_chunks)]
+
+
+def _window_oracle(chunks: list[metrics.LabelCounts], width: int) -> Any:
+    tables = [_stacked(chunk).tolist() for chunk in chunks]
+    return [
+        [
+            [sum(t[kind][j] for t in tables[max(0, i - width + 1) : i + 1]) for j in range(len(tables[0][kind]))]
+            for i in range(len(tables))
+        ]
+        for kind in range(4)
+    ]
+
+
+SHARE = st.floats(0, 0.999)
+CURVE = given.curves()
+EVERY = 10**6
+
+VALUE_ROWS: dict[str, ValueRow] = {
+    "acc": ValueRow(metrics.acc, oracles.acc, _of_history(when=("final", "mean", "triangular")), 0, 1),
+    "aia": ValueRow(metrics.aia, partial(oracles.acc, when="mean"), _of_history(), 0, 1),
+    "bwt": ValueRow(
+        metrics.bwt,
+        oracles.bwt,
+        _of_history(reference=("last", "first"), include_current=(False, True)),
+        -1,
+        1,
+    ),
+    "fwt": ValueRow(metrics.fwt, oracles.fwt, _of_history_with_option(), -1, 1),
+    "fm": ValueRow(metrics.fm, oracles.fm, _of_history(include_current=(False, True)), -1, 1),
+    "intransigence": ValueRow(
+        metrics.intransigence, oracles.intransigence, _of_history(with_scores=True, when=("final", "mean")), -1, 1
+    ),
+    "stepwise_transfer": ValueRow(
+        metrics.stepwise_transfer,
+        oracles.stepwise_transfer,
+        _of_history(baseline=("measured", "zero"), include_current=(False, True)),
+        -1,
+        1,
+    ),
+    "learning_speed": ValueRow(
+        metrics.learning_speed,
+        oracles.learning_speed,
+        st.tuples(given.curves(n_runs=3), st.sampled_from(given.COARSE)).map(
+            lambda c: ((*c[0], c[1]), {"warm_up": c[0][0][1]})
+        ),
+        0,
+    ),
+    "transition_time": ValueRow(
+        metrics.transition_time,
+        oracles.transition_time,
+        st.tuples(CURVE, st.sampled_from([0, 1])).map(lambda c: ((*c[0], c[0][0][-2]), {"warm_up": c[1]})),
+        0,
+    ),
+    "area_under_curve": ValueRow(
+        metrics.area_under_curve, oracles.area_under_curve, CURVE.map(lambda c: (c, {})), 0, 1
+    ),
+    "pragma (classes)": ValueRow(metrics.pragma, oracles.pragma, _of_pragma(), 0, 1),
+    "pragma_plane": ValueRow(
+        metrics.pragma_plane,
+        lambda x, y: (-1 / (1 + (1 - y) / (1 - x)), 1 / (1 + (1 - y) / (1 - x)) - 1),
+        st.tuples(SHARE, SHARE).map(lambda pair: (pair, {})),
+        -1,
+        0,
+    ),
+    "frug": ValueRow(
+        metrics.frug,
+        lambda acc, energy, w, energy_unit: (
+            acc
+            - w
+            + w / (1 + energy * {"J": 3.6e6, "kJ": 3600, "MJ": 3.6, "Wh": 1000, "kWh": 1, "MWh": 0.001}[energy_unit])
+        ),
+        st.tuples(
+            st.tuples(st.floats(0, 1), st.floats(0, 1e3)),
+            st.fixed_dictionaries(
+                {"w": st.floats(0, 1), "energy_unit": st.sampled_from(["J", "kJ", "MJ", "Wh", "kWh", "MWh"])}
+            ),
+        ),
+        -1,
+        1,
+    ),
+    "average_ranks": ValueRow(
+        metrics.average_ranks,
+        oracles.average_ranks,
+        st.tuples(
+            given.result_tables().map(lambda table: (table,)), st.sampled_from(options(higher_is_better=(True, False)))
+        ),
+        1,
+        5,
+    ),
+    "friedman": ValueRow(
+        lambda table: metrics.friedman(table).statistic,
+        oracles.friedman_statistic,
+        given.result_tables(min_methods=3, min_datasets=2).map(lambda table: ((table,), {})),
+        0,
+    ),
+    "nemenyi": ValueRow(
+        metrics.nemenyi, oracles.nemenyi, given.result_tables().map(lambda table: ((table,), {})), 0, 1
+    ),
+    "critical_difference": ValueRow(
+        lambda k, n, alpha: oracles.studentized_range_sf(
+            metrics.critical_difference(k, n, alpha=alpha) * np.sqrt(2 * 6 * n / (k * (k + 1))), k
+        ),
+        lambda k, n, alpha: alpha,
+        st.tuples(st.integers(2, 12), st.integers(1, 30), st.floats(0.01, 0.2)).map(lambda args: (args, {})),
+        0,
+        1,
+    ),
+    "bayesian_signed_rank": ValueRow(
+        metrics.bayesian_signed_rank,
+        oracles.bayesian_signed_rank,
+        st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=4).map(
+            lambda pairs: (tuple(zip(*pairs, strict=True)), {"rope": 0.03125, "n_draws": 20, "seed": len(pairs)})
+        ),
+        0,
+        1,
+    ),
+    "stack_counts": ValueRow(
+        lambda chunks: _stacked(metrics.stack_counts(chunks)),
+        partial(_window_oracle, width=1),
+        _of_chunks().map(lambda chunks: ((chunks,), {})),
+        0,
+    ),
+    "cumulative_counts": ValueRow(
+        lambda chunks: _stacked(metrics.cumulative_counts(metrics.stack_counts(chunks))),
+        partial(_window_oracle, width=EVERY),
+        _of_chunks().map(lambda chunks: ((chunks,), {})),
+        0,
+    ),
+    "windowed_counts": ValueRow(
+        lambda chunks, width: _stacked(metrics.windowed_counts(metrics.stack_counts(chunks), width)),
+        _window_oracle,
+        st.tuples(_of_chunks(), st.integers(1, 8)).map(lambda pair: (pair, {})),
+        0,
+    ),
+}
+
+RESULT_TYPES = {"BayesianComparison", "FriedmanResult", "LabelCounts", "LearningSpeed"}
+
+
+def covered() -> set[str]:
+    """Names of the metrics that stand in the table."""
+    return {name.split(" ")[0] for name in (*LABEL_ROWS, *VALUE_ROWS)}

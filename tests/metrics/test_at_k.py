@@ -1,0 +1,60 @@
+"""The k best labels: ties, scikit-learn's NDCG, and the published variant that is another metric."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import ndcg_score
+
+import metrics
+from tests.strategies import LabelCase, scored_at_k
+
+
+@given(case=scored_at_k(("none",), ties=False))
+def test_ndcg_equals_scikit_learn_where_scores_differ(case: LabelCase) -> None:
+    if case.y_true.shape[1] == 1:
+        return  # scikit-learn refuses one column
+    expected = ndcg_score(case.y_true, case.other, k=case.extra[0])
+    assert metrics.ndcg_at_k(case.y_true, case.other, *case.extra) == pytest.approx(expected)
+
+
+@given(n_labels=st.integers(1, 5), k=st.integers(1, 5))
+def test_of_tied_labels_the_first_are_taken(n_labels: int, k: int) -> None:
+    k = min(k, n_labels)
+    first, last = np.eye(n_labels, dtype=int)[[0]], np.eye(n_labels, dtype=int)[[-1]]
+    tied = np.full((1, n_labels), 0.5)
+    assert metrics.recall_at_k(first, tied, k) == 1.0
+    assert metrics.recall_at_k(last, tied, k) == float(k == n_labels)
+    assert metrics.ndcg_at_k(last, tied, n_labels) == pytest.approx(1 / np.log2(n_labels + 1))
+
+
+def test_confident_absences_count_only_in_the_published_variant() -> None:
+    y_true, y_prob = [[1, 0, 0]], [[0.4, 0.1, 0.0]]
+    assert metrics.precision_at_k(y_true, y_prob, 2) == 0.5
+    assert metrics.confident_accuracy_at_k(y_true, y_prob, 2) == 1.0
+
+
+def test_one_half_is_a_presence() -> None:
+    assert metrics.confident_accuracy_at_k([[1]], [[0.5]], 1) == 1.0
+    assert metrics.confident_accuracy_at_k([[0]], [[0.5]], 1) == 0.0
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_large_tables_equal_a_stable_sort(k: int) -> None:
+    rng = np.random.default_rng(0)
+    y_true, y_score = rng.integers(0, 2, (20_000, 20)), rng.integers(0, 9, (20_000, 20)) / 8
+    best = np.argsort(-y_score, axis=1, kind="stable")[:, :k]
+    hits = np.take_along_axis(y_true, best, axis=1)
+    assert metrics.precision_at_k(y_true, y_score, k) == pytest.approx(hits.mean())
+    gain = (hits / np.log2(np.arange(2, k + 2))).sum(axis=1)
+    ideal = (-np.sort(-y_true, axis=1)[:, :k] / np.log2(np.arange(2, k + 2))).sum(axis=1)
+    expected = np.where(ideal > 0, gain / np.maximum(ideal, 1e-9), 0.0).mean()
+    assert metrics.ndcg_at_k(y_true, y_score, k) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("metric", [metrics.precision_at_k, metrics.recall_at_k, metrics.ndcg_at_k])
+def test_k_beyond_the_labels_that_count_is_refused(metric: Callable[..., float]) -> None:
+    with pytest.raises(ValueError, match=r"k must be at most .* Got k = 2 and a row with 1 instead"):
+        metric([[1, 0]], [[0.1, 0.2]], 2, label_mask=[True, False])

@@ -1,0 +1,108 @@
+"""Accuracy, forgetting and intransigence on sequences whose answers are known by hand or printed."""
+
+import math
+
+import numpy as np
+import pytest
+
+import metrics
+from tests.metrics import published
+
+# tasks 0, 1, 0 again, 2; the numbers are chosen so that every definition gives something else
+R = np.array(
+    [
+        [0.50, 0.40, 0.30],
+        [0.90, 0.45, 0.35],
+        [0.60, 0.80, 0.45],
+        [0.95, 0.55, 0.40],
+        [0.70, 0.50, 0.85],
+    ]
+)
+ORDER = [0, 1, 0, 2]
+
+
+def test_accuracy_of_the_three_kinds() -> None:
+    steps = [0.9, (0.6 + 0.8) / 2, (0.95 + 0.55) / 2, (0.7 + 0.5 + 0.85) / 3]
+    assert metrics.acc(R, ORDER) == pytest.approx(steps[-1])
+    assert metrics.acc(R, ORDER, when="mean") == pytest.approx(sum(steps) / 4)
+    assert metrics.aia(R, ORDER) == pytest.approx(sum(steps) / 4)
+    assert metrics.acc(R, ORDER, when="triangular") == pytest.approx((0.9 + 1.4 + 1.5 + 2.05) / 8)
+
+
+def test_forgetting_looks_for_the_best_from_the_first_visit_on() -> None:
+    high_start = R.copy()
+    high_start[0] = 1.0  # before any learning: no knowledge to forget
+    high_start[1, 1] = 1.0  # before task 1 was first visited
+    expected = ((0.95 - 0.70) + (0.80 - 0.50)) / 2
+    assert metrics.fm(high_start, ORDER) == pytest.approx(expected)
+
+
+def test_forgetting_of_the_current_task_is_left_out_unless_asked_for() -> None:
+    again, order = R[:4], ORDER[:3]
+    assert metrics.fm(again, order) == pytest.approx(0.80 - 0.55)
+    assert metrics.fm(again, order, include_current=True) == pytest.approx(((0.80 - 0.55) + (0.90 - 0.95)) / 2)
+
+
+def test_intransigence_compares_with_the_joint_model_when_a_task_is_new() -> None:
+    joint = [0.95, 0.85, 0.9]
+    assert metrics.intransigence(R, ORDER, joint) == pytest.approx(0.9 - 0.85)
+    assert metrics.intransigence(R, ORDER, joint, when="mean") == pytest.approx((0.05 + 0.05 + 0.05) / 3)
+
+
+def test_reference_scores_of_tasks_that_are_not_used_may_be_missing() -> None:
+    assert metrics.intransigence(R, ORDER, [math.nan, math.nan, 0.9]) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("run", "printed"),
+    [
+        (published.SUPPLEMENT_MONOLAB, 0.650),
+        (published.SUPPLEMENT_BILAB, 0.768),
+        (published.SUPPLEMENT_RAND, 0.875),
+        (published.EGC_MONOLAB, 0.654),
+        (published.EGC_BILAB, 0.755),
+        (published.EGC_RAND, 0.849),
+    ],
+)
+def test_the_papers_average_accuracy_comes_out(run: tuple[np.ndarray, list[int]], printed: float) -> None:
+    assert metrics.acc(*run, when="mean") == pytest.approx(printed, abs=6e-4)
+
+
+def test_an_order_of_sets_equals_the_order_of_numbers() -> None:
+    present = np.eye(3, dtype=bool)[ORDER]
+    for metric in (metrics.acc, metrics.aia, metrics.fm, metrics.bwt, metrics.fwt):
+        assert metric(R, ORDER) == metric(R, present)
+    assert metrics.stepwise_transfer(R, ORDER) == metrics.stepwise_transfer(R, present)
+
+
+def test_names_of_tasks_do_not_matter() -> None:
+    swap = [2, 0, 1]
+    renamed = [swap.index(task) for task in ORDER]
+    for metric in (metrics.acc, metrics.fm, metrics.bwt, metrics.fwt):
+        assert metric(R[:, swap], renamed) == pytest.approx(metric(R, ORDER))
+
+
+def test_a_missing_score_matters_only_where_it_is_used() -> None:
+    holes = R.copy()
+    holes[0] = math.nan
+    holes[1, 2] = math.nan
+    assert metrics.acc(holes, ORDER, when="triangular") == metrics.acc(R, ORDER, when="triangular")
+    assert metrics.fm(holes, ORDER) == metrics.fm(R, ORDER)
+
+
+@pytest.mark.parametrize(
+    ("metric", "cell"),
+    [(metrics.acc, (4, 1)), (metrics.fm, (2, 1)), (metrics.bwt, (3, 0)), (metrics.fwt, (0, 2))],
+)
+def test_a_missing_score_that_is_used_is_named(metric: object, cell: tuple[int, int]) -> None:
+    holes = R.copy()
+    holes[cell] = math.nan
+    with pytest.raises(ValueError, match=rf"R must be finite .* Got nan in R\[{cell[0]}, {cell[1]}\]"):
+        metric(holes, ORDER)
+
+
+def test_one_experience_has_accuracy_but_nothing_to_forget() -> None:
+    assert metrics.acc(R[:2], [0]) == 0.9
+    assert math.isnan(metrics.fm(R[:2], [0]))
+    assert math.isnan(metrics.bwt(R[:2], [0]))
+    assert math.isnan(metrics.fwt(R[:2], [0]))

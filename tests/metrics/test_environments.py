@@ -1,0 +1,89 @@
+"""Normalised cross-entropy: its fixed points, the toy example, and environments with one class."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.stats import entropy
+from sklearn.metrics import log_loss
+
+import metrics
+from tests.strategies import LabelCase, probabilities
+
+# people of domain A, then of domain B: hat, orange, responds
+PEOPLE = np.array(
+    [
+        *([0, 1, 1], [0, 1, 1], [0, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 0]),
+        *([0, 0, 1], [0, 0, 1], [0, 0, 0], [1, 1, 0], [1, 0, 0], [1, 0, 0]),
+    ]
+)
+DOMAIN = np.repeat(["A", "B"], 6)
+
+
+@given(case=probabilities(("none",)))
+def test_the_log_loss_is_that_of_scikit_learn(case: LabelCase) -> None:
+    scores = []
+    for t, p in zip(case.y_true.T, case.other.T, strict=True):
+        rate = t.mean()
+        base = entropy([rate, 1 - rate])
+        clipped = np.clip(p, 1e-15, 1 - 1e-15)
+        scores.append((log_loss(t, np.column_stack([1 - clipped, clipped]), labels=[0, 1]) - base) / base)
+    assert metrics.nce(case.y_true, case.other) == pytest.approx(np.mean(scores), rel=1e-6)
+
+
+def test_the_fixed_points() -> None:
+    y = np.array([1, 0, 0, 0])
+    assert metrics.nce(y, np.full(4, 0.25)) == pytest.approx(0)
+    assert metrics.nce(y, y) == pytest.approx(-1)
+    assert metrics.nce(y, np.full(4, 0.5)) > 0
+
+
+def test_the_invariant_feature_does_as_well_everywhere_and_the_spurious_one_does_not() -> None:
+    hat, orange, responds = PEOPLE.T
+    by_hat = np.where(hat == 1, 0.0, 2 / 3)
+    scores = metrics.nce_by_environment(responds, by_hat, DOMAIN)
+    assert scores["A"] == pytest.approx(scores["B"])
+    assert scores["A"] < 0
+    by_colour = np.where(orange == 1, 0.5, 0.0)  # what domain A alone would teach
+    spurious = metrics.nce_by_environment(responds, by_colour, DOMAIN)
+    assert spurious["A"] < 0 < spurious["B"] == metrics.worst_nce(responds, by_colour, DOMAIN)
+
+
+def test_eps_bounds_the_price_of_a_sure_mistake() -> None:
+    expected = (-np.log(0.1) - np.log(2)) / np.log(2)
+    assert metrics.nce([1, 0], [0.0, 1.0], eps=0.1) == pytest.approx(expected)
+
+
+def test_one_column_is_one_label() -> None:
+    assert metrics.nce([1, 0], [0.7, 0.4]) == metrics.nce([[1], [0]], [[0.7], [0.4]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([1, 1], [0.5, 0.5]), {}, "both classes of every label. Got one class only of label 0"),
+        (([1, 0], [0.5, 1.5]), {}, r"y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 1"),
+        (([1, 0], [0.5, np.nan]), {}, "y_prob must hold finite numbers. Got nan in row 1"),
+        (([1, 2], [0.5, 0.5]), {}, "y_true must hold only 0 and 1. Got 2 in row 1"),
+        (([1, 0], [0.5, 0.5]), {"eps": 0.5}, r"eps must be in \(0, 0.5\). Got 0.5"),
+        (([1, 0], [0.5]), {}, r"y_prob must have the shape of y_true"),
+        (([1, 0], [[0.5], [0.5]]), {}, "y_prob must be 1-D and label_mask None where y_true is 1-D"),
+        (([], []), {}, "y_true must hold at least one sample"),
+    ],
+)
+def test_bad_input_is_refused(arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metrics.nce(*arguments, **options)
+
+
+def test_an_environment_with_one_class_is_named() -> None:
+    with pytest.raises(
+        ValueError, match=r"both classes of every label in environment 'B'. Got one class only of label 0"
+    ):
+        metrics.worst_nce([1, 0, 1, 1], [0.5] * 4, ["A", "A", "B", "B"])
+
+
+def test_an_environment_is_due_for_every_row() -> None:
+    with pytest.raises(ValueError, match=r"environment must have shape \(2,\).* Got shape \(1,\)"):
+        metrics.worst_nce([1, 0], [0.5, 0.5], ["A"])

@@ -1,0 +1,198 @@
+"""Every public metric obeys the laws of its kind."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import metrics
+from tests.metrics.law_table import LABEL_ROWS, RESULT_TYPES, VALUE_ROWS, LabelRow, covered
+from tests.strategies import ANY, Kinds, LabelCase
+
+label_metrics = pytest.mark.parametrize("row", LABEL_ROWS.values(), ids=LABEL_ROWS.keys())
+value_metrics = pytest.mark.parametrize("row", VALUE_ROWS.values(), ids=VALUE_ROWS.keys())
+directed_metrics = pytest.mark.parametrize(
+    "row",
+    [row for row in LABEL_ROWS.values() if row.better],
+    ids=[name for name, row in LABEL_ROWS.items() if row.better],
+)
+
+
+def numbers(result: Any) -> np.ndarray:
+    """A result of any kind as an array."""
+    if isinstance(result, dict):
+        result = [result[key] for key in sorted(result)]
+    return np.asarray(result, dtype=np.float64)
+
+
+def same(first: Any, second: Any, tolerance: float = 1e-12) -> None:
+    np.testing.assert_allclose(numbers(first), numbers(second), rtol=tolerance, atol=tolerance)
+
+
+@cache  # to build a strategy takes longer than to draw from it
+def cases_of(cases: Callable[..., Any], kinds: Kinds) -> Any:
+    return cases(kinds)
+
+
+def draw_case(
+    data: st.DataObject, row: LabelRow, kinds: Kinds = ANY, untied: bool = False
+) -> tuple[LabelCase, dict[str, Any]]:
+    return data.draw(cases_of(row.untied if untied and row.untied else row.cases, kinds)), data.draw(
+        st.sampled_from(row.variants)
+    )
+
+
+def test_every_public_name_stands_in_the_table() -> None:
+    assert covered() | RESULT_TYPES == set(metrics.__all__)
+
+
+@label_metrics
+@given(data=st.data())
+def test_equals_the_loop_oracle(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row)
+    same(case.call(row.metric, **variant), case.call(row.oracle, **variant))
+
+
+@value_metrics
+@given(data=st.data())
+def test_value_equals_the_loop_oracle(row: Any, data: st.DataObject) -> None:
+    args, options = data.draw(row.cases)
+    same(row.metric(*args, **options), row.oracle(*args, **options), tolerance=1e-9)
+
+
+@label_metrics
+@given(data=st.data())
+def test_stays_in_its_range(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row)
+    result = numbers(case.call(row.metric, **variant))
+    assert np.all(np.isnan(result) | ((result >= row.low - 1e-12) & (result <= row.high + 1e-12)))
+
+
+@value_metrics
+@given(data=st.data())
+def test_value_stays_in_its_range(row: Any, data: st.DataObject) -> None:
+    args, options = data.draw(row.cases)
+    result = numbers(row.metric(*args, **options))
+    assert np.all(np.isnan(result) | ((result >= row.low - 1e-9) & (result <= row.high + 1e-9)))
+
+
+@directed_metrics
+@given(data=st.data())
+def test_a_perfect_prediction_is_best(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row)
+    truth = replace(case, other=case.y_true.astype(case.other.dtype))
+    difference = row.better * (numbers(truth.call(row.metric, **variant)) - numbers(case.call(row.metric, **variant)))
+    assert np.all(np.isnan(difference) | (difference >= -1e-12))
+
+
+def assert_untouched(call: Callable[[], Any], arguments: Any) -> None:
+    """Call with every array locked, and see that everything else is as it was."""
+    before = repr(arguments)
+    for value in arguments:
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+    call()
+    assert repr(arguments) == before
+
+
+@label_metrics
+@given(data=st.data())
+def test_changes_no_input(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row)
+    assert_untouched(
+        lambda: case.call(row.metric, **variant), [case.y_true, case.other, case.mask, *case.extra, case.options]
+    )
+
+
+@value_metrics
+@given(data=st.data())
+def test_value_changes_no_input(row: Any, data: st.DataObject) -> None:
+    args, options = data.draw(row.cases)
+    assert_untouched(lambda: row.metric(*args, **options), [*args, options])
+
+
+@label_metrics
+@given(data=st.data())
+def test_order_of_samples_does_not_matter(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row)
+    order = data.draw(st.permutations(range(len(case.y_true))))
+    same(case.call(row.metric, **variant), case.rows(list(order)).call(row.metric, **variant))
+
+
+@label_metrics
+@given(data=st.data())
+def test_order_of_labels_does_not_matter(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row, untied=True)
+    order = data.draw(st.permutations(range(case.y_true.shape[1])))
+    result = numbers(case.call(row.metric, **variant))
+    same(result[..., order] if row.per_label else result, case.columns(order).call(row.metric, **variant))
+
+
+@label_metrics
+@given(data=st.data(), dtype=st.sampled_from([bool, np.int8, np.int64, np.uint16, np.float32, np.float64, ">i4", list]))
+def test_types_of_numbers_are_alike(row: LabelRow, data: st.DataObject, dtype: Any) -> None:
+    case, variant = draw_case(data, row)
+    expected = case.call(row.metric, **variant)
+
+    def convert(table: np.ndarray) -> Any:
+        if table.dtype == np.float64:  # scores
+            return table.astype(np.float32)
+        return table.tolist() if dtype is list else table.astype(dtype)
+
+    changed = replace(case, y_true=convert(case.y_true), other=convert(case.other))
+    same(expected, changed.call(row.metric, **variant), tolerance=1e-6)
+
+
+@label_metrics
+@given(data=st.data(), kind=st.sampled_from([sparse.csr_array, sparse.csr_matrix]))
+def test_sparse_labels_score_as_dense_ones(row: LabelRow, data: st.DataObject, kind: Any) -> None:
+    case, variant = draw_case(data, row)
+    changed = replace(case, y_true=kind(case.y_true))
+    if case.other.dtype == np.uint8 and data.draw(st.booleans()):
+        changed = replace(changed, other=kind(case.other))
+    same(case.call(row.metric, **variant), changed.call(row.metric, **variant))
+
+
+@label_metrics
+@given(data=st.data())
+def test_rows_without_a_label_follow_the_convention(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row)
+    case.y_true[:1] = 0
+    if case.other.dtype == np.uint8 and data.draw(st.booleans()):
+        case.other[:1] = 0
+    same(case.call(row.metric, **variant), case.call(row.oracle, **variant))
+
+
+@label_metrics
+@given(data=st.data())
+def test_masked_cells_do_not_matter(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row, ("labels", "rows"))
+    outside = ~np.broadcast_to(case.mask, case.y_true.shape)
+    expected = case.call(row.metric, **variant)
+    case.y_true[outside] = 1 - case.y_true[outside]
+    case.other[outside] = 1 - case.other[outside]
+    same(expected, case.call(row.metric, **variant))
+
+
+@label_metrics
+@given(data=st.data())
+def test_a_mask_equals_deleting_columns(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row, ("labels",))
+    kept = np.flatnonzero(case.mask)
+    result = numbers(case.call(row.metric, **variant))
+    without_mask = replace(case.columns(kept), mask=None)
+    same(result[..., kept] if row.per_label else result, without_mask.call(row.metric, **variant))
+
+
+@label_metrics
+@given(data=st.data())
+def test_a_mask_for_all_rows_equals_one_per_row(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row, ("labels",))
+    repeated = replace(case, mask=np.tile(case.mask, (len(case.y_true), 1)))
+    same(case.call(row.metric, **variant), repeated.call(row.metric, **variant))

@@ -1,0 +1,208 @@
+"""Bad input is refused in one sentence that says what must be what, and what was got."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import metrics
+
+Y = np.array([[1, 0, 1], [0, 1, 1]])
+S = np.array([[0.9, 0.2, 0.8], [0.1, 0.7, 0.6]])
+
+DECISIONS: dict[str, Callable[..., Any]] = {
+    name: getattr(metrics, name)
+    for name in (
+        *("ba_macro", "f1", "hamming_loss", "jaccard", "label_counts", "pragma"),
+        *("precision", "pw_js", "recall", "subset_accuracy"),
+    )
+}
+DECISIONS["refinement_recall"] = lambda y_true, y_pred, **kw: metrics.refinement_recall(y_true, y_pred, {0: 1}, **kw)
+SCORES: dict[str, Callable[..., Any]] = {
+    name: getattr(metrics, name) for name in ("coverage", "lrap", "nce", "one_error", "ranking_loss", "rmse")
+}
+AT_K = {
+    name: getattr(metrics, name) for name in ("confident_accuracy_at_k", "ndcg_at_k", "precision_at_k", "recall_at_k")
+}
+SCORES |= {name: lambda y, s, metric=metric, **kw: metric(y, s, 1, **kw) for name, metric in AT_K.items()}
+
+each_decision = pytest.mark.parametrize("metric", DECISIONS.values(), ids=DECISIONS)
+each_score = pytest.mark.parametrize("metric", SCORES.values(), ids=SCORES)
+each_label_metric = pytest.mark.parametrize(
+    ("metric", "other"),
+    [(metric, Y) for metric in DECISIONS.values()] + [(metric, S) for metric in SCORES.values()],
+    ids=[*DECISIONS, *SCORES],
+)
+
+
+@each_label_metric
+def test_shapes_must_not_differ(metric: Callable[..., Any], other: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"y_\w+ must have the shape of y_true, \(2, 3\). Got \(1, 3\) instead"):
+        metric(Y, other[:1])
+    with pytest.raises(ValueError, match=r"must have the shape of y_true, \(2, 3\). Got \(2, 2\) instead"):
+        metric(Y, other[:, :2])
+
+
+@each_label_metric
+def test_arrays_must_not_be_empty(metric: Callable[..., Any], other: np.ndarray) -> None:
+    for shape in ((0, 3), (2, 0)):
+        with pytest.raises(ValueError, match=r"y_true must hold at least one sample and one label. Got shape"):
+            metric(np.zeros(shape), np.zeros(shape))
+
+
+@each_label_metric
+@pytest.mark.parametrize("value", [2, -1, 0.5, math.nan, math.inf])
+def test_true_labels_must_be_0_or_1(metric: Callable[..., Any], other: np.ndarray, value: float) -> None:
+    y_true = Y.astype(float if isinstance(value, float) else int)
+    y_true[1, 2] = value
+    with pytest.raises(ValueError, match=rf"y_true must hold only 0 and 1. Got {value} in row 1, label 2 instead"):
+        metric(y_true, other)
+
+
+@each_decision
+@pytest.mark.parametrize("value", [2, -1, 0.5, math.nan])
+def test_predicted_labels_must_be_0_or_1(metric: Callable[..., Any], value: float) -> None:
+    y_pred = Y.astype(float if isinstance(value, float) else int)
+    y_pred[0, 1] = value
+    with pytest.raises(ValueError, match=rf"y_pred must hold only 0 and 1. Got {value} in row 0, label 1 instead"):
+        metric(Y, y_pred)
+
+
+@each_score
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_must_be_finite(metric: Callable[..., Any], value: float, dtype: Any) -> None:
+    y_score = S.astype(dtype)
+    y_score[1, 0] = value
+    with pytest.raises(ValueError, match=rf"y_\w+ must hold finite numbers. Got {value} in row 1, label 0 instead"):
+        metric(Y, y_score)
+
+
+@pytest.mark.parametrize("metric", AT_K.values(), ids=AT_K)
+@pytest.mark.parametrize("k", [0, -1, 4, 1.5, True, "1", None])
+def test_k_must_be_a_number_of_labels(metric: Callable[..., Any], k: Any) -> None:
+    with pytest.raises(ValueError, match=rf"k must be an integer from 1 to n_labels = 3. Got {k!r} instead"):
+        metric(Y, S, k)
+
+
+def test_numpy_integers_are_numbers_of_labels() -> None:
+    assert metrics.precision_at_k(Y, S, np.int64(2)) == metrics.precision_at_k(Y, S, 2)
+
+
+@each_label_metric
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        ([True, False], r"label_mask must have shape \(3,\) or \(2, 3\). Got \(2,\)"),
+        ([[True, False, True]], r"label_mask must have shape \(3,\) or \(2, 3\). Got \(1, 3\)"),
+        ([1, 0, 1], "label_mask must be boolean. Got dtype int64"),
+        ([False, False, False], "label_mask must keep at least one label. Got a mask that is False everywhere"),
+    ],
+)
+def test_a_mask_must_fit(metric: Callable[..., Any], other: np.ndarray, mask: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metric(Y, other, label_mask=mask)
+
+
+@pytest.mark.parametrize(("metric", "other"), [(metrics.ba_macro, Y), (metrics.rmse, S)])
+@pytest.mark.parametrize(
+    ("y_true", "message"),
+    [
+        ([1, 0, 1], r"y_true must be 2-D, of shape \(n_samples, n_labels\). Got shape \(3,\)"),
+        ([["1", "0"]], "y_true must hold numbers or booleans. Got dtype <U1"),
+        (np.array([[None, 1]]), "y_true must hold numbers or booleans. Got dtype object"),
+        (sparse.csr_array((0, 3)), r"y_true must hold at least one sample and one label. Got shape \(0, 3\)"),
+        (sparse.csr_array([[2, 0, 1], [0, 0, 1]]), "y_true must hold only 0 and 1. Got 2"),
+    ],
+)
+def test_a_table_must_be_a_table(metric: Callable[..., Any], other: np.ndarray, y_true: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metric(y_true, other)
+
+
+def test_scores_must_be_dense() -> None:
+    with pytest.raises(ValueError, match=r"y_score must be a dense array. Got a sparse csr_array"):
+        metrics.rmse(Y, sparse.csr_array(S))
+
+
+def test_probabilities_must_be_probabilities() -> None:
+    with pytest.raises(ValueError, match=r"y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 0, label 1"):
+        metrics.confident_accuracy_at_k([[1, 0]], [[0.5, 1.5]], 1)
+
+
+def test_a_bad_cell_far_down_is_named() -> None:
+    y_true = np.zeros((200_000, 3))
+    y_true[150_001, 2] = 7
+    with pytest.raises(ValueError, match=r"Got 7.0 in row 150001, label 2"):
+        metrics.hamming_loss(np.zeros((200_000, 3)), y_true)
+
+
+@pytest.mark.parametrize("value", [0.5, 2, "warn", None])
+def test_zero_division_must_be_one_of_three(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"zero_division must be 0, 1 or NaN. Got"):
+        metrics.f1(Y, Y, zero_division=value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.ba_macro(Y, Y, one_class="drop"), "one_class must be one of 'skip', 'recall', 'river'"),
+        (lambda: metrics.f1(Y, Y, average="weighted"), "average must be one of 'samples', 'micro', 'macro', None"),
+        (lambda: metrics.acc([[0.5], [0.5]], [0], when="last"), "when must be one of 'final', 'mean', 'triangular'"),
+        (lambda: metrics.bwt([[0.5], [0.5]], [0], reference=1), "reference must be one of 'last', 'first'. Got 1"),
+    ],
+)
+def test_an_option_must_be_known(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_sparse_tables_with_explicit_zeros_and_duplicates_are_read_as_they_mean() -> None:
+    explicit = sparse.csr_matrix((np.array([1, 0]), np.array([0, 1]), np.array([0, 2, 2])), shape=(2, 2))
+    assert metrics.hamming_loss(explicit, [[1, 0], [0, 0]]) == 0.0
+    twice = sparse.csr_matrix((np.array([1, 1]), np.array([0, 0]), np.array([0, 2, 2])), shape=(2, 2))
+    with pytest.raises(ValueError, match=r"y_pred must hold only 0 and 1. Got 2"):
+        metrics.hamming_loss([[1, 0], [0, 0]], twice)
+    assert explicit.nnz == twice.nnz == 2
+
+
+CONTINUAL = {name: getattr(metrics, name) for name in ("acc", "aia", "bwt", "fm", "fwt", "stepwise_transfer")}
+CONTINUAL["intransigence"] = lambda R, order: metrics.intransigence(R, order, [0.5, 0.5])
+
+
+@pytest.mark.parametrize("metric", CONTINUAL.values(), ids=CONTINUAL)
+@pytest.mark.parametrize(
+    ("R", "order", "message"),
+    [
+        ([[0.5, 0.5]] * 2, [0, 1], r"R must have n_experiences \+ 1 = 3 rows, row 0 measured .* Got 2 rows"),
+        ([[0.5, 0.5]] * 3, [0, 2], "order must name tasks 0 to 1, the columns of R. Got 2"),
+        ([[0.5, 0.5]] * 3, [0, -1], "order must name tasks 0 to 1, the columns of R. Got -1"),
+        ([[0.5, 0.5]] * 3, [[True, False]] * 2 + [[False, True]], r"R must have n_experiences \+ 1 = 4 rows"),
+        ([[0.5, 0.5]] * 3, [[True], [True]], "order must have one column per task of R, 2. Got 1"),
+        ([[0.5, 0.5]] * 3, [[True, False], [False, False]], "one task per experience. Got none for experience 2"),
+        ([[0.5, 0.5]] * 3, [], r"order must be .* Got dtype float64 and shape \(0,\)"),
+        ([[0.5, 0.5]] * 3, [0.0, 1.0], "order must be .* Got dtype float64"),
+        ([[0.5, 0.5]] * 3, [[0, 1], [1, 0]], r"order must be .* Got dtype int64 and shape \(2, 2\)"),
+        ([0.5, 0.5, 0.5], [0, 1], r"R must be .* Got dtype float64 and shape \(3,\)"),
+        ([], [0], r"R must be .* Got dtype float64 and shape \(0,\)"),
+        ([["a", "b"]] * 3, [0, 1], "R must be .* Got dtype <U1"),
+        ([[math.inf, math.nan]] * 3, [0, 1], "R must be finite in every cell that is used. Got"),
+    ],
+)
+def test_a_history_must_be_whole(metric: Callable[..., Any], R: Any, order: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metric(R, order)
+
+
+@pytest.mark.parametrize("scores", [[0.5], [[0.5, 0.5]], ["a", "b"]])
+def test_reference_scores_must_be_one_per_task(scores: Any) -> None:
+    with pytest.raises(ValueError, match=r"reference_scores must be 2 numbers, one per task. Got dtype .* and shape"):
+        metrics.fwt([[0.5, 0.5]] * 3, [0, 1], reference_scores=scores)
+
+
+def test_a_missing_reference_score_is_named() -> None:
+    with pytest.raises(ValueError, match=r"reference_scores must be finite .* Got nan for task 1"):
+        metrics.fwt([[0.5, 0.5]] * 3, [0, 1], reference_scores=[0.5, math.nan])

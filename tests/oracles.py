@@ -1,0 +1,400 @@
+"""Slow loops over plain numbers: what the metrics must equal, written from the definitions and sharing no code."""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+NAN = float("nan")
+
+
+def cells(y_true: Any, other: Any, label_mask: Any) -> list[list[tuple[int, float, int]]]:
+    """Per row, (truth, other, label) of every cell that counts."""
+    y_true, other = np.asarray(y_true), np.asarray(other)
+    mask = np.ones(y_true.shape, bool) if label_mask is None else np.broadcast_to(label_mask, y_true.shape)
+    return [
+        [(int(y_true[i, j]), float(other[i, j]), j) for j in range(y_true.shape[1]) if mask[i, j]]
+        for i in range(y_true.shape[0])
+    ]
+
+
+def mean(values: Sequence[float]) -> float:
+    """Mean of what is defined."""
+    values = [value for value in values if not math.isnan(value)]
+    return sum(values) / len(values) if values else NAN
+
+
+def ratio(top: float, bottom: float, zero_division: float) -> float:
+    return top / bottom if bottom else zero_division
+
+
+# decisions
+
+
+def counts(y_true: Any, y_pred: Any, label_mask: Any = None) -> list[list[int]]:
+    """Rows tp, fp, fn, tn; one column per label."""
+    table = [[0] * np.asarray(y_true).shape[1] for _ in range(4)]
+    for row in cells(y_true, y_pred, label_mask):
+        for t, p, j in row:
+            table[{(1, 1): 0, (0, 1): 1, (1, 0): 2, (0, 0): 3}[t, int(p)]][j] += 1
+    return table
+
+
+def ba_macro(y_true: Any, y_pred: Any, label_mask: Any = None, one_class: str = "skip") -> float:
+    scores = []
+    for tp, fp, fn, tn in zip(*counts(y_true, y_pred, label_mask), strict=True):
+        recalls = [hit / n for hit, n in ((tp, tp + fn), (tn, tn + fp)) if n]
+        met = [c for c, n in ((1, tp + fn + fp), (0, tn + fp + fn)) if n]
+        if one_class == "skip" and len(recalls) == 2:
+            scores.append(sum(recalls) / 2)
+        if one_class == "recall" and recalls:
+            scores.append(sum(recalls) / len(recalls))
+        if one_class == "river" and met:
+            scores.append(sum(recalls) / len(met))
+    return mean(scores)
+
+
+def _ratio(name: str, tp: int, fp: int, fn: int, zero_division: float) -> float:
+    if name == "precision":
+        return ratio(tp, tp + fp, zero_division)
+    if name == "recall":
+        return ratio(tp, tp + fn, zero_division)
+    if name == "jaccard":
+        return ratio(tp, tp + fp + fn, zero_division)
+    if tp + fp + fn == 0:
+        return zero_division
+    p, r = ratio(tp, tp + fp, 0), ratio(tp, tp + fn, 0)
+    return ratio(2 * p * r, p + r, 0.0)
+
+
+def decision_ratio(name: str) -> Callable[..., Any]:
+    def oracle(
+        y_true: Any, y_pred: Any, label_mask: Any = None, average: str | None = "samples", zero_division: float = 0.0
+    ) -> Any:
+        if average == "samples":
+            rows = [row for row in cells(y_true, y_pred, label_mask) if row]
+            tallies = [[sum((t, p) == kind for t, p, _ in row) for kind in ((1, 1), (0, 1), (1, 0))] for row in rows]
+            return mean([_ratio(name, *tally, zero_division) for tally in tallies])
+        columns = list(zip(*counts(y_true, y_pred, label_mask), strict=True))
+        if average == "micro":
+            return _ratio(name, *[sum(column[i] for column in columns) for i in range(3)], zero_division)
+        values = [_ratio(name, *column[:3], zero_division) if any(column) else NAN for column in columns]
+        return values if average is None else mean(values)
+
+    return oracle
+
+
+def hamming_loss(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
+    wrong = [t != p for row in cells(y_true, y_pred, label_mask) for t, p, _ in row]
+    return sum(wrong) / len(wrong)
+
+
+def subset_accuracy(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
+    return mean([all(t == p for t, p, _ in row) for row in cells(y_true, y_pred, label_mask) if row])
+
+
+def pw_js(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
+    scores = []
+    for row in cells(y_true, y_pred, label_mask):
+        true, pred = {j for t, _, j in row if t}, {j for _, p, j in row if p}
+        if not true | pred:
+            scores.append(1.0 if row else NAN)
+        else:
+            scores.append(len(true & pred) / len(true | pred) * ratio(len(true & pred), len(pred), 0.0))
+    return mean(scores)
+
+
+def refinement_recall(
+    y_true: Any, y_pred: Any, parents: Mapping[int, int], label_mask: Any = None, zero_division: float = 0.0
+) -> float:
+    found = [p for row in cells(y_true, y_pred, label_mask) for t, p, j in row if t and j in parents]
+    return ratio(sum(found), len(found), zero_division)
+
+
+def hierarchy_consistency(y_pred: Any, parents: Mapping[int, int], label_mask: Any = None) -> float:
+    kept = []
+    for row in cells(y_pred, y_pred, label_mask):
+        labels = {j: p for _, p, j in row}
+        broken = [j for j in labels if labels[j] and j in parents and labels.get(parents[j]) == 0]
+        kept.append(float(not broken) if row else NAN)
+    return mean(kept)
+
+
+def pragma(
+    y_true: Any, y_pred: Any, importance: Any = 1.0, compromise: Any = (0.5, 0.5), labels: Any = None, local: Any = None
+) -> float:
+    total = weight = 0.0
+    for c in sorted(set(y_true) if labels is None else set(y_true) & set(labels)):
+        hits = sum(t == p == c for t, p in zip(y_true, y_pred, strict=True))
+        r = hits / sum(t == c for t in y_true)
+        p = ratio(hits, sum(q == c for q in y_pred), 0.0)
+        theta = importance[c] if isinstance(importance, Mapping) else importance
+        x, y = compromise[c] if isinstance(compromise, Mapping) else compromise
+        alpha = -1 / (1 + (1 - y) / (1 - x))
+        total += theta * (local(r, p) if local else 1 + alpha * r + (-1 - alpha) * p)
+        weight += theta
+    return ratio(total, weight, NAN)
+
+
+def pragma_multilabel(y_true: Any, y_pred: Any, label_mask: Any = None, **options: Any) -> float:
+    """Each label is the class "present" of a two-class problem of its own; means over labels are weighted by theta."""
+    own = {name: value if isinstance(value, Mapping) else {} for name, value in options.items()}
+    total = weight = 0.0
+    columns: dict[int, list[tuple[int, float]]] = {j: [] for j in range(np.asarray(y_true).shape[1])}
+    for row in cells(y_true, y_pred, label_mask):
+        for t, p, j in row:
+            columns[j].append((t, p))
+    for j, pairs in columns.items():
+        if any(t for t, _ in pairs):
+            ours = {name: own[name].get(j, value) for name, value in options.items()}
+            theta = ours.pop("importance", 1.0)
+            total += theta * pragma([t for t, _ in pairs], [int(p) for _, p in pairs], labels=[1], **ours)
+            weight += theta
+    return ratio(total, weight, NAN)
+
+
+# scores
+
+
+def _by_score(row: list[tuple[int, float, int]]) -> list[tuple[int, float, int]]:
+    return sorted(row, key=lambda cell: (-cell[1], cell[2]))
+
+
+def _rows(score_row: Callable[..., float]) -> Callable[..., float]:
+    def oracle(y_true: Any, y_score: Any, *args: Any, label_mask: Any = None, **options: Any) -> float:
+        return mean([score_row(row, *args, **options) for row in cells(y_true, y_score, label_mask) if row])
+
+    return oracle
+
+
+@_rows
+def precision_at_k(row: Any, k: int) -> float:
+    return sum(t for t, _, _ in _by_score(row)[:k]) / k
+
+
+@_rows
+def recall_at_k(row: Any, k: int, zero_division: float = 0.0) -> float:
+    return ratio(sum(t for t, _, _ in _by_score(row)[:k]), sum(t for t, _, _ in row), zero_division)
+
+
+@_rows
+def ndcg_at_k(row: Any, k: int, zero_division: float = 0.0) -> float:
+    def gain(relevances: list[int]) -> float:
+        return sum(t / math.log2(place + 2) for place, t in enumerate(relevances[:k]))
+
+    return ratio(
+        gain([t for t, _, _ in _by_score(row)]), gain(sorted((t for t, _, _ in row), reverse=True)), zero_division
+    )
+
+
+@_rows
+def confident_accuracy_at_k(row: Any, k: int) -> float:
+    ranked = sorted(row, key=lambda cell: (-max(cell[1], 1 - cell[1]), cell[2]))
+    return sum(t == (p >= 0.5) for t, p, _ in ranked[:k]) / k
+
+
+@_rows
+def rmse(row: Any) -> float:
+    return math.sqrt(sum((s - t) ** 2 for t, s, _ in row) / len(row))
+
+
+@_rows
+def one_error(row: Any) -> float:
+    return 1.0 - _by_score(row)[0][0]
+
+
+@_rows
+def coverage(row: Any) -> float:
+    relevant = [s for t, s, _ in row if t]
+    return float(sum(s >= min(relevant) for _, s, _ in row)) if relevant else 0.0
+
+
+@_rows
+def ranking_loss(row: Any) -> float:
+    pairs = [s >= r for t, r, _ in row if t for u, s, _ in row if not u]
+    return ratio(sum(pairs), len(pairs), 0.0)
+
+
+@_rows
+def lrap(row: Any) -> float:
+    purities = [sum(t for t, r, _ in row if r >= s) / sum(r >= s for _, r, _ in row) for u, s, _ in row if u]
+    return ratio(sum(purities), len(purities), 1.0)
+
+
+def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15) -> float:
+    columns: dict[int, list[tuple[int, float]]] = {}
+    for row in cells(y_true, y_prob, label_mask):
+        for t, p, j in row:
+            columns.setdefault(j, []).append((t, min(max(p, eps), 1 - eps)))
+    scores = []
+    for pairs in columns.values():
+        loss = -sum(math.log(p if t else 1 - p) for t, p in pairs) / len(pairs)
+        rate = sum(t for t, _ in pairs) / len(pairs)
+        entropy = -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)
+        scores.append((loss - entropy) / entropy)
+    return sum(scores) / len(scores)
+
+
+def nce_by_environment(
+    y_true: Any, y_prob: Any, environment: Any, label_mask: Any = None, eps: float = 1e-15
+) -> dict[Any, float]:
+    y_true, y_prob = np.asarray(y_true), np.asarray(y_prob)
+    mask = np.broadcast_to(True if label_mask is None else label_mask, y_true.shape)
+    chosen = {e: [i for i, own in enumerate(environment) if own == e] for e in sorted(set(environment))}
+    return {e: nce(y_true[rows], y_prob[rows], mask[rows], eps) for e, rows in chosen.items()}
+
+
+# continual
+
+
+def visits(order: Any, n_tasks: int) -> list[set[int]]:
+    """Tasks of each experience."""
+    order = np.asarray(order)
+    if order.ndim == 1:
+        return [{int(task)} for task in order]
+    return [{j for j in range(n_tasks) if row[j]} for row in order]
+
+
+def _history(R: Any, order: Any) -> tuple[Any, list[set[int]], int, list[set[int]], dict[int, list[int]]]:
+    R = np.asarray(R, float).tolist()
+    now = [set(), *visits(order, len(R[0]))]
+    seen = [set().union(*now[: s + 1]) for s in range(len(now))]
+    when = {j: [s for s in range(1, len(now)) if j in now[s]] for j in seen[-1]}
+    return R, now, len(now) - 1, seen, when
+
+
+def acc(R: Any, order: Any, when: str = "final") -> float:
+    R, _, last, seen, _ = _history(R, order)
+    averages = [mean([R[s][j] for j in seen[s]]) for s in range(1, last + 1)]
+    if when == "triangular":
+        return mean([R[s][j] for s in range(1, last + 1) for j in seen[s]])
+    return averages[-1] if when == "final" else mean(averages)
+
+
+def bwt(R: Any, order: Any, reference: str = "last", include_current: bool = False) -> float:
+    R, now, last, _, when = _history(R, order)
+    tasks = [j for j in when if include_current or j not in now[last]]
+    return mean([R[last][j] - R[when[j][-1 if reference == "last" else 0]][j] for j in tasks])
+
+
+def fwt(R: Any, order: Any, reference_scores: Any = None) -> float:
+    R, _, _, _, when = _history(R, order)
+    new = [j for j in when if when[j][0] > 1]
+    if reference_scores is not None:
+        return mean([R[when[j][0]][j] - reference_scores[j] for j in new])
+    return mean([R[when[j][0] - 1][j] - R[0][j] for j in new])
+
+
+def fm(R: Any, order: Any, include_current: bool = False) -> float:
+    R, now, last, seen, when = _history(R, order)
+    tasks = [j for j in seen[last - 1] if include_current or j not in now[last]]
+    return mean([max(R[s][j] for s in range(when[j][0], last)) - R[last][j] for j in tasks])
+
+
+def intransigence(R: Any, order: Any, reference_scores: Any, when: str = "final") -> float:
+    R, _, _, _, visited = _history(R, order)
+    newest = max(steps[0] for steps in visited.values())
+    tasks = [j for j in visited if when == "mean" or visited[j][0] == newest]
+    return mean([reference_scores[j] - R[visited[j][0]][j] for j in tasks])
+
+
+def stepwise_transfer(
+    R: Any, order: Any, baseline: str = "measured", include_current: bool = False
+) -> dict[str, float]:
+    R, now, last, seen, _ = _history(R, order)
+    if baseline == "zero":
+        R[0] = [0.0] * len(R[0])
+    steps: dict[str, list[float]] = {key: [] for key in ("BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-")}
+    for s in range(1, last + 1):
+        backward = [j for j in seen[s - 1] if include_current or j not in now[s]]
+        forward = [j for j in range(len(R[0])) if j not in seen[s]]
+        for name, tasks in (("BWT", backward), ("FWT", forward)):
+            changes = [R[s][j] - R[s - 1][j] for j in tasks]
+            steps[name].append(mean(changes))
+            steps[name + "+"].append(mean([change for change in changes if change >= 0]))
+            steps[name + "-"].append(mean([change for change in changes if change < 0]))
+    means = {name: mean(values) for name, values in steps.items()}
+    return {name: 0.0 if math.isnan(value) else value for name, value in means.items()}
+
+
+# curves
+
+
+def first_reaching(instances: Any, scores: Any, level: float, after: float) -> float:
+    for n, score in zip(instances, scores, strict=True):
+        if n >= after and score >= level:
+            return n
+    return math.inf
+
+
+def learning_speed(instances: Any, scores: Any, target: float, warm_up: float = 0) -> tuple[float, int, int]:
+    needed = [first_reaching(instances, run, target, warm_up) for run in np.atleast_2d(scores).tolist()]
+    reached = [n for n in needed if n < math.inf]
+    return (sum(reached) / len(reached) if reached else math.inf), len(reached), len(needed)
+
+
+def transition_time(instances: Any, scores: Any, boundary: float, warm_up: float = 0) -> float:
+    pairs = [(n, s) for n, s in zip(instances, scores, strict=True) if n <= boundary and not math.isnan(s)]
+    after = [(n, s) for n, s in zip(instances, scores, strict=True) if n > boundary]
+    reached = first_reaching(*zip(*after, strict=True), pairs[-1][1], boundary + warm_up)
+    return reached - boundary
+
+
+def area_under_curve(instances: Any, scores: Any) -> float:
+    points = [(n, s) for n, s in zip(instances, scores, strict=True) if not math.isnan(s)]
+    area = sum((m - n) * (s + r) / 2 for (n, s), (m, r) in itertools.pairwise(points))
+    return area / (points[-1][0] - points[0][0])
+
+
+# significance
+
+
+def average_ranks(scores: Any, higher_is_better: bool = True) -> list[float]:
+    table = [[-s if higher_is_better else s for s in row] for row in np.asarray(scores, float).tolist()]
+    ranks = [[1 + sum(o < s for o in row) + (sum(o == s for o in row) - 1) / 2 for s in row] for row in table]
+    return [sum(column) / len(column) for column in zip(*ranks, strict=True)]
+
+
+def friedman_statistic(scores: Any) -> float:
+    """Friedman's chi-squared with the correction for ties, from Demšar's formula and the sizes of the tied groups."""
+    table = np.asarray(scores, float).tolist()
+    n, k = len(table), len(table[0])
+    ranks = average_ranks(scores)
+    plain = 12 * n / (k * (k + 1)) * (sum(rank**2 for rank in ranks) - k * (k + 1) ** 2 / 4)
+    ties = sum(row.count(value) ** 3 - row.count(value) for row in table for value in set(row))
+    return ratio(plain, 1 - ties / (n * k * (k**2 - 1)), NAN)
+
+
+def studentized_range_sf(q: float, k: int) -> float:
+    """P(range of k standard normals > q), by Simpson's rule on its textbook integral."""
+    nodes = np.linspace(-9, 9, 4001)
+    density = np.exp(-(nodes**2) / 2) / math.sqrt(2 * math.pi)
+    upper = np.array([0.5 * (1 + math.erf(z / math.sqrt(2))) for z in nodes])
+    lower = np.array([0.5 * (1 + math.erf((z - q) / math.sqrt(2))) for z in nodes])
+    weights = np.ones(len(nodes))
+    weights[1:-1:2], weights[2:-1:2] = 4, 2
+    return float(1 - k * np.sum(weights * density * (upper - lower) ** (k - 1)) * (nodes[1] - nodes[0]) / 3)
+
+
+def nemenyi(scores: Any) -> list[list[float]]:
+    n, k = np.shape(scores)
+    ranks = average_ranks(scores)
+    error = math.sqrt(k * (k + 1) / (6 * n))
+    return [
+        [1.0 if a == b else studentized_range_sf(abs(a - b) / error * math.sqrt(2), k) for b in ranks] for a in ranks
+    ]
+
+
+def bayesian_signed_rank(first: Any, second: Any, rope: float, n_draws: int, seed: int) -> list[float]:
+    z = [0.0] + [a - b for a, b in zip(first, second, strict=True)]
+    draws = np.random.default_rng(seed).dirichlet([0.5] + [1.0] * (len(z) - 1), size=n_draws).tolist()
+    won = [0.0, 0.0, 0.0]
+    for weights in draws:
+        mass = [0.0, 0.0, 0.0]
+        for (a, w), (b, v) in itertools.product(zip(z, weights, strict=True), repeat=2):
+            middle = (a + b) / 2
+            mass[0 if middle > rope else 2 if middle < -rope else 1] += w * v
+        won[mass.index(max(mass))] += 1 / n_draws
+    return won

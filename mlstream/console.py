@@ -16,6 +16,8 @@ from mlstream.protocol.results import RunResult
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
+# Rich takes 80 columns where there is no terminal: too few for a table of scores.
+_WIDTH_WITHOUT_TERMINAL = 140
 
 
 def say(message: str) -> None:
@@ -28,12 +30,12 @@ def show_datasets(entries: Iterable[DatasetEntry]) -> None:
     table = Table("name", "rows", "features", "labels", "where", box=None)
     for entry in entries:
         table.add_row(entry.name, f"{entry.n_samples:,}", str(entry.n_features), str(entry.n_labels), entry.where)
-    Console().print(table)
+    _console().print(table)
 
 
 def show_card(card: StreamCard) -> None:
     """Print what a stream is: origin, tasks, signatures, schedule, drops."""
-    console = Console(highlight=False)
+    console = _console()
     console.print(f"[bold]{card.name}[/bold]: {card.description}", soft_wrap=True)
     console.print(
         f"{len(card.feature_names)} features, {len(card.label_names)} labels, {len(card.tasks)} tasks, "
@@ -57,7 +59,12 @@ def show_results(results: Sequence[RunResult]) -> None:
         table.add_row(
             result.stream, result.strategy, str(result.seed), result.status, *scores, f"{_seconds(result):.2f}"
         )
-    Console().print(table)
+    _console().print(table)
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
 
 
 @contextmanager

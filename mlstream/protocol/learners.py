@@ -52,11 +52,20 @@ def uses_task(estimator: Any) -> bool:
     return bool(getattr(estimator, "uses_task", False))
 
 
-def model_size_bytes(estimator: Any) -> int:
-    """Give the size of what was learnt: what the estimator says, or what a pickle of it takes."""
+def model_size_bytes(estimator: Any) -> int | None:
+    """Give the size of an estimator: what it says of itself, or what a pickle of its attributes takes.
+
+    Returns
+    -------
+    int or None
+        None where it says nothing and cannot be pickled (it holds an open file, say, or an object of a local class).
+    """
     if hasattr(estimator, "memory_bytes_"):
         return int(estimator.memory_bytes_)
-    return len(pickle.dumps(estimator, protocol=pickle.HIGHEST_PROTOCOL))
+    try:
+        return len(pickle.dumps(vars(estimator), protocol=pickle.HIGHEST_PROTOCOL))
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return None
 
 
 def adapt(estimator: Any, n_labels: int, meter: ResourceMeter) -> Learner:
@@ -104,7 +113,7 @@ class Learner(ABC):
         self._can_answer = False
 
     @abstractmethod
-    def start(self, X: Features, Y: Indicator) -> None:
+    def begin(self, X: Features, Y: Indicator) -> None:
         """Take the state before any learning; the widths of X and Y are read, and no row is learnt."""
 
     def predict(self, X: Features) -> Answers:
@@ -136,11 +145,10 @@ class Learner(ABC):
         return read_answers(self._name, decided, proba, (n_samples, self._n_labels))
 
     def _positive_columns(self, proba: list[Any]) -> Any:
-        # scikit-learn's multi-output classifiers: per label, one column per class that the label has had.
-        columns = []
-        for part, classes in zip(proba, self.estimator.classes_, strict=True):
-            positive = np.flatnonzero(np.asarray(classes) == 1)
-            columns.append(part[:, positive].sum(axis=1))
+        # scikit-learn's multi-output classifiers: per label, one column per class; those announced unless they say.
+        announced = [np.array([0, 1])] * self._n_labels
+        classes = getattr(self.estimator, "classes_", announced)
+        columns = [part[:, np.asarray(values) == 1].sum(axis=1) for part, values in zip(proba, classes, strict=True)]
         return np.column_stack(columns)
 
     def _told(self, mask: Mask) -> dict[str, Mask]:
@@ -148,12 +156,12 @@ class Learner(ABC):
 
 
 class ChunkLearner(Learner):
-    """An estimator with `predict_then_fit`; one with `start` as well answers before it has learnt anything."""
+    """An estimator with `predict_then_fit`; one with `begin` as well answers before it has learnt anything."""
 
-    def start(self, X: Features, Y: Indicator) -> None:
+    def begin(self, X: Features, Y: Indicator) -> None:
         """Take the estimator's own start state, if it has one."""
-        if hasattr(self.estimator, "start"):
-            self.estimator.start(_plain(X)[:1], Y[:1])
+        if hasattr(self.estimator, "begin"):
+            self.estimator.begin(_plain(X)[:1], Y[:1])
             self._can_answer = True
 
     def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
@@ -181,7 +189,7 @@ class RowLearner(Learner):
         self._announced = _classes(estimator, n_labels)
         self._predicting, self._learning = meter.phase("predict"), meter.phase("learn")
 
-    def start(self, X: Features, Y: Indicator) -> None:
+    def begin(self, X: Features, Y: Indicator) -> None:
         """Do nothing: in scikit-learn's contract there is no answer before the first row is learnt."""
 
     def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Answers:

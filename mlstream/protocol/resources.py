@@ -85,7 +85,7 @@ class ResourceMeter:
             if watch.wall_time_s > before.get(name, 0.0):
                 self._peaks[name] = max(peak, self._peaks.get(name, 0))
 
-    def report(self, model_size_bytes: int) -> Resources:
+    def report(self, model_size_bytes: int | None) -> Resources:
         """Give everything that was measured; the meter of energy stops."""
         if self._laps is not None:
             self._laps.close()

@@ -52,7 +52,7 @@ class Resources(_Record):
     peak_memory_bytes: int = Field(ge=0, description="Of the whole process, during the learner's calls.")
     memory_before_bytes: int = Field(0, ge=0, description="Of the whole process, before the learner's first call.")
     memory_method: str = Field("", description="What the memory figures are.")
-    model_size_bytes: int = Field(ge=0, description="Of what was learnt, at the end.")
+    model_size_bytes: int | None = Field(ge=0, description="At the end; None where it cannot be told.")
     energy_method: str = Field(description="The meter, or how energy was estimated; 'none' where it was not measured.")
     energy_is_estimate: bool
     energy_below_resolution: bool = Field(description="Too short for the meter: the figure has no meaning.")

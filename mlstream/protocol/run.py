@@ -78,7 +78,7 @@ class Run:
 
     def _steps(self) -> Iterator[None]:
         first = self._stream.experiences[0]
-        self._learner.start(first.X, first.Y)
+        self._learner.begin(first.X, first.Y)
         self._measure(step=0)
         yield
         for step, (experience, mask) in enumerate(zip(self._stream, self._counted.online(), strict=True), start=1):

@@ -1,0 +1,161 @@
+"""A campaign runs each run once, records it at once, and goes on after anything."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlstream.protocol.campaign import run_campaign
+from mlstream.protocol.results import load_cards, load_runs, run_path
+from tests.mlstream.protocol.streams import Online, Targeted, make_stream
+
+STREAM = make_stream()
+MEASURED = {"resources"}
+
+
+class Failing(Online):
+    """Fails at its n-th lesson, as long as a file is there."""
+
+    def __init__(self, flag="absent", at=10):
+        super().__init__()
+        self.flag = flag
+        self.at = at
+
+    def partial_fit(self, X, Y):
+        self.n_ = getattr(self, "n_", 0) + 1
+        if self.n_ == self.at and Path(self.flag).exists():
+            raise ArithmeticError("no more of this")
+        return super().partial_fit(X, Y)
+
+
+class Counting(Online):
+    """Counts the lessons of all clones."""
+
+    lessons = 0
+
+    def partial_fit(self, X, Y):
+        Counting.lessons += 1
+        return super().partial_fit(X, Y)
+
+
+def run(tmp_path, strategies, seeds=(0, 1), streams=(STREAM,), **options):
+    return run_campaign(strategies, streams, seeds, tmp_path / "runs", **{"energy": "none"} | options)
+
+
+def without_measures(results):
+    return [result.model_dump(exclude=MEASURED) for result in results]
+
+
+def test_every_run_is_recorded_with_the_card_of_its_stream(tmp_path):
+    streams = (STREAM, make_stream(name="other", identity="always"))
+    results = run(tmp_path, {"a": Online(), "b": Targeted()}, streams=streams)
+    names = [(result.stream, result.strategy, result.seed) for result in results]
+    assert names == [(stream, name, seed) for stream in ("tiny", "other") for name in "ab" for seed in (0, 1)]
+    assert sorted(names) == [(r.stream, r.strategy, r.seed) for r in load_runs(tmp_path / "runs")]
+    assert load_cards(tmp_path / "runs") == {"tiny": streams[0].card, "other": streams[1].card}
+    assert {result.status for result in results} == {"done"}
+
+
+def test_a_failed_run_is_recorded_with_its_error_stops_no_other_and_is_tried_again(tmp_path):
+    flag = tmp_path / "flag"
+    flag.touch()
+    strategies = {"failing": Failing(str(flag)), "online": Online()}
+    failed, done = run(tmp_path, strategies, seeds=(0,))
+    assert (failed.status, done.status) == ("failed", "done")
+    assert "ArithmeticError: no more of this" in failed.error
+    assert "in partial_fit" in failed.error
+    assert (failed.scores, failed.resources) == ({}, None)
+    flag.unlink()
+    states = []
+    again = run(tmp_path, strategies, seeds=(0,), progress=lambda told: states.append((told.strategy, told.state)))
+    assert [result.status for result in again] == ["done", "done"]
+    assert states[0] == ("online", "kept")
+    assert states[-1] == ("failing", "done")
+
+
+def test_what_is_recorded_is_not_run_again(tmp_path):
+    first = run(tmp_path, {"counting": Counting()})
+    lessons, stamp = Counting.lessons, run_path(tmp_path / "runs", "tiny", "counting", 0).stat().st_mtime_ns
+    assert lessons > 0
+    assert run(tmp_path, {"counting": Counting()}) == first
+    assert Counting.lessons == lessons
+    assert run_path(tmp_path / "runs", "tiny", "counting", 0).stat().st_mtime_ns == stamp
+    more = run(tmp_path, {"counting": Counting()}, seeds=(0, 1, 2))
+    assert more[:2] == first
+    assert Counting.lessons == lessons * 3 // 2
+
+
+def test_the_record_of_another_run_stops_the_campaign_before_anything_is_run(tmp_path):
+    run(tmp_path, {"x": Online(step=0.1)})
+    lessons = Counting.lessons
+    with pytest.raises(ValueError, match="Got parameters"):
+        run(tmp_path, {"new": Counting(), "x": Online(step=0.2)})
+    assert Counting.lessons == lessons
+    assert len(load_runs(tmp_path / "runs")) == 2
+
+
+def test_progress_tells_rows_and_runs(tmp_path):
+    told = []
+    run(tmp_path, {"online": Online()}, chunk_size=40, progress=told.append)
+    assert [report.state for report in told].count("done") == 2
+    assert (told[-1].n_runs_ended, told[-1].n_runs) == (2, 2)
+    rows = [report.n_rows_met for report in told if report.seed == 1]
+    assert rows == sorted(rows)
+    assert rows[-1] == told[-1].n_rows == 80
+
+
+@pytest.mark.slow
+def test_processes_give_the_records_of_a_single_one(tmp_path):
+    strategies = {"a": Online(), "b": Targeted(), "c": Failing(__file__)}
+    serial = run(tmp_path / "serial", strategies)
+    states = []
+    parallel = run(tmp_path / "parallel", strategies, n_jobs=2, progress=lambda told: states.append(told.state))
+    for one, two in zip(without_measures(serial), without_measures(parallel), strict=True):
+        one["error"], two["error"] = (record["error"] and record["error"].splitlines()[-1] for record in (one, two))
+        assert one == two
+    assert sorted(states) == ["done"] * 4 + ["failed"] * 2
+
+
+def test_threads_are_refused_because_they_cannot_be_measured_apart(tmp_path):
+    with pytest.raises(ValueError, match="backend must run processes"):
+        run(tmp_path, {"a": Online()}, backend="threading")
+
+
+KILLED = """
+import sys, time
+from mlstream.protocol.campaign import run_campaign
+from tests.mlstream.protocol.streams import Online, make_stream
+
+class Slow(Online):
+    def partial_fit(self, X, Y):
+        time.sleep(0.002)
+        return super().partial_fit(X, Y)
+
+run_campaign({"slow": Slow()}, [make_stream()], range(4), sys.argv[1], energy="none")
+"""
+
+
+@pytest.mark.parametrize("n_records", [1, 3])
+def test_a_campaign_that_was_killed_ends_with_the_records_of_one_that_was_not(tmp_path, n_records):
+    killed = tmp_path / "killed" / "runs"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(killed)], env=environment)
+    deadline = time.monotonic() + 60
+    while len(list(killed.glob("runs/*/*.json"))) < n_records and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    left = load_runs(killed)
+    assert len(left) >= n_records
+    # The class of the killed process was called Slow; its parameters, and so its records, are those of Online.
+    resumed = run(tmp_path / "killed", {"slow": Online()}, seeds=range(4))
+    whole = run(tmp_path / "whole", {"slow": Online()}, seeds=range(4))
+    assert resumed[: len(left)] == left
+    for one, two in zip(without_measures(resumed), without_measures(whole), strict=True):
+        assert {k: v for k, v in one.items() if k != "estimator"} == {k: v for k, v in two.items() if k != "estimator"}
+    assert np.isfinite([result.scores["acc"] for result in resumed]).all()

@@ -1,0 +1,104 @@
+"""Time, memory and energy are those of the learner's calls, phase by phase."""
+
+import time
+
+import numpy as np
+import pytest
+
+from mlstream.protocol import resources
+from mlstream.protocol.energy import Energy
+from mlstream.protocol.resources import ResourceMeter, Stopwatch
+
+
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        sum(range(1000))
+
+
+def test_a_stopwatch_adds_up_what_runs_under_it_and_nothing_else():
+    watch, began = Stopwatch(), time.perf_counter()
+    for _ in range(3):
+        with watch:
+            time.sleep(0.02)
+        time.sleep(0.02)
+    assert 0.06 <= watch.wall_time_s <= time.perf_counter() - began - 0.06
+    assert watch.cpu_time_s < 0.02
+    with watch:
+        burn(0.05)
+    burn(0.05)
+    assert 0.05 <= watch.cpu_time_s < 0.09
+
+
+def test_each_phase_has_its_own_time_and_peak():
+    meter = ResourceMeter("none")
+    with meter.block():
+        with meter.phase("predict"):
+            time.sleep(0.01)
+        with meter.phase("learn"):
+            time.sleep(0.03)
+    np.ones(2**26, dtype=np.uint8)
+    with meter.block(), meter.phase("evaluate"):
+        time.sleep(0.01)
+    report = meter.report(7)
+    assert list(report.phases) == ["predict", "learn", "evaluate"]
+    assert report.phases["learn"].wall_time_s >= 0.03
+    assert report.phases["learn"].energy_kwh is None
+    # What was taken between two blocks is not the learner's.
+    assert report.peak_memory_bytes == max(phase.peak_memory_bytes for phase in report.phases.values())
+    if "during learner calls" in report.memory_method:
+        assert report.peak_memory_bytes - report.memory_before_bytes < 2**25
+    assert (report.model_size_bytes, report.energy_method, report.energy_below_resolution) == (7, "none", False)
+
+
+class FakeMeter:
+    """Uses one unit of each energy a second, whoever works."""
+
+    method, is_estimate, resolution_s = "fake", True, 0.05
+
+    def __init__(self):
+        self.began, self.n_laps = None, 0
+
+    def start(self):
+        assert self.began is None
+        self.began = time.perf_counter(), time.process_time()
+
+    def stop(self):
+        wall, cpu = time.perf_counter() - self.began[0], time.process_time() - self.began[1]
+        self.began = None
+        self.n_laps += 1
+        return Energy(cpu_kwh=cpu, ram_kwh=wall, gpu_kwh=2 * wall)
+
+
+@pytest.mark.parametrize("longest_lap_s", [30.0, 0.0])
+def test_energy_is_shared_out_by_time_and_what_happens_between_calls_is_nobodys(monkeypatch, longest_lap_s):
+    fake = FakeMeter()
+    monkeypatch.setattr(resources, "warm_meter", lambda: fake)
+    monkeypatch.setattr(resources, "_LONGEST_LAP_S", longest_lap_s)
+    with ResourceMeter("codecarbon") as meter:
+        for name, seconds in (("online", 0.06), ("evaluate", 0.02), ("online", 0.06)):
+            with meter.block(), meter.phase(name):
+                burn(seconds)
+            burn(0.03)
+        report = meter.report(0)
+    assert fake.n_laps == (1 if longest_lap_s else 3)
+    for phase in report.phases.values():
+        assert phase.energy_cpu_kwh == pytest.approx(phase.cpu_time_s, rel=0.25)
+        assert phase.energy_ram_kwh == pytest.approx(phase.wall_time_s, rel=0.25)
+        assert phase.energy_gpu_kwh == pytest.approx(2 * phase.wall_time_s, rel=0.25)
+        assert phase.energy_kwh == pytest.approx(
+            phase.energy_cpu_kwh + phase.energy_ram_kwh + phase.energy_gpu_kwh, rel=1e-12
+        )
+    assert (report.energy_method, report.energy_is_estimate, report.energy_below_resolution) == ("fake", True, False)
+
+
+def test_a_short_run_is_marked_and_a_failed_one_stops_the_meter(monkeypatch):
+    fake = FakeMeter()
+    monkeypatch.setattr(resources, "warm_meter", lambda: fake)
+    with pytest.raises(ZeroDivisionError), ResourceMeter("codecarbon") as meter, meter.block(), meter.phase("online"):
+        1 / 0  # noqa: B018 - a learner that fails
+    assert fake.began is None
+    with ResourceMeter("codecarbon") as meter:
+        with meter.block(), meter.phase("online"):
+            pass
+        assert meter.report(0).energy_below_resolution

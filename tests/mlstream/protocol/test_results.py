@@ -1,0 +1,69 @@
+"""A record is written whole or not at all, reads back as it was, and is not overwritten by mistake."""
+
+import math
+
+import pytest
+
+from mlstream.protocol.continual import evaluate
+from mlstream.protocol.results import load_cards, load_run, load_runs, run_path, save_card, save_run, to_score
+from tests.mlstream.protocol.streams import Online, make_stream
+
+STREAM = make_stream(sizes=(9, 9, 9, 9))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return evaluate(Online(), STREAM, energy="none", references=True)
+
+
+def test_a_record_reads_back_as_it_was(tmp_path, result):
+    path = save_run(result, tmp_path)
+    assert path == run_path(tmp_path, "tiny", "Online", 0)
+    assert load_run(path) == result == load_runs(tmp_path)[0]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_record_is_not_overwritten_unless_asked(tmp_path, result):
+    save_run(result, tmp_path)
+    with pytest.raises(FileExistsError, match=r"Online-seed0.json must not exist yet"):
+        save_run(result, tmp_path)
+    save_run(result.model_copy(update={"status": "capped"}), tmp_path, overwrite=True)
+    assert load_runs(tmp_path)[0].status == "capped"
+
+
+def test_records_are_sorted_by_stream_strategy_and_seed(tmp_path, result):
+    for stream, strategy, seed in (("b", "x", 0), ("a", "y", 2), ("a", "y", 1), ("a", "x", 3)):
+        save_run(result.model_copy(update={"stream": stream, "strategy": strategy, "seed": seed}), tmp_path)
+    found = [(run.stream, run.strategy, run.seed) for run in load_runs(tmp_path)]
+    assert found == [("a", "x", 3), ("a", "y", 1), ("a", "y", 2), ("b", "x", 0)]
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a b/c", "é"])
+def test_names_of_files_stay_in_the_folder(tmp_path, name):
+    path = run_path(tmp_path, name, name, 0)
+    assert path.resolve().is_relative_to(tmp_path / "runs")
+    assert len(path.relative_to(tmp_path).parts) == 3
+
+
+def test_a_folder_without_records_says_what_it_should_hold(tmp_path):
+    with pytest.raises(FileNotFoundError, match="must hold records of runs"):
+        load_runs(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"format_version": 2}', "[1]"])
+def test_what_is_no_record_is_refused_with_the_name_of_the_file(tmp_path, content):
+    path = run_path(tmp_path, "s", "x", 0)
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"x-seed0.json must hold a RunResult of this version. Got "):
+        load_runs(tmp_path)
+
+
+def test_cards_lie_beside_the_runs(tmp_path):
+    save_card(STREAM.card, tmp_path)
+    assert load_cards(tmp_path) == {"tiny": STREAM.card}
+
+
+def test_a_score_that_is_not_defined_is_null():
+    assert to_score(math.nan) is None
+    assert to_score(0.5) == 0.5

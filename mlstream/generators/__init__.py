@@ -1,6 +1,9 @@
 """Generators of streams: tables in, streams out."""
 
+from mlstream.generators.carving import carve_environments
 from mlstream.generators.clustering import task_stream
+from mlstream.generators.environments import environment_stream
+from mlstream.generators.hats import hat_and_shirt_stream
 from mlstream.generators.hierarchy import discover_hierarchy, hierarchy_from_names
 from mlstream.generators.iirc import iirc_stream
 from mlstream.generators.recipes import FROM_NOTHING, FROM_TABLES, GENERATORS, remake
@@ -12,7 +15,10 @@ __all__ = [
     "FROM_TABLES",
     "GENERATORS",
     "SCENARIOS",
+    "carve_environments",
     "discover_hierarchy",
+    "environment_stream",
+    "hat_and_shirt_stream",
     "hierarchy_from_names",
     "iirc_stream",
     "multiplier_rows",

@@ -19,6 +19,7 @@ class Purpose(IntEnum):
     PERTURBING = 6
     LABELS = 7
     PRETRAINING = 8
+    ENVIRONMENTS = 9
 
 
 def generator_for(purpose: Purpose, seed: int, index: int = 0) -> np.random.Generator:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mlstream.cards import DropCard
@@ -85,3 +87,24 @@ def _count_unused(partition: Partition, shares: list[list[Index]]) -> tuple[Drop
     used = np.concatenate([part for parts in shares for part in parts])
     unused = len(np.unique(np.concatenate(partition.members))) - len(np.unique(used))
     return (DropCard(what="rows", reason="outside the fractions", count=unused),) if unused else ()
+
+
+def chain_parts(first: StreamParts, second: StreamParts) -> StreamParts:
+    """Let one stream follow another over the same table.
+
+    Parameters
+    ----------
+    first, second : StreamParts
+        Parts of both.
+
+    Returns
+    -------
+    StreamParts
+        The tasks, experiences and evaluation sets of the first, then those of the second.
+    """
+    shift = len(first.tasks)
+    return StreamParts(
+        first.tasks + second.tasks,
+        first.experiences + tuple(replace(part, task_ids=part.task_ids + shift) for part in second.experiences),
+        first.evaluation_sets + tuple(replace(part, task_id=part.task_id + shift) for part in second.evaluation_sets),
+    )

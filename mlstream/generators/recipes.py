@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mlstream.cards import GeneratorCard
+from mlstream.generators.carving import carve_environments
 from mlstream.generators.clustering import task_stream
+from mlstream.generators.environments import environment_stream
+from mlstream.generators.hats import hat_and_shirt_stream
 from mlstream.generators.iirc import iirc_stream
 from mlstream.generators.scenarios import scenario_stream
 from mlstream.generators.synthetic import multiplier_stream
@@ -14,11 +17,16 @@ from mlstream.stream import Dataset, Stream
 Generator = Callable[..., Stream]
 
 FROM_TABLES: dict[str, Generator] = {
+    "carve_environments": carve_environments,
     "iirc_stream": iirc_stream,
     "scenario_stream": scenario_stream,
     "task_stream": task_stream,
 }
-FROM_NOTHING: dict[str, Generator] = {"multiplier_stream": multiplier_stream}
+FROM_NOTHING: dict[str, Generator] = {
+    "environment_stream": environment_stream,
+    "hat_and_shirt_stream": hat_and_shirt_stream,
+    "multiplier_stream": multiplier_stream,
+}
 GENERATORS = FROM_TABLES | FROM_NOTHING
 
 

@@ -14,7 +14,7 @@ from mlstream.description import describe_stream
 from mlstream.generators._checks import require_choice
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.cleaning import Keep, clean
-from mlstream.generators.layout import lay_out
+from mlstream.generators.layout import chain_parts, lay_out
 from mlstream.generators.partition import Partition, make_partition
 from mlstream.generators.rules import By, TaskRule, find_tasks
 from mlstream.generators.visits import OrderName, Shape, Visits, part_sizes
@@ -183,7 +183,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         "constant_features": constant_features,
         "name": name,
     }
-    parts = _chain(before, parts)
+    parts = chain_parts(before, parts)
     card = describe_stream(
         table,
         parts,
@@ -236,13 +236,3 @@ def _fit_plan(plan: Visits, partition: Partition, *, in_time: bool, blurred: boo
         shortest = min(min(part_sizes(len(rows), plan)[:-1]) for rows in partition.members)
         plan = replace(plan, window=shortest // 2)
     return plan
-
-
-def _chain(first: StreamParts, second: StreamParts) -> StreamParts:
-    """Let one stream follow another over the same table."""
-    shift = len(first.tasks)
-    return StreamParts(
-        first.tasks + second.tasks,
-        first.experiences + tuple(replace(part, task_ids=part.task_ids + shift) for part in second.experiences),
-        first.evaluation_sets + tuple(replace(part, task_id=part.task_id + shift) for part in second.evaluation_sets),
-    )

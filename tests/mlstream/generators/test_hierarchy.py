@@ -1,5 +1,7 @@
 """Hierarchies are checked, completed, read off names and discovered."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -67,9 +69,7 @@ def test_the_newsgroups_have_their_hierarchy():
         "rec.autos": "rec",
         "rec.sport": "rec",
     }
-    table = add_superclasses(
-        make_table(np.eye(7)).__class__(**{**vars(make_table(np.eye(7))), "label_names": tuple(names)}), parents
-    )
+    table = add_superclasses(replace(make_table(np.eye(7)), label_names=tuple(names)), parents)
     assert table.label_names[7:] == ("comp", "comp.sys", "rec")
     assert table.Y[1, 7:].tolist() == [1, 1, 0]
     assert table.Y[6, 7:].tolist() == [0, 0, 0]

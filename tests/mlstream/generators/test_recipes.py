@@ -5,7 +5,17 @@ import pytest
 
 from mlstream.cards import GeneratorCard, StreamCard
 from mlstream.description import hash_data
-from mlstream.generators import GENERATORS, iirc_stream, multiplier_stream, remake, scenario_stream, task_stream
+from mlstream.generators import (
+    GENERATORS,
+    carve_environments,
+    environment_stream,
+    hat_and_shirt_stream,
+    iirc_stream,
+    multiplier_stream,
+    remake,
+    scenario_stream,
+    task_stream,
+)
 from tests.mlstream.generators.tables import make_table
 
 RNG = np.random.default_rng(0)
@@ -19,6 +29,9 @@ STREAMS = {
     "iirc_stream": lambda: iirc_stream(
         TABLE, seed=3, hierarchy={"y1": "y0", "y2": "y1", "y3": "y0"}, information="complete", first_labels=1
     ),
+    "carve_environments": lambda: carve_environments(TABLE, ("train", "unseen"), by="features", seed=1),
+    "environment_stream": lambda: environment_stream(("train", "test"), n_rows=40, encoding="numeric", seed=5),
+    "hat_and_shirt_stream": lambda: hat_and_shirt_stream(n_copies=2, seed=1),
     "scenario_stream": lambda: scenario_stream(TABLE, "blurred-boundary", n_tasks=2, seed=1),
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 from mlstream.protocol.groups import Group
@@ -115,15 +116,21 @@ def distinct(names: Sequence[str], length: int = 24) -> list[str]:
     Examples
     --------
     >>> distinct(["task", "task", "a very long name"], length=10)
-    ['task', 'task (2)', 'a very lo…']
+    ['task', 'task (2)', 'a ver…name']
     """
-    seen: dict[str, int] = {}
-    labels = []
+    labels: list[str] = []
     for name in names:
-        short = name if len(name) <= length else f"{name[: length - 1]}…"
-        seen[short] = seen.get(short, 0) + 1
-        labels.append(short if seen[short] == 1 else f"{short} ({seen[short]})")
+        # What sets long names apart is as often at their end as at their start.
+        tail = len(name) - length // 2 + 1
+        short = name if len(name) <= length else f"{name[: length - length // 2]}…{name[tail:]}"
+        numbered = (f"{short} ({number})" for number in count(2))
+        labels.append(next(label for label in chain([short], numbered) if label not in labels))
     return labels
+
+
+def heat_height(rows: Sequence[str], columns: Sequence[str]) -> int:
+    """Give the height of a heat map: names of columns stand upright above it where there is little room."""
+    return 30 + 7 * max(map(len, columns), default=0) + min(28 * len(rows), 700)
 
 
 def frame(**changes: Any) -> Json:

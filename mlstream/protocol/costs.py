@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from mlstream.protocol.groups import Group
+from mlstream.protocol.headings import Heading
 from mlstream.protocol.results import PhaseResources, RunResult
-from mlstream.protocol.tables import UNDEFINED, Cell, Column, Table, name_cell
+from mlstream.protocol.tables import UNDEFINED, Cell, Table, name_cell
 
 Amount = Callable[[RunResult], float | None]
 
@@ -39,7 +40,7 @@ def cost_table(groups: Sequence[Group]) -> Table:
         ("Model size", _model_size_bytes, format_bytes),
     ]
     rows = [(name_cell(group), *(_cell(group, *column) for column in columns)) for group in groups]
-    return Table((Column("Strategy"), *(Column(title, "lower") for title, _, _ in columns)), tuple(rows))
+    return Table((Heading("Strategy"), *(Heading(title, "lower") for title, _, _ in columns)), tuple(rows))
 
 
 def phase_names(groups: Iterable[Group]) -> list[str]:

@@ -16,14 +16,15 @@ from mlstream.protocol.charts import (
     category_axis,
     distinct,
     frame,
+    heat_height,
     heat_map,
     line,
     safe,
     strategy_key,
 )
 from mlstream.protocol.groups import Group, alike, layout, mean_scores, rounded
+from mlstream.protocol.headings import heading
 from mlstream.protocol.results import Curve, RunResult, Score
-from mlstream.protocol.tables import metric
 
 Values = Callable[[Curve], list[Score]]
 
@@ -60,7 +61,7 @@ def label_chart(card: StreamCard) -> Chart:
         f"Share of a task's rows that carry each label; blank: not in the task's signature. "
         f"Signatures hold {_range(sizes)} of {len(labels)} labels.",
         (view,),
-        height=80 + min(30 * len(tasks), 700),
+        height=heat_height(tasks, labels),
         min_width=len(labels) * (38 if numbered else 12) + 80,
     )
 
@@ -135,7 +136,7 @@ def _curve_view(groups: Sequence[Group], reference: RunResult, name: str, kind: 
     ]
     # An axis is drawn only if a trace uses it.
     data.append({"type": "scatter", "x": [], "y": [], "xaxis": "x2", "hoverinfo": "skip"})
-    title = metric(name).title
+    title = heading(name).title
     bounds = list(accumulate(reference.experience_sizes))
     boundary = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {"color": "var(--boundary)", "width": 1}}
     view = frame(
@@ -174,6 +175,6 @@ def _curve_summary(groups: Sequence[Group], reference: RunResult) -> str:
     for group, runs in _drawn(groups, reference, name):
         final = rounded(mean_scores([run.curves[name].cumulative[-1:] for run in runs]))
         finals += [(score, group.label) for score in final if score is not None]
-    finals.sort(reverse=metric(name).better != "lower")
+    finals.sort(reverse=heading(name).better != "lower")
     ranking = ", ".join(f"{strategy} {score:.3f}" for score, strategy in finals)
-    return f"{metric(name).title} over all rows, best first: {ranking}."
+    return f"{heading(name).title} over all rows, best first: {ranking}."

@@ -15,9 +15,10 @@ from mlstream.protocol.charts import Chart, Key, strategy_key, task_keys
 from mlstream.protocol.costs import cost_table, energy_marks
 from mlstream.protocol.figures import curve_chart, label_chart, schedule_chart
 from mlstream.protocol.groups import Group
+from mlstream.protocol.headings import heading
 from mlstream.protocol.pareto import cost_charts
 from mlstream.protocol.results import RunResult
-from mlstream.protocol.tables import Table, metric, overview_table, score_table
+from mlstream.protocol.tables import Table, overview_table, score_table
 from mlstream.protocol.transfer import Transfer, score_limits, transfer, transfer_charts
 
 _OVERVIEW_SCORE = "ba_macro"
@@ -53,7 +54,8 @@ class StreamPart:
     cost_charts: list[Chart]
     costs: Table
     marks: str
-    n_other_data: int
+    undefined: list[tuple[str, str]]
+    notices: list[str]
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def describe(
         "runs": runs,
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
-        "overview_title": metric(_OVERVIEW_SCORE).title,
+        "overview_title": heading(_OVERVIEW_SCORE).title,
         "streams": [
             _describe_stream(f"stream-{place}", cards[name], groups)
             for place, (name, groups) in enumerate(streams.items(), 1)
@@ -117,12 +119,39 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
         strategy_keys=[strategy_key(group) for group in groups if group.measured],
         task_keys=task_keys(groups[0].runs[0].task_names),
-        transfer_views=[metric(name).title for name in names],
+        transfer_views=[heading(name).title for name in names],
         cost_charts=cost_charts(groups),
         costs=cost_table(groups),
         marks="".join(energy_marks(group) for group in groups),
-        n_other_data=sum(run.stream_sha256 != card.data_sha256 for group in groups for run in group.runs),
+        undefined=_undefined(groups),
+        notices=_notices(card, [run for group in groups for run in group.runs]),
     )
+
+
+def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:
+    """Say why scores are not defined, once for all strategies that share score and reason."""
+    shared: dict[tuple[str, str], dict[str, None]] = {}
+    for group in groups:
+        for run in group.measured:
+            for name, reason in run.undefined.items():
+                shared.setdefault((heading(name).title, reason), {})[group.strategy] = None
+    return [(f"{title}: {', '.join(names)}", reason) for (title, reason), names in shared.items()]
+
+
+def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
+    """Warn of what would mislead a reader of the figures."""
+    notices = []
+    others = sum(run.stream_sha256 != card.data_sha256 for run in runs)
+    if others:
+        notices.append(
+            f"{others} of {len(runs)} runs saw other data than this card describes (their SHA-256 differs): "
+            "another split, order or version of the stream."
+        )
+    if any(run.settings.get("one_class") == "river" for run in runs):
+        notices.append(
+            "BA_macro follows River's convention for labels of one class here: a constant predictor can reach 0.6."
+        )
+    return notices
 
 
 def _describe_strategy(group: Group, limits: dict[str, tuple[float, float]]) -> StrategyPart:
@@ -132,10 +161,16 @@ def _describe_strategy(group: Group, limits: dict[str, tuple[float, float]]) -> 
 
 def _describe_unfinished(run: RunResult) -> Unfinished:
     # The last line of a traceback is the one that says what went wrong.
-    lines = (run.error or "").strip().splitlines() or [
-        "reached the cap" if run.status == "capped" else "no reason given"
-    ]
+    lines = (run.error or _unsaid_reason(run)).strip().splitlines()
     return Unfinished(run, lines[-1], "\n".join(lines) if len(lines) > 1 else "")
+
+
+def _unsaid_reason(run: RunResult) -> str:
+    if run.status == "failed":
+        return "No reason was recorded."
+    seen = max((curve.n_rows[-1] for curve in run.curves.values() if curve.n_rows), default=0)
+    cap = f" of {run.settings['time_cap_s']} s" if run.settings.get("time_cap_s") else ""
+    return f"Stopped at the time cap{cap} after {seen:,} of {sum(run.experience_sizes):,} rows."
 
 
 def _titled(streams: Iterable[str]) -> str:
@@ -149,16 +184,25 @@ def _count(number: int, one: str, many: str) -> str:
 
 def _estimators(runs: Sequence[RunResult]) -> list[RunResult]:
     """One run of every configuration that was used: seeds alone do not make another one."""
-    distinct = {(run.strategy, _SEED.sub("", run.estimator), json.dumps(run.parameters)): run for run in reversed(runs)}
-    return sorted(distinct.values(), key=lambda run: run.strategy)
+    distinct: dict[tuple[str, str, str], RunResult] = {}
+    for run in runs:
+        distinct.setdefault((run.strategy, _SEED.sub("", run.estimator), json.dumps(_unseeded(run.parameters))), run)
+    return list(distinct.values())
+
+
+def _unseeded(parameters: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in parameters.items() if not name.endswith("random_state")}
 
 
 def _methods(runs: Sequence[RunResult]) -> Facts:
+    memory = {run.resources.memory_method for run in runs if run.resources is not None}
     meters = {run.resources.energy_method for run in runs if run.resources is not None}
     return [
         ("Seeds", ", ".join(str(seed) for seed in sorted({run.seed for run in runs}))),
         ("Labels that count", ", ".join(_LABEL_SPACES[space] for space in sorted({run.label_space for run in runs}))),
         ("Energy", ", ".join(sorted(meters))),
+        ("Memory", ", ".join(sorted(memory - {""}))),
+        *_agreed({name: str(value) for name, value in run.settings.items()} for run in runs),
     ]
 
 

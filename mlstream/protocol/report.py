@@ -12,9 +12,10 @@ import jinja2
 from mlstream._files import write_text_atomically
 from mlstream.cards import StreamCard
 from mlstream.protocol.groups import group_runs
+from mlstream.protocol.headings import heading
 from mlstream.protocol.page import describe
 from mlstream.protocol.results import RunResult, load_cards, load_runs
-from mlstream.protocol.tables import format_score, metric, scores_csv
+from mlstream.protocol.tables import format_score, scores_csv
 
 
 def report(
@@ -78,6 +79,6 @@ def _render(content: Mapping[str, object]) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {"asdict": asdict, "score": format_score}
-    environment.globals["metric"] = metric
+    environment.globals["heading"] = heading
     template = environment.get_template("report.html")
     return template.render(content, plotly_js=get_plotlyjs(), plotly_version=get_plotlyjs_version())

@@ -8,21 +8,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from mlstream.protocol.groups import Group
+from mlstream.protocol.headings import Better, Heading, heading
 
-Better = Literal["higher", "lower", "neither"]
 UNDEFINED = "n/a"
-
-
-@dataclass(frozen=True)
-class Column:
-    """The head of a column: its title, which direction is better, and what it says."""
-
-    title: str
-    better: Better = "neither"
-    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,36 +29,8 @@ class Cell:
 class Table:
     """A table that can be sorted by any column; the first cell of a row names it."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     rows: tuple[tuple[Cell, ...], ...]
-
-
-METRICS = {
-    "ba_macro": Column("BA_macro", "higher", "Balanced accuracy, mean over labels; rows are predicted before learnt."),
-    "hamming_loss": Column("Hamming loss", "lower", "Share of labels decided wrongly."),
-    "subset_accuracy": Column("Subset accuracy", "higher", "Share of rows with every label right."),
-    "precision_at_k": Column("Precision@k", "higher", "Share of the k best-scored labels that are relevant."),
-    "rmse": Column("RMSE", "lower", "Root of the mean squared error of a row's probabilities, mean over rows."),
-    "acc": Column("ACC", "higher", "Score on the evaluation sets of the tasks seen, after the last experience."),
-    "acc_mean": Column("ACC, mean", "higher", "Score on the tasks seen so far, mean over all experiences."),
-    "bwt": Column("BWT", "higher", "Backward transfer: final score on a task minus that right after its last visit."),
-    "fwt": Column(
-        "FWT", "higher", "Forward transfer: score on a task just before its first visit minus before learning."
-    ),
-    "fm": Column("FM", "lower", "Forgetting: best score on a task since its first visit minus the final one."),
-    "BWT": Column("BWT, stepwise", "higher", "Change of the score on tasks seen earlier, per experience."),
-    "BWT+": Column("BWT+", "higher", "The gains in stepwise backward transfer."),
-    "BWT-": Column("BWT\N{MINUS SIGN}", "higher", "The losses in stepwise backward transfer; 0 is best."),
-    "FWT": Column("FWT, stepwise", "higher", "Change of the score on tasks not seen yet, per experience."),
-    "FWT+": Column("FWT+", "higher", "The gains in stepwise forward transfer."),
-    "FWT-": Column("FWT\N{MINUS SIGN}", "higher", "The losses in stepwise forward transfer; 0 is best."),
-    "frug": Column("Frug", "higher", "Frugality: ACC minus C / (1 + C), C the energy of the run."),
-}
-
-
-def metric(name: str) -> Column:
-    """Describe a score; one that is not known here keeps its name and claims no direction."""
-    return METRICS.get(name, Column(name))
 
 
 def score_names(groups: Iterable[Group]) -> list[str]:
@@ -89,11 +51,11 @@ def score_table(groups: Sequence[Group]) -> Table:
     Table
         Strategy, one column per score (mean over seeds, the spread where there are several), how its runs ended.
     """
-    heads = [metric(name) for name in score_names(groups)]
+    heads = [_head(name, groups) for name in score_names(groups)]
     columns = [_score_cells(groups, name) for name in score_names(groups)]
     names = [name_cell(group) for group in groups]
     runs = [_runs_cell(group) for group in groups]
-    return Table((Column("Strategy"), *heads, Column("Runs")), tuple(zip(names, *columns, runs, strict=True)))
+    return Table((Heading("Strategy"), *heads, Heading("Runs")), tuple(zip(names, *columns, runs, strict=True)))
 
 
 def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
@@ -103,9 +65,9 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
         cells = _score_cells(groups, name)
         columns.append({group.strategy: cell for group, cell in zip(groups, cells, strict=True)})
     strategies = dict.fromkeys(strategy for column in columns for strategy in column)
-    heads = [replace(metric(name), title=stream) for stream in streams]
-    rows = [(Cell(row, row), *(column.get(row, Cell(UNDEFINED, None)) for column in columns)) for row in strategies]
-    return Table((Column("Strategy"), *heads), tuple(rows))
+    heads = [replace(heading(name), title=stream) for stream in streams]
+    rows = [(Cell(row, row), *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns)) for row in strategies]
+    return Table((Heading("Strategy"), *heads), tuple(rows))
 
 
 def scores_csv(streams: Mapping[str, list[Group]]) -> str:
@@ -127,7 +89,7 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
     for stream, groups in streams.items():
         for group in groups:
             for name in score_names(groups):
-                writer.writerow([stream, group.strategy, name, metric(name).better, *group.score(name)])
+                writer.writerow([stream, group.strategy, name, heading(name).better, *group.score(name)])
     return text.getvalue()
 
 
@@ -153,6 +115,13 @@ def name_cell(group: Group) -> Cell:
     return Cell(group.strategy, group.strategy, note="" if group.status == "done" else group.status)
 
 
+def _head(name: str, groups: Sequence[Group]) -> Heading:
+    """Give a score's heading; frugality means nothing without its unit of energy."""
+    head = heading(name)
+    units = {str(unit) for group in groups for run in group.measured if (unit := run.settings.get("energy_unit"))}
+    return replace(head, title=f"{head.title} ({', '.join(sorted(units))})") if name == "frug" and units else head
+
+
 def _runs_cell(group: Group) -> Cell:
     counts = Counter(run.status for run in group.runs)
     ended = [f"{counts[status]} {status}" for status in ("done", "capped", "failed") if counts[status]]
@@ -163,15 +132,21 @@ def _score_cells(groups: Sequence[Group], name: str) -> list[Cell]:
     spreads = [group.score(name) for group in groups]
     # What a capped run measured covers less of the stream than the others: it competes with none of them.
     finished = [one.mean for one, group in zip(spreads, groups, strict=True) if group.status == "done"]
-    best = _best([mean for mean in finished if mean is not None], metric(name).better)
+    best = _best([mean for mean in finished if mean is not None], heading(name).better)
     return [
         Cell(
             format_score(one.mean, one.deviation),
             one.mean,
+            note=_why_undefined(group, name) if one.mean is None else "",
             is_best=group.status == "done" and one.mean is not None and one.mean == best,
         )
         for one, group in zip(spreads, groups, strict=True)
     ]
+
+
+def _why_undefined(group: Group, name: str) -> str:
+    reasons = dict.fromkeys(run.undefined[name] for run in group.measured if name in run.undefined)
+    return " ".join(reasons) or ("Not measured." if group.measured else "Every run failed.")
 
 
 def _best(means: Sequence[float], better: Better) -> float | None:

@@ -16,13 +16,15 @@ from mlstream.protocol.charts import (
     category_axis,
     distinct,
     frame,
+    heat_height,
     heat_map,
     line,
     safe,
     task_keys,
 )
 from mlstream.protocol.groups import Group, alike, mean_scores, rounded, spread
-from mlstream.protocol.tables import format_score, metric
+from mlstream.protocol.headings import heading
+from mlstream.protocol.tables import format_score
 
 Limits = tuple[float, float]
 
@@ -69,11 +71,17 @@ def transfer(group: Group, name: str) -> Transfer | None:
     if not runs:
         return None
     same = alike(runs, lambda run: (run.order, len(run.R[name])))
-    R = mean_scores([run.R[name] for run in same])
+    R = _measured(mean_scores([run.R[name] for run in same]))
     order, tasks = runs[0].order[: len(R) - 1], distinct(runs[0].task_names)
     steps = [f"{step}: {'+'.join(tasks[task] for task in now)}" for step, now in enumerate(order, 1)]
     visits = [(step, task) for step, now in enumerate(order, 1) for task in now]
     return Transfer(R, ["0: before", *steps], visits, tasks)
+
+
+def _measured(R: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Drop the last rows if nothing is in them: a capped run never came to them."""
+    rows = np.flatnonzero(~np.isnan(R).all(axis=1))
+    return R[: rows[-1] + 1] if rows.size else R[:1]
 
 
 def score_limits(groups: Sequence[Group], name: str) -> Limits:
@@ -106,7 +114,7 @@ def transfer_charts(strategy: str, found: dict[str, Transfer], limits: dict[str,
     if not found:
         return []
     first = next(iter(found.values()))
-    height = 60 + min(28 * len(first.steps), 600)
+    height = heat_height(first.steps, first.tasks)
     name = next(iter(found))
     heat = tuple(_heat_view(name, one, limits[name]) for name, one in found.items())
     lines = tuple(_lines_view(name, one, limits[name]) for name, one in found.items())
@@ -119,12 +127,12 @@ def transfer_charts(strategy: str, found: dict[str, Transfer], limits: dict[str,
 def _heat_summary(name: str, one: Transfer) -> str:
     before, after = (spread(rounded(row)).mean for row in (one.R[0], one.R[-1]))
     means = f"{format_score(before)} before learning, {format_score(after)} after experience {len(one.R) - 1}"
-    return f"Mean {metric(name).title} over all tasks: {means}."
+    return f"Mean {heading(name).title} over all tasks: {means}."
 
 
 def _lines_summary(name: str, one: Transfer) -> str:
     final = ", ".join(f"{task} {format_score(score)}" for task, score in zip(one.tasks, one.R[-1], strict=True))
-    return f"{metric(name).title} after experience {len(one.R) - 1}: {final}."
+    return f"{heading(name).title} after experience {len(one.R) - 1}: {final}."
 
 
 def _heat_view(name: str, one: Transfer, limits: Limits) -> View:
@@ -142,7 +150,7 @@ def _heat_view(name: str, one: Transfer, limits: Limits) -> View:
     box = {"type": "rect", "line": {"color": "var(--ink)", "width": 2}}
     boxes = [{**box, "x0": j - 0.5, "x1": j + 0.5, "y0": s - 0.5, "y1": s + 0.5} for s, j in one.visits]
     columns, rows = category_axis(side="top"), category_axis(autorange="reversed")
-    return View(metric(name).title, [heat], frame(margin=TIGHT, xaxis=columns, yaxis=rows, shapes=boxes))
+    return View(heading(name).title, [heat], frame(margin=TIGHT, xaxis=columns, yaxis=rows, shapes=boxes))
 
 
 def _lines_view(name: str, one: Transfer, limits: Limits) -> View:
@@ -161,5 +169,5 @@ def _lines_view(name: str, one: Transfer, limits: Limits) -> View:
     ]
     margin = 0.05 * (limits[1] - limits[0])
     steps = axis("Experiences learnt", showgrid=False, range=[-0.3, len(one.R) - 0.7], tickformat="d", nticks=14)
-    scores = axis(metric(name).title, range=[limits[0] - margin, limits[1] + margin])
-    return View(metric(name).title, data, frame(xaxis=steps, yaxis=scores))
+    scores = axis(heading(name).title, range=[limits[0] - margin, limits[1] + margin])
+    return View(heading(name).title, data, frame(xaxis=steps, yaxis=scores))

@@ -22,7 +22,7 @@ FLAGS = (
     "--disable-sync",
     "--remote-debugging-pipe",
 )
-TIMEOUT_S = 60
+TIMEOUT_S = 30
 
 
 def find_chromium() -> str | None:
@@ -39,12 +39,13 @@ class Browser:
     def __init__(self, chromium: str, profile: Path) -> None:
         self.problems: list[str] = []
         self.requests: list[str] = []
+        self.shown: dict[str, object] = {}
         self._last_id = 0
         self._buffer = b""
         # Chromium reads commands from descriptor 3 and writes answers to 4.
         commands_out, self._commands = os.pipe()
         self._answers, answers_in = os.pipe()
-        start = f"exec 3<&{commands_out} 4>&{answers_in}; exec \"$0\" \"$@\""
+        start = f'exec 3<&{commands_out} 4>&{answers_in}; exec "$0" "$@"'
         self._process = subprocess.Popen(
             ["bash", "-c", start, chromium, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
             pass_fds=(commands_out, answers_in),
@@ -64,7 +65,9 @@ class Browser:
     def __enter__(self) -> "Browser":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         os.close(self._commands)
         try:
             self._process.wait(10)
@@ -87,10 +90,13 @@ class Browser:
                     raise RuntimeError(f"{method}: {message['error']['message']}")
                 return message["result"]
 
-    def open(self, page: Path, *, width: int = 1400, height: int = 900, dark: bool = False, touch: bool = False) -> None:
+    def open(
+        self, page: Path, *, width: int = 1400, height: int = 900, dark: bool = False, touch: bool = False
+    ) -> None:
         """Open a page and wait until it has loaded."""
         self.problems.clear()
         self.requests.clear()
+        self.shown = {"page": page, "width": width, "dark": dark, "touch": touch}
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.send("Emulation.setEmulatedMedia", features=scheme)
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=touch)
@@ -115,17 +121,29 @@ class Browser:
         self.send("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
         self.send("Input.dispatchKeyEvent", type="keyUp", **common)
 
+    def point(self, selector: str, at: tuple[float, float] = (0.5, 0.5)) -> tuple[float, float]:
+        """Scroll to an element and move the mouse into it; `at` are shares of its width and height."""
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.run(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        left, top, width, height = self.run(
+            f"(box => [box.x, box.y, box.width, box.height])({element}.getBoundingClientRect())"
+        )
+        x, y = left + at[0] * width, top + at[1] * height
+        self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x - 5, y=y)
+        self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        return x, y
+
     def click(self, selector: str) -> None:
-        """Click the middle of an element, as a mouse does."""
-        self.run(f"document.querySelector({json.dumps(selector)}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        box = f"(({{left, top, width, height}}) => [left + width / 2, top + height / 2])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())"
-        x, y = self.run(box)
+        """Click the middle of an element."""
+        x, y = self.point(selector)
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def screenshot(self, path: Path, *, whole: bool = True) -> Path:
         """Save a picture of the page."""
-        answer = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": self._whole()} if whole else {}))
+        answer = self.send(
+            "Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": self._whole()} if whole else {})
+        )
         path.write_bytes(base64.b64decode(answer["data"]))
         return path
 

@@ -1,0 +1,48 @@
+"""What the scores are called on the page, which direction is better, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Better = Literal["higher", "lower", "neither"]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The head of a column, or the title of an axis."""
+
+    title: str
+    better: Better = "neither"
+    meaning: str = ""
+
+
+METRICS = {
+    "ba_macro": Heading("BA_macro", "higher", "Balanced accuracy, mean over labels; rows are predicted before learnt."),
+    "hamming_loss": Heading("Hamming loss", "lower", "Share of labels decided wrongly."),
+    "subset_accuracy": Heading("Subset accuracy", "higher", "Share of rows with every label right."),
+    "precision_at_k": Heading("Precision@k", "higher", "Share of the k best-scored labels that are relevant."),
+    "rmse": Heading("RMSE", "lower", "Root of the mean squared error of a row's probabilities, mean over rows."),
+    "acc": Heading("ACC", "higher", "BA_macro on the evaluation sets of the tasks seen, after the last experience."),
+    "acc_mean": Heading("ACC, mean", "higher", "The same after each experience, mean over experiences."),
+    "bwt": Heading("BWT", "higher", "Backward transfer: final score on a task minus that right after its last visit."),
+    "fwt": Heading("FWT", "higher", "Forward transfer: score on a task before its first visit minus before learning."),
+    "fm": Heading("FM", "lower", "Forgetting: best score on a task since its first visit minus the final one."),
+    "BWT": Heading("BWT, stepwise", "higher", "Change of the score on tasks seen earlier, per experience."),
+    "BWT+": Heading("BWT+", "higher", "The gains in stepwise backward transfer."),
+    "BWT-": Heading("BWT\N{MINUS SIGN}", "higher", "The losses in stepwise backward transfer; 0 is best."),
+    "FWT": Heading("FWT, stepwise", "higher", "Change of the score on tasks not seen yet, per experience."),
+    "FWT+": Heading("FWT+", "higher", "The gains in stepwise forward transfer."),
+    "FWT-": Heading("FWT\N{MINUS SIGN}", "higher", "The losses in stepwise forward transfer; 0 is best."),
+    "frug": Heading("Frug", "higher", "Frugality: ACC minus C / (1 + C), C the energy of the run in the unit given."),
+    "im": Heading("IM", "lower", "Intransigence: score of a joint model minus that right after learning a task."),
+    "fwt_single": Heading(
+        "FWT, single", "higher", "Score on a task once learnt minus that of a model of it alone."
+    ),
+    "acc_joint": Heading("ACC, joint", "neither", "A clone that learnt all experiences, shuffled: an upper bound."),
+}
+
+
+def heading(name: str) -> Heading:
+    """Describe a score; one that is not known here keeps its name and claims no direction."""
+    return METRICS.get(name, Heading(name))

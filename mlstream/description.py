@@ -6,7 +6,7 @@ import hashlib
 import platform
 from collections.abc import Sequence
 from importlib import metadata
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -106,6 +106,31 @@ def measure(parts: StreamParts | Stream) -> Measures:
     )
 
 
+def describe_again(
+    card: StreamCard, parts: StreamParts, *, name: str, description: str, generator: GeneratorCard
+) -> StreamCard:
+    """Build the card of a stream that was made from another one.
+
+    Parameters
+    ----------
+    card : StreamCard
+        Card of the stream that it was made from: source, scenario, columns and drops stay.
+    parts : StreamParts
+        Tasks, experiences and evaluation sets, measured again.
+    name, description : str
+        What to call it, and one sentence on what it is.
+    generator : GeneratorCard
+        What makes the stream again.
+
+    Returns
+    -------
+    StreamCard
+        Without files, which are the other stream's.
+    """
+    changes = {"name": name, "description": description, "generator": generator, "files": []}
+    return card.model_copy(update=changes | _measure(parts))
+
+
 def hash_data(parts: StreamParts | Stream) -> str:
     """Hash every array of a stream, whatever file or layout holds them.
 
@@ -145,6 +170,18 @@ def _kept_parents(dataset: Dataset) -> dict[str, str]:
     # A dropped label is on the card among the drops only; it is nobody's parent any more.
     kept = set(dataset.label_names)
     return {child: parent for child, parent in dataset.label_parents.items() if {child, parent} <= kept}
+
+
+def _measure(parts: StreamParts) -> dict[str, Any]:
+    """Measure what the card says about the data."""
+    return {
+        "tasks": [_describe_task(index, parts) for index in range(len(parts.tasks))],
+        "experiences": [
+            ExperienceCard(tasks=np.unique(experience.task_ids).tolist(), n_samples=len(experience))
+            for experience in parts.experiences
+        ],
+        "data_sha256": hash_data(parts),
+    }
 
 
 def _describe_source(dataset: Dataset) -> SourceCard:

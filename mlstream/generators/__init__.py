@@ -6,24 +6,41 @@ from mlstream.generators.environments import environment_stream
 from mlstream.generators.hats import hat_and_shirt_stream
 from mlstream.generators.hierarchy import discover_hierarchy, hierarchy_from_names
 from mlstream.generators.iirc import iirc_stream
-from mlstream.generators.recipes import FROM_NOTHING, FROM_TABLES, GENERATORS, remake
+from mlstream.generators.perturb import (
+    duplicated_rows,
+    missing_features,
+    missing_labels,
+    noisy_features,
+    noisy_labels,
+    rare_labels,
+    reordered_rows,
+)
+from mlstream.generators.recipes import FROM_NOTHING, FROM_STREAMS, FROM_TABLES, GENERATORS, remake
 from mlstream.generators.scenarios import SCENARIOS, scenario_stream
 from mlstream.generators.synthetic import multiplier_rows, multiplier_stream
 
 __all__ = [
     "FROM_NOTHING",
+    "FROM_STREAMS",
     "FROM_TABLES",
     "GENERATORS",
     "SCENARIOS",
     "carve_environments",
     "discover_hierarchy",
+    "duplicated_rows",
     "environment_stream",
     "hat_and_shirt_stream",
     "hierarchy_from_names",
     "iirc_stream",
+    "missing_features",
+    "missing_labels",
     "multiplier_rows",
     "multiplier_stream",
+    "noisy_features",
+    "noisy_labels",
+    "rare_labels",
     "remake",
+    "reordered_rows",
     "scenario_stream",
     "task_stream",
 ]

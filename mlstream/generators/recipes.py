@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mlstream.cards import GeneratorCard
+from mlstream.generators import perturb
 from mlstream.generators.carving import carve_environments
 from mlstream.generators.clustering import task_stream
 from mlstream.generators.environments import environment_stream
@@ -27,7 +28,16 @@ FROM_NOTHING: dict[str, Generator] = {
     "hat_and_shirt_stream": hat_and_shirt_stream,
     "multiplier_stream": multiplier_stream,
 }
-GENERATORS = FROM_TABLES | FROM_NOTHING
+FROM_STREAMS: dict[str, Generator] = {
+    "duplicated_rows": perturb.duplicated_rows,
+    "missing_features": perturb.missing_features,
+    "missing_labels": perturb.missing_labels,
+    "noisy_features": perturb.noisy_features,
+    "noisy_labels": perturb.noisy_labels,
+    "rare_labels": perturb.rare_labels,
+    "reordered_rows": perturb.reordered_rows,
+}
+GENERATORS = FROM_TABLES | FROM_NOTHING | FROM_STREAMS
 
 
 def remake(recipe: GeneratorCard, find_table: Callable[[], Dataset]) -> Stream:
@@ -58,5 +68,9 @@ def remake(recipe: GeneratorCard, find_table: Callable[[], Dataset]) -> Stream:
     """
     if recipe.name not in GENERATORS:
         raise ValueError(f"The generator must be one of {', '.join(sorted(GENERATORS))}. Got {recipe.name!r} instead.")
+    parameters = dict(recipe.parameters)
+    if recipe.name in FROM_STREAMS:
+        base = GeneratorCard.model_validate(parameters.pop("base"))
+        return GENERATORS[recipe.name](remake(base, find_table), **parameters, seed=recipe.seed)
     tables = () if recipe.name in FROM_NOTHING else (find_table(),)
-    return GENERATORS[recipe.name](*tables, **recipe.parameters, seed=recipe.seed)
+    return GENERATORS[recipe.name](*tables, **parameters, seed=recipe.seed)

@@ -162,9 +162,12 @@ def _find_by_column(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
     scaled = table.X[rows] / _spread_of(table)
-    group = KMeans(rule.n_tasks, n_init=10, random_state=rule.seed).fit_predict(scaled)
+    # One thread: the order of the sums, and so the last bits, would depend on their number.
+    with threadpool_limits(limits=1):
+        group = KMeans(rule.n_tasks, n_init=10, random_state=rule.seed).fit_predict(scaled)
     return _group_by_features(table, [rows[group == part] for part in range(rule.n_tasks)])
 
 

@@ -8,11 +8,18 @@ from mlstream.description import hash_data
 from mlstream.generators import (
     GENERATORS,
     carve_environments,
+    duplicated_rows,
     environment_stream,
     hat_and_shirt_stream,
     iirc_stream,
+    missing_features,
+    missing_labels,
     multiplier_stream,
+    noisy_features,
+    noisy_labels,
+    rare_labels,
     remake,
+    reordered_rows,
     scenario_stream,
     task_stream,
 )
@@ -20,6 +27,11 @@ from tests.mlstream.generators.tables import make_table
 
 RNG = np.random.default_rng(0)
 TABLE = make_table(RNG.integers(0, 2, (90, 5)), RNG.random((90, 3)))
+
+
+def base():
+    return task_stream(TABLE, n_tasks=2, seed=2)
+
 
 STREAMS = {
     "task_stream": lambda: task_stream(TABLE, n_tasks=2, seed=4, order=(1, 0, 0, 1), stratified=True, name="mine"),
@@ -33,6 +45,14 @@ STREAMS = {
     "environment_stream": lambda: environment_stream(("train", "test"), n_rows=40, encoding="numeric", seed=5),
     "hat_and_shirt_stream": lambda: hat_and_shirt_stream(n_copies=2, seed=1),
     "scenario_stream": lambda: scenario_stream(TABLE, "blurred-boundary", n_tasks=2, seed=1),
+    "duplicated_rows": lambda: duplicated_rows(base(), rate=0.5, seed=1),
+    "missing_features": lambda: missing_features(base(), rate=0.5, seed=1),
+    # A stream made of a stream made of a stream.
+    "missing_labels": lambda: missing_labels(noisy_labels(base(), rate=0.2, seed=3), rate=0.5, per="row", seed=1),
+    "noisy_features": lambda: noisy_features(base(), scale=0.5, seed=1),
+    "noisy_labels": lambda: noisy_labels(base(), rate=0.5, seed=1),
+    "rare_labels": lambda: rare_labels(base(), keep={"y1": 0.4}, seed=1),
+    "reordered_rows": lambda: reordered_rows(base(), seed=1),
 }
 
 

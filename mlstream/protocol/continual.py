@@ -105,12 +105,25 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     `ba_macro`; ``one_class="recall"`` counts them.
 
     Time, memory and energy are those of the learner's calls. A compiled learner compiles at its first call on a new
-    installation; `run_campaign` makes such calls beforehand.
+    installation; `run_campaign` makes such calls beforehand. Learners are asked for decisions and for probabilities
+    wherever they have both.
 
     References
     ----------
     B. Peuzet, P. Kuntz, F. Meyer, V. Lemaire, E. Le Mau, "Apprentissage multi-labels et multi-tâches en continu pour
     données tabulaires", EGC 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neural_network import MLPClassifier
+    >>> from mlstream import Dataset, evaluate, task_stream
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> Y = (X @ [[1, 0, 1], [0, 1, 1], [1, 1, 0]] > 0).astype(np.uint8)
+    >>> stream = task_stream(Dataset(X, Y, ("a", "b", "c"), ("k", "l", "m"), name="toy"), n_tasks=2)
+    >>> result = evaluate(MLPClassifier(hidden_layer_sizes=()), stream, energy="none")
+    >>> result.status, len(result.R["ba_macro"])
+    ('done', 5)
     """
     settings = Settings(
         label_space=label_space,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 from mlstream.protocol.energy import CodeCarbonMeter, Energy, warm_meter
 from mlstream.protocol.memory import PeakMemory
@@ -14,6 +14,7 @@ from mlstream.protocol.results import PhaseResources, Resources
 from mlstream.protocol.settings import EnergyMethod
 
 Phase = Literal["online", "predict", "learn", "evaluate"]
+_PHASES: tuple[Phase, ...] = get_args(Phase)
 
 # Counters of energy wrap around after some tens of minutes; reading them takes some milliseconds.
 _LONGEST_LAP_S = 30.0
@@ -90,7 +91,7 @@ class ResourceMeter:
         if self._laps is not None:
             self._laps.close()
         return Resources(
-            phases={name: self._report_phase(name) for name in self._watches},
+            phases={name: self._report_phase(name) for name in _PHASES if name in self._watches},
             peak_memory_bytes=max(self._peaks.values(), default=self._memory_before),
             memory_before_bytes=self._memory_before,
             memory_method=self._memory.method,

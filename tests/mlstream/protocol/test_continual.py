@@ -256,6 +256,6 @@ def test_the_record_says_what_was_run_where_with_what():
     assert result.experience_sizes == list(SIZES)
     assert result.task_names == ["task 0", "task 1", "task 2"]
     assert (result.strategy, result.uses_task, result.label_space) == ("Targeted", True, "seen")
-    assert result.settings["one_class"] == "recall"
+    assert (result.settings["one_class"], result.settings["k"]) == ("recall", 3)
     assert result.versions["numpy"] == np.__version__
     assert result.model_validate_json(result.model_dump_json()) == result

@@ -33,10 +33,10 @@ def test_a_stopwatch_adds_up_what_runs_under_it_and_nothing_else():
 def test_each_phase_has_its_own_time_and_peak():
     meter = ResourceMeter("none")
     with meter.block():
-        with meter.phase("predict"):
-            time.sleep(0.01)
         with meter.phase("learn"):
             time.sleep(0.03)
+        with meter.phase("predict"):
+            time.sleep(0.01)
     np.ones(2**26, dtype=np.uint8)
     with meter.block(), meter.phase("evaluate"):
         time.sleep(0.01)

@@ -1,0 +1,129 @@
+"""The named strategies of the protocol: a name gives a configured learner, and the grid that is searched for it.
+
+Names are those of Peuzet et al. (EGC 2025). The oracle of that paper is the truth itself: it is no learner, and not here.
+"""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from sklearn.base import BaseEstimator
+
+from estimators.baselines import (
+    LastLabelsClassifier,
+    MeanLabelsClassifier,
+    NearestRowClassifier,
+    PriorLabelsClassifier,
+)
+from estimators.river import RiverClassifier
+
+Grid = Mapping[str, tuple[Any, ...]]
+
+
+class Strategy(NamedTuple):
+    """A named, configured learner.
+
+    Parameters
+    ----------
+    build : callable
+        Takes the strategy's parameters, all with defaults, and gives a fresh estimator.
+    grids : tuple of mappings
+        Parameter -> values to search; several mappings are several grids, as for scikit-learn's `ParameterGrid`.
+    """
+
+    build: Callable[..., BaseEstimator]
+    grids: tuple[Grid, ...]
+
+
+_TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
+
+
+def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
+    """Give a fresh, configured estimator.
+
+    Parameters
+    ----------
+    name : str
+        A name of `STRATEGIES`.
+    **parameters
+        Parameters of the strategy; `grid` names them. Those not given have the first value of the grid.
+
+    Returns
+    -------
+    estimator
+        It has learnt nothing.
+
+    Raises
+    ------
+    ValueError
+        If the name, or a parameter, is unknown; the message names the nearest.
+
+    Examples
+    --------
+    >>> make_strategy("1NN", window=100)
+    NearestRowClassifier(window=100)
+    """
+    strategy = _find(name)
+    known = sorted({parameter for one in strategy.grids for parameter in one})
+    for parameter in parameters:
+        if parameter not in known:
+            raise ValueError(f"{name} must have parameters among {known}. Got {parameter!r} instead.")
+    return strategy.build(**parameters)
+
+
+def grid(name: str) -> list[dict[str, list[Any]]]:
+    """Give the values that a search for the best configuration tries.
+
+    Parameters
+    ----------
+    name : str
+        A name of `STRATEGIES`.
+
+    Returns
+    -------
+    list of dict
+        Grids of parameter -> values, as scikit-learn's `ParameterGrid` and `ParameterSampler` take them.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+
+    Examples
+    --------
+    >>> grid("BR_HT")
+    [{'grace_period': [100, 200], 'delta': [1e-06, 1e-07], 'tau': [0.05, 0.1]}]
+    """
+    return [{parameter: list(values) for parameter, values in one.items()} for one in _find(name).grids]
+
+
+def _find(name: str) -> Strategy:
+    if name not in STRATEGIES:
+        near = get_close_matches(name, STRATEGIES, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"A strategy must be one of {', '.join(STRATEGIES)}. Got {name!r} instead{hint}")
+    return STRATEGIES[name]
+
+
+def _binary_relevance_of_trees(grace_period: int = 100, delta: float = 1e-6, tau: float = 0.05) -> BaseEstimator:
+    from river.tree import HoeffdingTreeClassifier
+
+    return RiverClassifier(HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
+
+
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+    {
+        "BR_HT": Strategy(_binary_relevance_of_trees, (_TREE_GRID,)),
+        "last_class": Strategy(LastLabelsClassifier, ({},)),
+        "prior_distribution": Strategy(PriorLabelsClassifier, ({},)),
+        "mean": Strategy(MeanLabelsClassifier, ({},)),
+        "1NN": Strategy(
+            NearestRowClassifier,
+            (
+                {"window": (None, 10, 100, 1000), "metric": ("euclidean",)},
+                {"window": (None, 10, 100, 1000), "metric": ("cosine",), "zero_similarity": (0, 1)},
+            ),
+        ),
+    }
+)

@@ -1,6 +1,6 @@
 """The named strategies of the protocol: a name gives a configured learner, and the grid that is searched for it.
 
-Names are those of Peuzet et al. (EGC 2025). The oracle of that paper is the truth itself: it is no learner, and not here.
+Names are those of Peuzet et al. (EGC 2025). Its oracle is the truth itself: no learner, and not here.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,7 +47,7 @@ def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
     name : str
         A name of `STRATEGIES`.
     **parameters
-        Parameters of the strategy; `grid` names them. Those not given have the first value of the grid.
+        Parameters of the strategy; `grid` names them. Those not given have their defaults.
 
     Returns
     -------

@@ -14,6 +14,7 @@ Amount = Callable[[RunResult], float | None]
 
 # Choosing hyper-parameters comes before the stream: its cost is shown, but belongs to no total.
 SELECTION = "select"
+_PHASES = (SELECTION, "predict", "learn", "online", "evaluate")
 
 
 def cost_table(groups: Sequence[Group]) -> Table:
@@ -44,9 +45,10 @@ def cost_table(groups: Sequence[Group]) -> Table:
 
 
 def phase_names(groups: Iterable[Group]) -> list[str]:
-    """List the phases that some run has, in the order of the records."""
+    """List the phases that some run has, in the order in which they come."""
     resources = [run.resources for group in groups for run in group.measured if run.resources is not None]
-    return list(dict.fromkeys(phase for used in resources for phase in used.phases))
+    found = dict.fromkeys(phase for used in resources for phase in used.phases)
+    return [phase for phase in _PHASES if phase in found] + [phase for phase in found if phase not in _PHASES]
 
 
 def wall_time_s(run: RunResult, phase: str | None = None) -> float | None:

@@ -71,9 +71,14 @@ def _cost_chart(groups: Sequence[Group], amount: Amount, title: str) -> Chart | 
     # A capped run did less than the others, for less: it competes with none of them.
     finished = [one for one in points if one.group.status == "done"]
     front = [finished[place] for place in pareto_front([(one.cost, one.score) for one in finished])]
-    data = [_front_trace(front), *(_point_trace(one, is_named=one in front) for one in points)]
+    dearest = max(one.cost for one in points)
+    data = [_front_trace(front)]
+    for one in points:
+        side = "left" if one.cost > dearest / _LOG_FROM_RATIO else "right"
+        data.append(_point_trace(one, f"bottom {side}" if one in front else None))
     unbeaten = ", ".join(f"{one.group.strategy} ({one.score:.3f} at {one.cost:.3g})" for one in front)
-    view = View("", data, frame(hovermode="closest", xaxis=_cost_axis(points, title), yaxis=axis("ACC")))
+    layout = frame(hovermode="closest", xaxis=_cost_axis(points, title), yaxis=_score_axis(points))
+    view = View("", data, layout)
     return Chart(f"ACC against {title[0].lower()}{title[1:]}", f"Not beaten in both: {unbeaten}.", (view,), height=360)
 
 
@@ -82,20 +87,20 @@ def _point(group: Group, amount: Amount) -> _Point | None:
     return None if cost is None or score is None else _Point(group, cost, score, deviation)
 
 
-def _point_trace(one: _Point, *, is_named: bool) -> Json:
+def _point_trace(one: _Point, name_at: str | None) -> Json:
     key = strategy_key(one.group)
     name = safe(one.group.label)
     is_open = "†" in energy_marks(one.group)
     return {
         "type": "scatter",
-        "mode": "markers+text" if is_named else "markers",
+        "mode": "markers+text" if name_at else "markers",
         "name": name,
         "legendgroup": key.group,
         "x": [one.cost],
         "y": [one.score],
         "error_y": {"array": [one.deviation or 0], "visible": one.deviation is not None, "thickness": 1},
         "text": [name],
-        "textposition": "bottom right",
+        "textposition": name_at or "middle center",
         "cliponaxis": False,
         "marker": {"size": 11, "symbol": key.symbol + ("-open" * is_open), "color": f"var(--series-{key.colour})"},
         "hovertemplate": "%{text}<br>ACC %{y:.3f}<br>cost %{x:.3g}<extra></extra>",
@@ -111,6 +116,14 @@ def _front_trace(front: Sequence[_Point]) -> Json:
         "line": {"color": "var(--muted)", "dash": "dot", "width": 1, "shape": "hv"},
         "hoverinfo": "skip",
     }
+
+
+def _score_axis(points: Sequence[_Point]) -> Json:
+    """Leave room below for the names of points, which Plotly does not reckon with."""
+    low = min(one.score - (one.deviation or 0) for one in points)
+    high = max(one.score + (one.deviation or 0) for one in points)
+    room = max(high - low, 0.01)
+    return axis("ACC", range=[low - 0.15 * room, high + 0.1 * room])
 
 
 def _cost_axis(points: Sequence[_Point], title: str) -> Json:

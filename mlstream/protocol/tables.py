@@ -66,7 +66,10 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
         columns.append({group.strategy: cell for group, cell in zip(groups, cells, strict=True)})
     strategies = dict.fromkeys(strategy for column in columns for strategy in column)
     heads = [replace(heading(name), title=stream) for stream in streams]
-    rows = [(Cell(row, row), *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns)) for row in strategies]
+    rows = [
+        (Cell(row, row), *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns))
+        for row in strategies
+    ]
     return Table((Heading("Strategy"), *heads), tuple(rows))
 
 
@@ -116,10 +119,18 @@ def name_cell(group: Group) -> Cell:
 
 
 def _head(name: str, groups: Sequence[Group]) -> Heading:
-    """Give a score's heading; frugality means nothing without its unit of energy."""
+    """Give a score's heading, with what it depends on: the unit of energy, or how many labels count as best."""
     head = heading(name)
-    units = {str(unit) for group in groups for run in group.measured if (unit := run.settings.get("energy_unit"))}
-    return replace(head, title=f"{head.title} ({', '.join(sorted(units))})") if name == "frug" and units else head
+    if name == "frug" and (unit := _setting("energy_unit", groups)):
+        return replace(head, title=f"{head.title} ({unit})")
+    if name == "precision_at_k" and (k := _setting("k", groups)):
+        return replace(head, title=head.title.replace("@k", f"@{k}"))
+    return head
+
+
+def _setting(name: str, groups: Sequence[Group]) -> str:
+    values = (run.settings.get(name) for group in groups for run in group.measured)
+    return ", ".join(sorted({str(value) for value in values if value is not None}))
 
 
 def _runs_cell(group: Group) -> Cell:

@@ -29,6 +29,8 @@ from mlstream.protocol.tables import format_score
 Limits = tuple[float, float]
 
 _MOST_NUMBERED_TASKS = 8
+_MOST_NUMBERED_STEPS = 16
+_LEAST_HEIGHT = 220
 
 
 class Transfer(NamedTuple):
@@ -114,7 +116,7 @@ def transfer_charts(strategy: str, found: dict[str, Transfer], limits: dict[str,
     if not found:
         return []
     first = next(iter(found.values()))
-    height = heat_height(first.steps, first.tasks)
+    height = max(heat_height(first.steps, first.tasks), _LEAST_HEIGHT)
     name = next(iter(found))
     heat = tuple(_heat_view(name, one, limits[name]) for name, one in found.items())
     lines = tuple(_lines_view(name, one, limits[name]) for name, one in found.items())
@@ -125,9 +127,9 @@ def transfer_charts(strategy: str, found: dict[str, Transfer], limits: dict[str,
 
 
 def _heat_summary(name: str, one: Transfer) -> str:
-    before, after = (spread(rounded(row)).mean for row in (one.R[0], one.R[-1]))
-    means = f"{format_score(before)} before learning, {format_score(after)} after experience {len(one.R) - 1}"
-    return f"Mean {heading(name).title} over all tasks: {means}."
+    means = [format_score(spread(rounded(row)).mean) for row in one.R]
+    later = f", {means[-1]} after experience {len(means) - 1}" if len(means) > 1 else ""
+    return f"Mean {heading(name).title} over all tasks: {means[0]} before learning{later}."
 
 
 def _lines_summary(name: str, one: Transfer) -> str:
@@ -168,6 +170,11 @@ def _lines_view(name: str, one: Transfer, limits: Limits) -> View:
         for j, key in enumerate(task_keys(one.tasks))
     ]
     margin = 0.05 * (limits[1] - limits[0])
-    steps = axis("Experiences learnt", showgrid=False, range=[-0.3, len(one.R) - 0.7], tickformat="d", nticks=14)
+    steps = axis(
+        "Experiences learnt",
+        showgrid=False,
+        range=[-0.3, len(one.R) - 0.7],
+        dtick=1 if len(one.R) <= _MOST_NUMBERED_STEPS else None,
+    )
     scores = axis(heading(name).title, range=[limits[0] - margin, limits[1] + margin])
     return View(heading(name).title, data, frame(xaxis=steps, yaxis=scores))

@@ -56,7 +56,7 @@ def test_energy_is_marked(estimate, below, marks):
 
 def test_the_table_has_every_phase_that_some_run_has():
     groups = group_runs([run_with({"online": 1.0}), run_with({"select": None, "online": 3.0}, "BR_HT")])["yeast"]
-    assert phase_names(groups) == ["online", "select"]
+    assert phase_names(groups) == ["select", "online"]
     table = cost_table(groups)
     titles = [head.title for head in table.columns]
     first, second = (dict(zip(titles, row, strict=True)) for row in table.rows)

@@ -71,9 +71,11 @@ def test_what_is_not_defined_says_why():
     assert cells["NN_TL"].note == ""
 
 
-def test_frugality_shows_its_unit():
-    run = make_run("NN", 0, settings={"energy_unit": "kJ"})
-    assert "Frug (kJ)" in [head.title for head in score_table(group_runs([run])["yeast"]).columns]
+def test_headings_show_what_a_score_depends_on():
+    run = make_run("NN", 0, settings={"energy_unit": "kJ", "k": 2})
+    titles = [head.title for head in score_table(group_runs([run])["yeast"]).columns]
+    assert "Frug (kJ)" in titles
+    assert "Precision@2" in titles
 
 
 def test_the_overview_has_a_column_per_stream_and_gaps_where_nothing_ran():

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
-  // Charts that are not drawn when this much time has gone by wait until they come near the screen, or nothing else is to do.
-  const DRAW_AT_ONCE_MS = 700;
+  // The first charts are drawn at once, while time allows; the others when they come near the screen, or one by one.
+  const AT_ONCE = { charts: 20, ms: 1500 };
   const CONFIG = { responsive: true, displayModeBar: false, doubleClick: "reset" };
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -43,8 +43,11 @@
       (entries) => entries.filter((entry) => entry.isIntersecting && !drawn.has(entry.target)).forEach((entry) => draw(entry.target)),
       { rootMargin: "600px" },
     );
-    const deadline = performance.now() + DRAW_AT_ONCE_MS;
-    const later = plots.filter((plot) => (performance.now() < deadline ? (draw(plot), false) : true));
+    const deadline = performance.now() + AT_ONCE.ms;
+    for (const plot of plots.slice(0, AT_ONCE.charts)) {
+      if (performance.now() < deadline) draw(plot);
+    }
+    const later = plots.filter((plot) => !drawn.has(plot));
     later.forEach((plot) => nearby.observe(plot));
     const drawNext = () => {
       const next = later.find((plot) => !drawn.has(plot));

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import time
@@ -22,7 +23,7 @@ FLAGS = (
     "--disable-sync",
     "--remote-debugging-pipe",
 )
-TIMEOUT_S = 30
+TIMEOUT_S = 60
 
 
 def find_chromium() -> str | None:
@@ -153,9 +154,10 @@ class Browser:
 
     def _receive(self) -> dict:
         while b"\0" not in self._buffer:
-            chunk = os.read(self._answers, 1 << 20)
+            ready, _, _ = select.select([self._answers], [], [], TIMEOUT_S)
+            chunk = os.read(self._answers, 1 << 20) if ready else b""
             if not chunk:
-                raise RuntimeError("Chromium ended before it answered.")
+                raise RuntimeError(f"Chromium did not answer within {TIMEOUT_S} s, or ended.")
             self._buffer += chunk
         line, self._buffer = self._buffer.split(b"\0", 1)
         message = json.loads(line)

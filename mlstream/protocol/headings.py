@@ -36,9 +36,7 @@ METRICS = {
     "FWT-": Heading("FWT\N{MINUS SIGN}", "higher", "The losses in stepwise forward transfer; 0 is best."),
     "frug": Heading("Frug", "higher", "Frugality: ACC minus C / (1 + C), C the energy of the run in the unit given."),
     "im": Heading("IM", "lower", "Intransigence: score of a joint model minus that right after learning a task."),
-    "fwt_single": Heading(
-        "FWT, single", "higher", "Score on a task once learnt minus that of a model of it alone."
-    ),
+    "fwt_single": Heading("FWT, single", "higher", "Score on a task once learnt minus that of a model of it alone."),
     "acc_joint": Heading("ACC, joint", "neither", "A clone that learnt all experiences, shuffled: an upper bound."),
 }
 

@@ -11,7 +11,9 @@ from scipy import sparse
 
 from estimators._gate import Features
 from estimators._kernels.grove import Grove, plant, size_bytes
-from estimators._kernels.hoeffding import Lesson, Rules, answer, learn
+from estimators._kernels.hoeffding import SKIP, Lesson, Rules, answer, learn
+
+__all__ = ["SKIP", "UNLIMITED_DEPTH", "TreeBank"]
 
 Array = npt.NDArray[Any]
 
@@ -94,7 +96,7 @@ class TreeBank:
             for rows in _blocks(X):
                 part = np.empty((len(votes[rows]), self._size(g), self.n_classes))
                 questions = NO_ROWS if asked is None else _dense(asked[rows])
-                own = np.ascontiguousarray(codes[rows, self.groups[g]], dtype=np.int32)
+                own = np.ascontiguousarray(codes[rows, self.groups[g]], dtype=np.int64)
                 lesson = Lesson(questions, _dense(X[rows]), own, weights[rows])
                 self.groves[g] = learn(self.groves[g], lesson, self.rules, part)
                 votes[rows, self.groups[g]] = part

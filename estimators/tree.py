@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from estimators._gate import Features
 from estimators._kernels.hoeffding import Rules
@@ -103,6 +104,7 @@ class HoeffdingTreeClassifier(StreamClassifier):
         str
             A digraph; branches show their test, leaves their class and the weights of all.
         """
+        check_is_fitted(self)
         return dot(self.bank_, label, self._feature_names(), self._class_names())
 
     @property

@@ -50,7 +50,7 @@ class Lesson(NamedTuple):
         Rows to answer; none: those to learn.
     X : ndarray of shape (n_rows, n_features)
         Rows to learn.
-    codes : int32 ndarray of shape (n_rows, n_trees)
+    codes : int64 ndarray of shape (n_rows, n_trees)
         Class of each row for each tree; `SKIP`: that tree does not learn that row.
     weights : ndarray of shape (n_rows,) or (0,)
         Weights; none: ones.
@@ -129,7 +129,7 @@ def _learn_from(grove: Grove, lesson: Lesson, rules: Rules, votes: Array, done: 
             look(grove, t, lesson.asked[r], work, answers)
             answers = nowhere
         leaf, guess = look(grove, t, lesson.X[r], work, answers)
-        code = np.int64(lesson.codes[r, t])
+        code = lesson.codes[r, t]
         weight = lesson.weights[r] if len(lesson.weights) else 1.0
         if code != SKIP and weight > 0.0:
             teach(grove, t, leaf, Example(seen_by(grove, leaf, lesson.X[r], work.drawn), code, weight, guess), rules)
@@ -187,11 +187,11 @@ def _score_guesses(grove: Grove, i: int, example: Example) -> None:
 
 @njit(**JIT)
 def _count(grove: Grove, t: int, i: int, example: Example) -> int:
-    s = np.int64(grove.nodes[i].stats)
+    s = grove.nodes[i].stats
     while s != NONE and grove.stats[s].code != example.code:
-        s = np.int64(grove.stats[s].next)
+        s = grove.stats[s].next
     if s == NONE:
-        s = np.int64(add_stat(grove, t, i, example.code, 0.0))
+        s = add_stat(grove, t, i, example.code, 0.0)
     grove.stats[s].weight += example.weight
     return s
 

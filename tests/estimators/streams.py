@@ -1,0 +1,28 @@
+"""Streams to try trees on: drawn, and real ones."""
+
+import csv
+
+import numpy as np
+
+
+def drawn(n_rows=1500, n_features=6, n_labels=3, *, seed=0):
+    """Draw rows whose labels depend on thresholds of features, and on which label came first; a tenth is noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_rows, n_features))
+    Y = np.stack([X[:, j] * (1 + X[:, (j + 1) % n_features]) > 0.7 for j in range(n_labels)], axis=1)
+    return X, (Y ^ (rng.random(Y.shape) < 0.1)).astype(int)
+
+
+def rand(shared_data):
+    """Load the published synthetic_rand."""
+    with open(shared_data("multilabel/synthetic_rand.csv")) as lines:
+        table = np.array(list(csv.reader(lines))[1:], dtype=float)
+    return table[:, :4], table[:, 4:].astype(int)
+
+
+def yeast(shared_data):
+    """Load Yeast: 103 features, 14 labels."""
+    from mlstream import load_dataset
+
+    data = load_dataset(shared_data("multilabel/Yeast.arff.gz"), labels=14)
+    return np.asarray(data.X), np.asarray(data.Y)

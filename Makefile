@@ -28,7 +28,7 @@ check: .venv/test.stamp
 	$(BIN)/python -m build --wheel --outdir build/dist
 	$(PIP) --no-deps --target $(SITE) build/dist/*.whl
 	mkdir -p $(CHECK)
-	cp -r tests examples README.md pyproject.toml Makefile $(CHECK)
+	cp -r tests examples docs data_cards README.md pyproject.toml Makefile $(CHECK)
 	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -n 2 --dist worksteal
 	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -q --doctest-modules --pyargs $(SOURCE)
 

@@ -21,6 +21,7 @@ from mlstream.generators.hierarchy import (
     hierarchy_from_names,
 )
 from mlstream.generators.introductions import check_introductions, draw_introductions
+from mlstream.generators.partition import count_rows
 from mlstream.generators.shares import Shares, deal_to_labels
 from mlstream.generators.splits import split_evenly
 from mlstream.generators.visits import Visits, part_sizes
@@ -229,5 +230,5 @@ def _make_experience(
 def _count_unused(rows: Index, parts: StreamParts) -> tuple[DropCard, ...]:
     learnt = [experience.row_ids for experience in parts.experiences]
     evaluated = [held_out.row_ids for held_out in parts.evaluation_sets]
-    unused = len(rows) - len(np.unique(np.concatenate(learnt + evaluated)))
+    unused = len(rows) - count_rows(learnt + evaluated)
     return (DropCard(what="rows", reason="outside the shares", count=unused),) if unused else ()

@@ -9,7 +9,7 @@ import numpy as np
 from mlstream.cards import DropCard
 from mlstream.generators.mixing import blend
 from mlstream.generators.orders import resolve_order
-from mlstream.generators.partition import Partition
+from mlstream.generators.partition import Partition, count_rows
 from mlstream.generators.splits import split_tasks
 from mlstream.generators.visits import Visits
 from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Index, Indicator, Mask, StreamParts
@@ -84,8 +84,7 @@ def _take(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tu
 
 
 def _count_unused(partition: Partition, shares: list[list[Index]]) -> tuple[DropCard, ...]:
-    used = np.concatenate([part for parts in shares for part in parts])
-    unused = len(np.unique(np.concatenate(partition.members))) - len(np.unique(used))
+    unused = count_rows(partition.members) - count_rows([part for parts in shares for part in parts])
     return (DropCard(what="rows", reason="outside the fractions", count=unused),) if unused else ()
 
 

@@ -47,8 +47,7 @@ class Partition:
     @cached_property
     def shares_rows(self) -> bool:
         """Whether a row belongs to two tasks."""
-        rows = np.concatenate(self.members)
-        return len(np.unique(rows)) < len(rows)
+        return count_rows(self.members) < sum(len(rows) for rows in self.members)
 
 
 def make_partition(
@@ -97,6 +96,27 @@ def make_partition(
         profiles = np.array([table.Y[rows].mean(axis=0) for rows in members])
     tasks = tuple(Task(name, signature) for name, signature in zip(names, signatures, strict=True))
     return Partition(tasks, tuple(members), profiles, hides_labels)
+
+
+def count_rows(parts: Sequence[Index]) -> int:
+    """Count the distinct rows of several parts of a table.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray of int64
+        Rows; at least one part.
+
+    Returns
+    -------
+    int
+        How many there are; a row that comes twice counts once.
+
+    Examples
+    --------
+    >>> count_rows([np.array([0, 2]), np.array([2, 5])])
+    3
+    """
+    return int(np.count_nonzero(np.bincount(np.concatenate(parts))))
 
 
 def deal_rows(members: Sequence[Index], rows: Index, seed: int) -> list[Index]:

@@ -100,7 +100,8 @@ def _schedule(card: StreamCard) -> Iterator[str]:
     for number, experience in enumerate(card.experiences, 1):
         start, stop = stop, stop + experience.n_samples
         tasks = " + ".join(_plain(card.tasks[task].name) for task in experience.tasks)
-        rows.append((number, tasks, f"{experience.n_samples:,}", f"{start + 1:,} to {stop:,}"))
+        span = f"{start + 1:,} to {stop:,}" if experience.n_samples else ""
+        rows.append((number, tasks, f"{experience.n_samples:,}", span))
     yield from _table(("experience", "tasks", "rows", "from row to row"), rows)
 
 

@@ -72,9 +72,11 @@ class DatasetEntry:
         """Look the file up, and say what to do if it is not there."""
         path = self.find()
         if path is None:
-            place = f"installed with the package {self.package}" if self.package else f"in the folder {_FOLDER} names"
-            got = f"{_FOLDER}={os.environ[_FOLDER]}" if _FOLDER in os.environ else f"no {_FOLDER}"
-            raise FileNotFoundError(f"{self.file} of data set {self.name!r} must be {place} (or packed). Got {got}.")
+            place = f"the package {self.package}" if self.package else f"the folder that {_FOLDER} names"
+            got = f"{_FOLDER}={os.environ[_FOLDER]}" if _FOLDER in os.environ else f"no variable {_FOLDER}"
+            raise FileNotFoundError(
+                f"Data set {self.name!r} must be in {place}, as {self.file} ({', '.join(PACKED)}). Got {got}."
+            )
         return path
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import os
+import re
 import struct
 import zipfile
 import zlib
@@ -15,13 +17,21 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.formats.content import FormatError
+from mlstream.formats.content import FormatError, show
 
 Array: TypeAlias = npt.NDArray[Any]
 
 _ALIGNMENT = 64
 _LOCAL_HEADER_BYTES = 30
+# What is added for files of more than 4 GiB.
 _LARGE_FILE_BYTES = 20
+_LOCAL_HEADER = re.compile(rb"PK\x03\x04.{22}(.{4})", re.DOTALL)
+_NPY_MAGIC = re.compile(rb"\x93NUMPY\x01\x00(..)", re.DOTALL)
+# Numbers and truth values, row by row, in up to four dimensions: as NumPy writes it, to the letter.
+_NPY_HEADER = re.compile(
+    rb"\{'descr': '([<>|](?:b1|[iu][1248]|f(?:2|4|8|16)))', 'fortran_order': False, "
+    rb"'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18}){1,3})\), \} *\n"
+)
 # The field by which Android's archives are aligned; other programs skip it.
 _PADDING = struct.Struct("<HHH")
 _PADDING_ID = 0xD935
@@ -75,7 +85,7 @@ def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
         raise FormatError(f"{path} must be an NPZ file. Got: {error}.") from None
     with path.open("rb") as stream:
         found = {info.filename.removesuffix(".npy"): _locate(stream, info, path) for info in members}
@@ -101,7 +111,9 @@ class _Member:
             return view
         array = view.copy()
         if zlib.crc32(array.reshape(-1).view(np.uint8).data, self.header_crc) != self.crc:
-            raise FormatError(f"{path} must be unchanged since it was written. Got a wrong checksum of {self.name}.")
+            raise FormatError(
+                f"{path} must be unchanged since it was written. Got a wrong checksum of {show(self.name)}."
+            )
         return array
 
 
@@ -119,29 +131,30 @@ def _pad(position: int) -> bytes:
 
 def _locate(stream: IO[bytes], info: zipfile.ZipInfo, path: Path) -> _Member:
     if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size or info.flag_bits & 1:
-        raise FormatError(f"{path} must hold arrays uncompressed. Got {info.filename} compressed.")
+        raise FormatError(f"{path} must hold arrays uncompressed. Got {show(info.filename)} compressed.")
+    size = path.stat().st_size
+    if not 0 <= info.header_offset <= info.header_offset + info.file_size <= size:
+        raise FormatError(f"{path} must be a whole NPZ file. Got {show(info.filename)} outside.")
     stream.seek(info.header_offset)
-    local = stream.read(_LOCAL_HEADER_BYTES)
-    if len(local) < _LOCAL_HEADER_BYTES or local[:4] != b"PK\3\4":
-        raise FormatError(f"{path} must be a whole NPZ file. Got no member where {info.filename} should begin.")
-    start = info.header_offset + len(local) + sum(struct.unpack("<HH", local[26:30]))
-    stream.seek(start)
+    local = _LOCAL_HEADER.match(stream.read(_LOCAL_HEADER_BYTES))
+    if not local:
+        raise FormatError(f"{path} must be a whole NPZ file. Got no member where {show(info.filename)} should begin.")
+    start = stream.seek(sum(struct.unpack("<HH", local.group(1))), os.SEEK_CUR)
     dtype, shape = _read_npy_header(stream, info, path)
     offset = stream.tell()
     # Sizes are compared before memory is taken: a header may claim anything.
     claimed, there = math.prod(shape) * dtype.itemsize, info.file_size - (offset - start)
-    if claimed != there or offset + claimed > path.stat().st_size:
-        raise FormatError(f"{path}: {info.filename} must hold {claimed} bytes, as its header says. Got {there}.")
+    if claimed != there or offset + claimed > size:
+        raise FormatError(f"{path}: {show(info.filename)} must hold {claimed} bytes, as its header says. Got {there}.")
     stream.seek(start)
     return _Member(info.filename, dtype, shape, offset, zlib.crc32(stream.read(offset - start)), info.CRC)
 
 
 def _read_npy_header(stream: IO[bytes], info: zipfile.ZipInfo, path: Path) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    try:
-        version = np.lib.format.read_magic(stream)
-        shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
-    except ValueError as error:
-        raise FormatError(f"{path}: {info.filename} must be an array. Got: {error}.") from None
-    if version != (1, 0) or by_column or dtype.hasobject or min(shape, default=0) < 0:
-        raise FormatError(f"{path}: {info.filename} must be a plain array, row by row. Got {dtype} of shape {shape}.")
-    return dtype, shape
+    # NumPy's own reader evaluates the header, and fails in many ways on a spoilt one.
+    magic = _NPY_MAGIC.match(stream.read(10))
+    match = _NPY_HEADER.fullmatch(stream.read(struct.unpack("<H", magic.group(1))[0])) if magic else None
+    if not match:
+        raise FormatError(f"{path}: {show(info.filename)} must be a plain array, row by row. Got another, or none.")
+    dtype, shape = match.group(1).decode(), match.group(2).decode()
+    return np.dtype(dtype), tuple(int(length) for length in shape.split(",") if length.strip())

@@ -17,7 +17,8 @@ _KEYWORD = re.compile(r"@(\w+)", re.ASCII)
 _NUMERIC = re.compile(r"(?:numeric|real|integer)\s*(?:%.*)?", re.IGNORECASE)
 _NOMINAL_VALUE = re.compile(rf"""\s*({QUOTED}|[^\s{{}},%'"]+)\s*,?""")
 _NOMINAL_END = re.compile(r"\s*\}\s*(?:%.*)?$")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)
+# Half of a surrogate pair is no character.
+_ESCAPE = re.compile(r"\\(u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
@@ -84,7 +85,7 @@ def _unescape(match: re.Match[str]) -> str:
     code = match.group(1)
     if len(code) == 5:
         return chr(int(code[1:], 16))
-    return chr(int(code, 8)) if code.isdigit() else _ESCAPED.get(code, code)
+    return chr(int(code, 8)) if code[0] in "01234567" else _ESCAPED.get(code, code)
 
 
 def _read_title(text: str) -> str:

@@ -34,6 +34,7 @@ def test_the_title_is_the_relation(line: str, title: str) -> None:
         (r"'it\'s 5\% \\ \"'", "it's 5% \\ \""),
         (r"'a\nb\tc\rd'", "a\nb\tc\rd"),
         (r"'\u001E\101'", "\x1eA"),
+        (r"'\9\ud800\x'", "9ud800x"),
         (r"back\slash", r"back\slash"),
         ("'", "'"),
         ("''", ""),

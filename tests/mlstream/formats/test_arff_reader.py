@@ -1,5 +1,6 @@
 """ARFF files of every dialect are read as they stand, and every defect is one error with its line."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,21 @@ def test_what_liac_arff_writes_is_read_as_it_was(peer: dict[str, Any]) -> None:
         column = dense(table)[:, index].tolist()
         expected = [row[index] for row in peer["data"]]
         assert column == expected if kind == "REAL" else [kind[int(code)] for code in column] == expected
+
+
+SPLICES = st.sampled_from([*"{}'\"%,?\\@_\x00\xff٣", "\n", "1e999", "nan", "-1", "9" * 30, "@data\n"]) | st.text(
+    max_size=4
+)
+
+
+@given(st.sampled_from([text for text, _ in DIALECTS.values()]), SPLICES, st.floats(0, 1), st.integers(0, 3))
+def test_whatever_is_in_a_file_it_is_a_table_or_one_error(text: str, splice: str, place: float, n_cut: int) -> None:
+    position = int(place * len(text))
+    content = (text[:position] + splice + text[position + n_cut :]).encode()
+    # Any other error fails the test.
+    with suppress(FormatError):
+        table = parse_arff(content, PATH)
+        assert table.cells.shape == (len(table.lines), len(table.columns))
 
 
 @pytest.mark.parametrize("name", ["synthetic_rand.arff", "Reuters-K500.arff"])

@@ -5,11 +5,14 @@ import json
 import os
 import pickle
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mlstream.formats.content import FormatError
 from mlstream.formats.npz import load_npz, save_npz
@@ -164,8 +167,22 @@ def test_a_changed_bit_is_one_error(saved: Path) -> None:
     position = content.index(load_npz(saved).experiences[0].X.tobytes())
     content[position] ^= 1
     saved.write_bytes(content)
-    with pytest.raises(FormatError, match=r"x.npz must be unchanged.*wrong checksum of learning_X.npy"):
+    with pytest.raises(FormatError, match=r"x.npz must be unchanged.*wrong checksum of 'learning_X.npy'"):
         load_npz(saved)
+
+
+@given(st.binary(max_size=8), st.floats(0, 1), st.integers(0, 8))
+def test_a_damaged_file_is_a_stream_or_one_error(
+    tmp_path_factory: pytest.TempPathFactory, splice: bytes, place: float, n_cut: int
+) -> None:
+    path = tmp_path_factory.mktemp("damaged") / "x.npz"
+    save_npz(make_stream(), path)
+    content = path.read_bytes()
+    position = int(place * len(content))
+    path.write_bytes(content[:position] + splice + content[position + n_cut :])
+    for mmap in (False, True):
+        with suppress(FormatError):
+            assert len(load_npz(path, mmap=mmap)) == 4
 
 
 class Hidden:
@@ -184,7 +201,7 @@ def test_pickles_are_not_executed(saved: Path, mmap: bool) -> None:
     hidden = np.empty(1, dtype=object)
     hidden[0] = Hidden(trace)
     rewrite(saved, {"card": hidden})
-    with pytest.raises(FormatError, match=r"card.npy must be a plain array"):
+    with pytest.raises(FormatError, match=r"'card.npy' must be a plain array"):
         load_npz(saved, mmap=mmap)
     assert not trace.exists()
     pickle.loads(pickle.dumps(Hidden(trace)))  # noqa: S301 - the trap works
@@ -192,7 +209,7 @@ def test_pickles_are_not_executed(saved: Path, mmap: bool) -> None:
 
 
 def test_compressed_members_are_refused_before_they_are_unpacked(saved: Path) -> None:
-    with pytest.raises(FormatError, match=r"must hold arrays uncompressed. Got format_version.npy compressed"):
+    with pytest.raises(FormatError, match=r"must hold arrays uncompressed. Got 'format_version.npy' compressed"):
         load_npz(rewrite(saved, {}, zipfile.ZIP_DEFLATED))
 
 
@@ -201,5 +218,7 @@ def test_a_header_that_claims_more_than_there_is_takes_no_memory(saved: Path) ->
     assert content.count(b"(14, 4), }         ") == 1
     # The same length, so that nothing else moves.
     saved.write_bytes(content.replace(b"(14, 4), }         ", b"(9999999999, 4), } "))
-    with pytest.raises(FormatError, match=r"learning_X.npy must hold 319999999968 bytes, as its header says. Got 448"):
+    with pytest.raises(
+        FormatError, match=r"'learning_X.npy' must hold 319999999968 bytes, as its header says. Got 448"
+    ):
         load_npz(saved)

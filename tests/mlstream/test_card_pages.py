@@ -1,0 +1,80 @@
+"""The readable page of a card."""
+
+import re
+
+import pytest
+from hypothesis import given
+
+from mlstream.card_pages import card_page
+from mlstream.cards import DropCard, FileCard
+from mlstream.stream import Stream
+from tests.mlstream.streams import Shape, make_stream, streams
+
+
+def rows_of(page: str, title: str) -> list[list[str]]:
+    """Cells of the table of a section, head and rule left out."""
+    section = re.split(r"^## ", page, flags=re.MULTILINE)
+    body = next(part for part in section if part.startswith(title))
+    lines = [line for line in body.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+
+
+def test_tasks_are_listed_with_their_sizes() -> None:
+    stream = make_stream()
+    found = rows_of(card_page(stream.card), "Tasks")
+    assert [row[0] for row in found] == [task.name for task in stream.tasks]
+    assert [row[3] for row in found] == [str(len(part)) for part in stream.evaluation_sets]
+
+
+def test_signatures_are_the_shares_of_rows_with_each_label() -> None:
+    stream = make_stream(Shape(evaluation_sizes=(20, 20)))
+    for label, row in enumerate(rows_of(card_page(stream.card), "Signatures")):
+        assert row[0] == stream.card.label_names[label]
+        for task, cell in enumerate(row[1:]):
+            parts = [part.Y[part.task_ids == task] for part in stream] + [stream.evaluation_sets[task].Y]
+            carried = [bool(Y[label]) for part in parts for Y in part]
+            expected = f"{100 * sum(carried) / len(carried):.1f}" if stream.tasks[task].signature[label] else ""
+            assert cell == expected
+
+
+def test_the_schedule_numbers_the_rows() -> None:
+    found = rows_of(card_page(make_stream(Shape(sizes=(6, 3))).card), "Schedule")
+    assert found == [["1", "task 0", "6", "1 to 6"], ["2", "task 1", "3", "7 to 9"]]
+
+
+def test_an_experience_without_rows_has_none_in_the_schedule() -> None:
+    found = rows_of(card_page(make_stream(Shape(sizes=(6, 0, 3))).card), "Schedule")
+    assert found[1] == ["2", "", "0", ""]
+
+
+def test_hierarchy_drops_and_files_are_shown() -> None:
+    drops = [DropCard(what="labels", reason="never | occurs", count=2, names=["p", "q"])]
+    files = [FileCard(name="x.npz", n_bytes=1234, sha256="0" * 64)]
+    card = make_stream().card.model_copy(update={"label_parents": {"l": "k"}, "drops": drops, "files": files})
+    page = card_page(card)
+    assert [row[:2] for row in rows_of(page, "Signatures")] == [["k", ""], ["l", "k"], ["m", ""]]
+    assert rows_of(page, "Left out") == [["labels", "2", r"never \| occurs", "p, q"]]
+    assert rows_of(page, "Files") == [["`x.npz`", "1,234", f"`{'0' * 64}`"]]
+
+
+def test_licence_and_citation_are_said_or_said_to_be_missing() -> None:
+    card = make_stream().card
+    source = card.source.model_copy(update={"licence": "CC BY 4.0", "citation": "Someone: Something. 2001."})
+    assert "Licence: CC BY 4.0\n- To be cited: Someone: Something. 2001." in card_page(
+        card.model_copy(update={"source": source})
+    )
+    assert "Licence: not stated\n- To be cited: not stated" in card_page(card)
+
+
+@given(streams())
+def test_no_name_breaks_a_table(stream: Stream) -> None:
+    page = card_page(stream.card)
+    assert len(rows_of(page, "Signatures")) == len(stream.card.label_names)
+    assert {len(row) for row in rows_of(page, "Signatures")} == {1 + len(stream.tasks)}
+
+
+@pytest.mark.parametrize("name", ["<script>", "a|b", "`x`", "*b*", "[t](u)", "# h"])
+def test_names_are_no_markup(name: str) -> None:
+    row = rows_of(card_page(make_stream(Shape(label_names=(name, "l"))).card), "Signatures")[0][0]
+    assert re.sub(r"\\(.)", r"\1", row) == name
+    assert not re.search(r"(?<!\\)[<|`*\[#]", row)

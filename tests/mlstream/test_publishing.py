@@ -1,0 +1,301 @@
+"""Published folders: complete and verified, or absent, whatever happens."""
+
+import hashlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import arff
+import numpy as np
+import pytest
+
+from mlstream.cards import load_card
+from mlstream.datasets import load_dataset
+from mlstream.formats import load, save
+from mlstream.formats.mulan import read_labels
+from mlstream.generators import task_stream
+from mlstream.publishing import publish, regenerate, verify
+from mlstream.stream import Stream
+from tests.mlstream.streams import Shape, assert_same_stream, make_stream
+
+FILES = {
+    "README.md",
+    "SHA256SUMS",
+    "stream.arff",
+    "stream.card.json",
+    "stream.evaluation.arff",
+    "stream.npz",
+    "stream.xml",
+}
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    return publish(make_stream(), tmp_path / "out")
+
+
+@pytest.fixture(scope="module")
+def yeast() -> Stream:
+    return task_stream(load_dataset("yeast"), n_init=1, seed=7)
+
+
+@pytest.mark.parametrize("shape", [Shape(), Shape(sparse=True), Shape(dtype=np.float32), Shape(by_row=True)])
+def test_a_published_folder_is_complete_and_loads_either_way(tmp_path: Path, shape: Shape) -> None:
+    stream = make_stream(shape)
+    folder = publish(stream, tmp_path / "out")
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert_same_stream(load(folder / "stream.npz"), stream)
+    assert_same_stream(load(folder / "stream.arff"), stream)
+    card = verify(folder)
+    assert card == load_card(folder / "stream.card.json")
+    assert card.model_copy(update={"files": [], "rows": None}) == stream.card
+
+
+def test_the_hashes_are_those_of_sha256sum(published: Path) -> None:
+    lines = (published / "SHA256SUMS").read_text().splitlines()
+    expected = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"
+        for path in sorted(published.iterdir())
+        if path.name != "SHA256SUMS"
+    ]
+    assert sorted(lines) == sorted(expected)
+
+
+def test_mulan_finds_its_labels(published: Path) -> None:
+    assert list(read_labels(published / "stream.xml").names) == make_stream().card.label_names
+
+
+def test_files_are_readable_by_others(published: Path) -> None:
+    umask = os.umask(0)
+    os.umask(umask)
+    assert published.stat().st_mode & 0o777 == 0o777 & ~umask
+    assert {path.stat().st_mode & 0o777 for path in published.iterdir()} == {0o666 & ~umask}
+
+
+def test_a_folder_that_exists_is_refused_and_left_alone(published: Path) -> None:
+    before = {path.name: path.read_bytes() for path in published.iterdir()}
+    with pytest.raises(FileExistsError, match=r"out must not exist yet: nothing is overwritten"):
+        publish(make_stream(Shape(seed=1)), published)
+    assert {path.name: path.read_bytes() for path in published.iterdir()} == before
+
+
+def test_a_file_or_a_dangling_link_in_the_place_is_refused_too(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name in ("file", "link"):
+        with pytest.raises(FileExistsError, match=f"{name} must not exist yet"):
+            publish(make_stream(), tmp_path / name)
+
+
+@pytest.mark.parametrize("parent", ["absent", "file"])
+def test_a_parent_that_is_no_folder_is_one_error(tmp_path: Path, parent: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match=f"{parent} must be a folder that exists, to write out in it"):
+        publish(make_stream(), tmp_path / parent / "out")
+
+
+def test_a_stream_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    stream = make_stream()
+    stream.experiences[0].X[0, 0] = np.inf
+    with pytest.raises(ValueError, match="X must be finite"):
+        publish(stream, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+PUBLISH = (
+    "from pathlib import Path; import sys; from tests.mlstream.streams import *; import mlstream.publishing as p\n"
+)
+
+
+def test_a_full_disk_is_one_error_and_leaves_nothing(tmp_path: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    script = PUBLISH + "try: p.publish(make_stream(), sys.argv[1])\nexcept OSError as error: print(error)"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script, str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=limit,
+    )
+    assert done.stdout == f"[Errno 27] File too large: '{tmp_path / 'out'}'\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("step", ["save", "verify", "card_page", "write_text_atomically"])
+def test_a_process_killed_on_the_way_leaves_nothing_in_the_place(tmp_path: Path, step: str) -> None:
+    script = PUBLISH + (
+        f"real = p.{step}\n"
+        "def stop(*arguments, **options):\n"
+        "    real(*arguments, **options)\n"
+        "    print('ready', flush=True)\n"
+        "    sys.stdin.read()\n"
+        f"p.{step} = stop\n"
+        "p.publish(make_stream(), sys.argv[1])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "out")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGKILL)
+    assert not (tmp_path / "out").exists()
+    publish(make_stream(), tmp_path / "out")
+    verify(tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_a_process_killed_at_any_moment_leaves_a_whole_folder_or_none(tmp_path: Path) -> None:
+    script = PUBLISH + (
+        "stream = make_stream(Shape(sizes=(2000,)))\nprint('ready', flush=True)\n"
+        "for i in range(999): p.publish(stream, Path(sys.argv[1]) / str(i))"
+    )
+    for delay in (0.01, 0.05, 0.11, 0.23):
+        folder = tmp_path / str(delay)
+        folder.mkdir()
+        with subprocess.Popen(
+            [sys.executable, "-c", script, str(folder)], stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+        for path in folder.iterdir():
+            assert path.name.startswith(".") or verify(path)
+
+
+def change_text(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert old in text
+        (folder / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda folder: (folder / "stream.npz").write_bytes(b"spoilt"), "stream.npz has changed"),
+        (lambda folder: (folder / "stream.xml").unlink(), "stream.xml is missing"),
+        (lambda folder: (folder / "SHA256SUMS").unlink(), "SHA256SUMS is missing"),
+        (lambda folder: (folder / "extra").touch(), "extra is not listed in SHA256SUMS"),
+        (change_text("README.md", "Tasks", "tasks"), "README.md has changed"),
+        (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is no hash and name"),
+        (change_text("SHA256SUMS", "  README.md", "  ../README.md"), "README.md is not listed in SHA256SUMS"),
+    ],
+)
+def test_whatever_differs_is_said(published: Path, change: Callable[[Path], None], message: str) -> None:
+    change(published)
+    with pytest.raises(ValueError, match=f"out must be as it was published. Got: .*{message}"):
+        verify(published)
+
+
+def test_all_that_differs_is_said_at_once(published: Path) -> None:
+    (published / "stream.xml").unlink()
+    (published / "README.md").write_text("", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"Got: README.md has changed; stream.xml is missing\."):
+        verify(published)
+
+
+def sign_again(folder: Path) -> None:
+    """Write the hashes anew, as someone who forges a folder would."""
+    path = folder / "stream.card.json"
+    card = json.loads(path.read_text())
+    for file in card["files"]:
+        content = (folder / file["name"]).read_bytes()
+        file.update(n_bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+    path.write_text(json.dumps(card))
+    sums = [
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in sorted(FILES - {"SHA256SUMS"})
+    ]
+    (folder / "SHA256SUMS").write_text("".join(sums))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            change_text("stream.card.json", '"n_label_sets": ', '"n_label_sets": 1'),
+            "tasks on the card are not those of",
+        ),
+        (change_text("stream.card.json", '"name": "hand: made"', '"name": "x"'), "the card in stream.npz is not"),
+        (change_text("stream.arff", "\n0,", "\n1,"), "the data in stream.arff are not those on the card"),
+        (lambda folder: save(make_stream(Shape(seed=1)), folder / "stream.npz"), "the card in stream.npz is not"),
+        (lambda folder: (folder / "stream.npz").write_bytes(b"spoilt"), "stream.npz must be an NPZ file"),
+        (change_text("stream.card.json", '"licence"', '"license"'), "Extra inputs"),
+    ],
+)
+def test_a_folder_that_is_consistently_wrong_is_found_out(
+    published: Path, change: Callable[[Path], None], message: str
+) -> None:
+    change(published)
+    sign_again(published)
+    with pytest.raises(ValueError, match=f"out must be as it was published. Got: .*{message}"):
+        verify(published)
+
+
+def test_what_is_no_folder_is_one_error(tmp_path: Path) -> None:
+    with pytest.raises(NotADirectoryError, match="absent must be a published folder"):
+        verify(tmp_path / "absent")
+
+
+def test_a_card_alone_makes_the_same_files(yeast: Stream, tmp_path: Path) -> None:
+    folder = publish(yeast, tmp_path / "out")
+    again = regenerate(load_card(folder / "stream.card.json"))
+    assert_same_stream(again, yeast)
+    save(again, tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (folder / "stream.npz").read_bytes()
+
+
+def test_the_rows_of_a_published_stream_are_those_of_the_source(yeast: Stream, tmp_path: Path) -> None:
+    folder = publish(yeast, tmp_path / "out")
+    with (folder / "stream.arff").open(encoding="utf-8") as file:
+        rows = np.array(arff.load(file, encode_nominal=True)["data"])
+    source = load_dataset("yeast")
+    ids = np.concatenate([part.row_ids for part in yeast])
+    np.testing.assert_array_equal(rows, np.hstack([source.Y, source.X])[ids])
+
+
+def test_a_stream_from_a_file_is_made_again_with_its_labels(shared_data: Callable[[str], Path]) -> None:
+    table = load_dataset(shared_data("multilabel/synthetic_bilab.arff"), -4)
+    stream = task_stream(replace(table, name="renamed", licence="MIT"), n_init=1)
+    again = regenerate(stream.card)
+    assert_same_stream(again, stream)
+    assert (again.card.source.name, again.card.source.labels) == ("renamed", -4)
+
+
+def test_a_source_that_changed_is_refused(tmp_path: Path) -> None:
+    rows = "".join(f"{row},{row % 2},{row % 3 // 2}\n" for row in range(1, 60) if row % 2 or row % 3 == 2)
+    path = tmp_path / "x.csv"
+    path.write_text(f"a,y,z\n{rows}", encoding="utf-8")
+    card = task_stream(load_dataset(path, -2), n_tasks=1).card
+    assert regenerate(card).card == card
+    path.write_text(f"a,y,z\n{rows}70,1,1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"x.csv must be as it was, sha256 .*\. Got "):
+        regenerate(card)
+
+
+def test_data_that_come_out_differently_name_the_versions_that_changed(yeast: Stream) -> None:
+    versions = yeast.card.versions | {"numpy": "1.0"}
+    card = yeast.card.model_copy(update={"data_sha256": "0" * 64, "versions": versions})
+    with pytest.raises(ValueError, match=r"must have the hash on the card, 0{64}. Got .* \(numpy 1.0 then, .* now\)"):
+        regenerate(card)
+
+
+def test_a_stream_made_by_hand_cannot_be_made_again(yeast: Stream) -> None:
+    with pytest.raises(ValueError, match=r"generator must be one of .* Got 'by hand'"):
+        regenerate(make_stream().card)
+    source = yeast.card.source.model_copy(update={"sha256": None, "origin": "memory"})
+    with pytest.raises(ValueError, match=r"must be a data set or a file to be found again. Got 'memory'"):
+        regenerate(yeast.card.model_copy(update={"source": source}))

@@ -40,7 +40,7 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
 
     Notes
     -----
-    |top-k labels & relevant labels| / k. Ties are broken by label order. Only relevant labels count: crediting
+    ``|top-k labels & relevant labels| / k``. Ties are broken by label order. Only relevant labels count: crediting
     confident absences is another metric, see `confident_accuracy_at_k`.
 
     References
@@ -90,7 +90,7 @@ def recall_at_k(
 
     Notes
     -----
-    |top-k labels & relevant labels| / |relevant labels|. Ties are broken by label order.
+    ``|top-k labels & relevant labels| / |relevant labels|``. Ties are broken by label order.
 
     References
     ----------

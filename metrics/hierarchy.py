@@ -39,9 +39,9 @@ def pw_js(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | N
 
     Notes
     -----
-    |Y & P| / |Y | P| * |Y & P| / |P| per row. An empty prediction of a non-empty set gives 0, of an empty set 1. To be
-    too coarse (1/2 for the superclass alone) pays better than to be wrong about the subclass (1/6), so that a learner
-    that never refines does well: look at `jaccard` and `refinement_recall` beside it.
+    ``|Y & P| / |Y | P| * |Y & P| / |P|`` per row. An empty prediction of a non-empty set gives 0, of an empty
+    set 1. To be too coarse (1/2 for the superclass alone) pays better than to be wrong about the subclass (1/6), so
+    that a learner that never refines does well: look at `jaccard` and `refinement_recall` beside it.
 
     References
     ----------

@@ -124,7 +124,7 @@ def jaccard(
 
     Notes
     -----
-    tp / (tp + fp + fn). With average="samples" this is |Y & P| / |Y | P| per row, the Jaccard similarity that
+    tp / (tp + fp + fn). With average="samples" this is ``|Y & P| / |Y | P|`` per row, the Jaccard similarity that
     Godbole and Sarawagi call accuracy.
 
     References
@@ -172,7 +172,7 @@ def precision(
 
     Notes
     -----
-    tp / (tp + fp). MOA's multi-label evaluator reports it under the name of recall.
+    tp / (tp + fp). What MOA's multi-label evaluator calls precision is the recall.
 
     References
     ----------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 import typer
 
 if TYPE_CHECKING:
+    from mlstream.generators.visits import OrderName
     from mlstream.stream import Stream
 
 app = typer.Typer(
@@ -76,7 +77,10 @@ def generate(
     variant: Annotated[
         Literal["standard", "published"], typer.Option(help="Clustering: ours, or the procedure of the literature.")
     ] = "standard",
-    order: Annotated[str | None, typer.Option(help="Tasks in the order of their visits, e.g. 3,2,1,0,3,2,1,0.")] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="random, similarity, dissimilarity, interleaved, or the task of each visit: 1,0,1,0."),
+    ] = None,
     unlabelled: Annotated[
         Literal["drop", "keep"], typer.Option(help="What to do with rows without any label.")
     ] = "drop",
@@ -244,8 +248,11 @@ def _parse_labels(text: str | None) -> int | list[str] | str | None:
     return text.split(",")
 
 
-def _parse_order(text: str | None) -> list[int] | None:
-    return None if text is None else _parse_integers(text, "--order")
+def _parse_order(text: str | None) -> list[int] | OrderName | None:
+    from mlstream.generators.visits import ORDERS
+
+    named = next((order for order in ORDERS if order == text), None)
+    return named if named or text is None else _parse_integers(text, "--order")
 
 
 def _parse_seeds(text: str) -> list[int]:

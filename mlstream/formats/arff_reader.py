@@ -13,7 +13,7 @@ from scipy import sparse
 
 from mlstream.formats.arff_header import parse_header
 from mlstream.formats.arff_rows import RowReader
-from mlstream.formats.content import FormatError, at, read_lines, show
+from mlstream.formats.content import FormatError, at, clip, read_lines, show
 from mlstream.formats.table import Cells, Column, Table
 
 Row = tuple[int, str]
@@ -113,7 +113,7 @@ def _require_declared(table: Table) -> None:
         chosen = member[table.cells.indices] if sparse.issparse(table.cells) else (slice(None), member)
         wrong = np.zeros(stored.shape, dtype=bool)
         wrong[chosen] = ~np.isin(stored[chosen], numbers)
-        _require(table, wrong, f"one of {{{', '.join(f'{number:g}' for number in numbers)}}}")
+        _require(table, wrong, f"one of {{{clip(', '.join(f'{number:g}' for number in numbers))}}}")
 
 
 def _stored(cells: Cells) -> npt.NDArray[np.float64]:

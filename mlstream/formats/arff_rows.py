@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from mlstream.formats.arff_header import QUOTED, unquote
-from mlstream.formats.content import FormatError, at, show
+from mlstream.formats.content import FormatError, at, clip, show
 from mlstream.formats.table import Column, to_number
 
 _MISSING = {"?", ""}
@@ -106,7 +106,7 @@ class RowReader:
             self._fail(number, f"column {show(column.name)} must have a value in every row. Got {show(cell)}")
         value = self._codes[index].get(unquote(cell)) if column.is_coded else to_number(unquote(cell))
         if value is None:
-            rule = f"one of {{{', '.join(column.values or ())}}}" if column.is_coded else "a finite number"
+            rule = f"one of {{{clip(', '.join(column.values or ()))}}}" if column.is_coded else "a finite number"
             self._fail(number, f"column {show(column.name)} must be {rule}. Got {show(cell)}")
         return value
 

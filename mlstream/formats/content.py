@@ -23,9 +23,14 @@ def at(path: Path, line: int) -> str:
     return f"{path}, line {line}"
 
 
+def clip(text: str) -> str:
+    """Cut text to a length that fits an error of one line."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def show(text: str) -> str:
     """Quote text that was got, cut to a length that fits an error of one line."""
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+    return repr(clip(text))
 
 
 def bare_path(path: Path) -> Path:

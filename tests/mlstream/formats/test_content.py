@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlstream.formats.content import FormatError, bare_path, read_lines, read_unpacked, stem
+from mlstream.formats.content import FormatError, bare_path, read_lines, read_unpacked, show, stem
 
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 TEXT = b"some text " * 1000
@@ -38,6 +38,11 @@ def test_a_cut_spoilt_or_unpacked_file_is_one_error(
 def test_a_missing_file_stays_the_systems_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_unpacked(tmp_path / "x.gz")
+
+
+def test_what_was_got_fits_on_one_line() -> None:
+    assert show("a\n") == "'a\\n'"
+    assert len(show("x" * 10**6)) < 70
 
 
 def test_lines_end_where_editors_end_them() -> None:

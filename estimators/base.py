@@ -22,13 +22,13 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
 
     - ``_start()``: build the state before anything is learnt; ``n_features_in_`` and ``n_labels_`` are known;
     - ``_learn(X, Y, mask, weight)``: learn rows in order;
-    - ``_predict_proba(X)``: float (n_samples, n_labels_), P(column is 1), changing nothing.
+    - ``_predict_proba(X)``: float (n_samples, n_labels), P(column is 1), changing nothing.
 
-    X is a float32 or float64 array or canonical ``csr_array``; Y is uint8 (n_samples, n_labels_); mask is None or
-    boolean (n_samples, n_labels_), and always None for a learner that does not use the task; weight is None or float64
+    X is a float32 or float64 array or canonical ``csr_array``; Y is uint8 (n_samples, n_labels); mask is None or
+    boolean (n_samples, n_labels), and always None for a learner that does not use the task; weight is None or float64
     (n_samples,). A one-dimensional target of two classes is one column (is it the second class?), of more classes one
     column each. A learner of classes sets ``_takes_codes = True``: for such targets Y is then int64 (n_samples,), a
-    position in ``classes_``, and ``_predict_proba`` returns (n_samples, len(classes_)).
+    position in ``classes_``, and ``_predict_proba`` returns (n_samples, n_classes).
 
     Two more hooks have defaults: ``_infer(X)`` returns decisions and probabilities (override it where decisions are not
     P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train (override it with a compiled loop).

@@ -31,7 +31,9 @@ class Member(Protocol):
     def answer(self, X: Features) -> Answer:
         """Answer rows."""
 
-    def answer_then_learn(self, X: Features, codes: Array, asked: Features | None = None) -> Answer:
+    def answer_then_learn(
+        self, X: Features, codes: Array, asked: Features | None = None, *, weight: Array | None = None
+    ) -> Answer:
         """Answer each row of `asked`, or of X, then learn that row of X."""
 
 
@@ -104,9 +106,11 @@ class TreeMember:
         """Answer rows."""
         return _decided(self.bank.answer(X)[:, 0])
 
-    def answer_then_learn(self, X: Features, codes: Array, asked: Features | None = None) -> Answer:
+    def answer_then_learn(
+        self, X: Features, codes: Array, asked: Features | None = None, *, weight: Array | None = None
+    ) -> Answer:
         """Answer each row of `asked`, or of X, then learn that row of X."""
-        return _decided(self.bank.answer_then_learn(X, codes[:, np.newaxis], asked=asked)[:, 0])
+        return _decided(self.bank.answer_then_learn(X, codes[:, np.newaxis], weight=weight, asked=asked)[:, 0])
 
 
 class ClassifierMember:
@@ -142,16 +146,19 @@ class ClassifierMember:
             return decided, np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
         return decided, np.eye(self.n_classes)[decided]
 
-    def answer_then_learn(self, X: Features, codes: Array, asked: Features | None = None) -> Answer:
+    def answer_then_learn(
+        self, X: Features, codes: Array, asked: Features | None = None, *, weight: Array | None = None
+    ) -> Answer:
         """Answer each row of `asked`, or of X, then learn that row of X."""
-        if asked is None and isinstance(self.estimator, StreamClassifier) and (codes != SKIP).all():
+        plain = asked is None and weight is None and (codes != SKIP).all()
+        if plain and isinstance(self.estimator, StreamClassifier):
             decided, votes = self.estimator.predict_then_fit(X, codes)
             return decided.astype(np.int64), votes
         answers = []
         for i in range(X.shape[0]):
             row = slice(i, i + 1)
             answers.append(self.answer((X if asked is None else asked)[row]))
-            self.learn(X[row], codes[row])
+            self.learn(X[row], codes[row], None if weight is None else weight[row])
         return np.concatenate([part for part, _ in answers]), np.concatenate([part for _, part in answers])
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from metrics._validation import Indicator, check_binary_values, check_finite
 
-_CELLS_PER_BLOCK = 2**18  # a quarter of a megabyte of 0/1 bytes
+_CELLS_PER_BLOCK = 2**19  # half a megabyte of 0/1 bytes
 _BYTE_MAX = 255  # as many ones as a byte can add up
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import row_sums
 from metrics._means import divide
-from metrics._ranks import ScoredRows, descending, mean_over_rows, sink_masked, top_k
+from metrics._ranks import ScoredRows, best_labels, mean_over_rows, sink_masked
 from metrics._validation import LabelMatrix, check_k, check_zero_division
 
 
@@ -52,7 +52,7 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     >>> precision_at_k([[1, 0, 0], [1, 1, 0]], [[0.9, 0.5, 0.2], [0.1, 0.8, 0.7]], 2)
     0.5
     """
-    return mean_over_rows(lambda rows: _hits(rows, k) / k, y_true, y_score, label_mask)
+    return mean_over_rows(lambda rows: row_sums(_best(rows, k)) / k, y_true, y_score, label_mask)
 
 
 def recall_at_k(
@@ -104,7 +104,7 @@ def recall_at_k(
     undefined = check_zero_division(zero_division)
 
     def recall(rows: ScoredRows) -> NDArray[np.float64]:
-        return divide(_hits(rows, k), row_sums(rows.true), zero_division=undefined)
+        return divide(row_sums(_best(rows, k)), row_sums(rows.true), zero_division=undefined)
 
     return mean_over_rows(recall, y_true, y_score, label_mask)
 
@@ -159,10 +159,10 @@ def ndcg_at_k(
     undefined = check_zero_division(zero_division)
 
     def gain(rows: ScoredRows) -> NDArray[np.float64]:
-        _check_k(k, rows)
+        best = _best(rows, k)
         discounts = 1.0 / np.log2(np.arange(2, k + 2))
         ideal = np.concatenate([[0.0], discounts.cumsum()])[np.minimum(row_sums(rows.true), k)]
-        return divide(_best(rows, k) @ discounts, ideal, zero_division=undefined)
+        return divide(best @ discounts, ideal, zero_division=undefined)
 
     return mean_over_rows(gain, y_true, y_score, label_mask)
 
@@ -209,9 +209,10 @@ def confident_accuracy_at_k(
     def accuracy(rows: ScoredRows) -> NDArray[np.float64]:
         _check_k(k, rows)
         confidence = np.maximum(rows.score, np.subtract(1, rows.score, dtype=np.float64))
-        chosen = top_k(sink_masked(confidence, rows.mask), k)
-        right = (rows.score >= 0.5) == rows.true.view(np.bool_)
-        return row_sums(chosen & right) / k
+        labels = best_labels(sink_masked(confidence, rows.mask), k)
+        present = np.take_along_axis(rows.score, labels, axis=1) >= 0.5
+        right = present == np.take_along_axis(rows.true, labels, axis=1)
+        return row_sums(right.view(np.uint8)) / k
 
     return mean_over_rows(accuracy, y_true, y_prob, label_mask, probabilities=True)
 
@@ -226,14 +227,7 @@ def _check_k(k: int, rows: ScoredRows) -> None:
         )
 
 
-def _hits(rows: ScoredRows, k: int) -> NDArray[np.int64]:
-    _check_k(k, rows)
-    return row_sums(top_k(sink_masked(rows.score, rows.mask), k) & rows.true)
-
-
 def _best(rows: ScoredRows, k: int) -> NDArray[np.uint8]:
     """Give the truth of the `k` best-scored labels of each row, best first."""
-    scores = sink_masked(rows.score, rows.mask)
-    labels = np.nonzero(top_k(scores, k))[1].reshape(-1, k)
-    order = descending(np.take_along_axis(scores, labels, axis=1))
-    return np.take_along_axis(rows.true, np.take_along_axis(labels, order, axis=1), axis=1)
+    _check_k(k, rows)
+    return np.take_along_axis(rows.true, best_labels(sink_masked(rows.score, rows.mask), k), axis=1)

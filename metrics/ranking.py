@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import row_sums
 from metrics._means import divide
-from metrics._ranks import ScoredRows, mean_over_rows, rank, sink_masked
+from metrics._ranks import ScoredRows, infinite_where_zero, mean_over_rows, rank, sink_masked
 from metrics._validation import LabelMatrix
 
 
@@ -235,7 +235,8 @@ def _root_mean_square(rows: ScoredRows) -> NDArray[np.float64]:
 
 
 def _depth(rows: ScoredRows) -> NDArray[np.int64]:
-    penalty = np.array([np.inf, 0.0], dtype=rows.score.dtype)
-    worst = (rows.score + penalty.take(rows.true)).min(axis=1, keepdims=True)
+    relevant = infinite_where_zero(rows.true, rows.score.dtype)
+    relevant += rows.score
+    worst = relevant.min(axis=1, keepdims=True)
     at_least = sink_masked(rows.score, rows.mask) >= worst
     return row_sums(at_least.view(np.uint8))

@@ -16,7 +16,10 @@ from estimators.baselines import (
     NearestRowClassifier,
     PriorLabelsClassifier,
 )
-from estimators.river import RiverClassifier
+from estimators.binary_relevance import BinaryRelevance
+from estimators.classifier_chain import ClassifierChain
+from estimators.label_combination import LabelCombination
+from estimators.tree import HoeffdingTreeClassifier
 
 Grid = Mapping[str, tuple[Any, ...]]
 
@@ -106,15 +109,18 @@ def _find(name: str) -> Strategy:
     return STRATEGIES[name]
 
 
-def _binary_relevance_of_trees(grace_period: int = 100, delta: float = 1e-6, tau: float = 0.05) -> BaseEstimator:
-    from river.tree import HoeffdingTreeClassifier
+def _over_trees(meta: Callable[..., BaseEstimator]) -> Callable[..., BaseEstimator]:
+    def build(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> BaseEstimator:
+        return meta(HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
 
-    return RiverClassifier(HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
+    return build
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
-        "BR_HT": Strategy(_binary_relevance_of_trees, (_TREE_GRID,)),
+        "BR_HT": Strategy(_over_trees(BinaryRelevance), (_TREE_GRID,)),
+        "LC_HT": Strategy(_over_trees(LabelCombination), (_TREE_GRID,)),
+        "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),
         "last_class": Strategy(LastLabelsClassifier, ({},)),
         "prior_distribution": Strategy(PriorLabelsClassifier, ({},)),
         "mean": Strategy(MeanLabelsClassifier, ({},)),

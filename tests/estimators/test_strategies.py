@@ -1,0 +1,54 @@
+"""A name gives a fresh learner, its grid can be searched, and what is unknown is named."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from estimators.strategies import STRATEGIES, grid, make_strategy
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.random((30, 3)), RNG.integers(0, 2, (30, 2))
+
+# The sizes of the grids of the paper's section on strategies, counted by hand from its table.
+N_CONFIGURATIONS = {
+    "BR_HT": 2 * 2 * 2,
+    "LC_HT": 2 * 2 * 2,
+    "CC_HT": 2 * 2 * 2,
+    "last_class": 1,
+    "prior_distribution": 1,
+    "mean": 1,
+    "1NN": 4 * (1 + 2),
+}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_strategy_learns_and_can_be_cloned(name):
+    learner = make_strategy(name)
+    assert clone(learner).get_params() == learner.get_params() or name.endswith("_HT")
+    Y_pred, Y_proba = learner.predict_then_fit(X, Y)
+    assert Y_pred.shape == Y_proba.shape == Y.shape
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_configuration_of_a_grid_can_be_made(name):
+    configurations = list(ParameterGrid(grid(name)))
+    assert len(configurations) == N_CONFIGURATIONS[name]
+    made = [make_strategy(name, **configuration) for configuration in configurations]
+    assert len({str(learner.get_params()) for learner in made}) == len(made)
+
+
+def test_two_calls_share_nothing():
+    first, second = make_strategy("mean"), make_strategy("mean")
+    first.fit(X, Y)
+    assert not hasattr(second, "classes_")
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match=r"Got 'BR_TH' instead; did you mean 'BR_HT'\?"):
+        make_strategy("BR_TH")
+
+
+def test_an_unknown_parameter_is_answered_with_those_there_are():
+    with pytest.raises(ValueError, match=r"among \['delta', 'grace_period', 'tau'\]. Got 'depth' instead"):
+        make_strategy("BR_HT", depth=3)

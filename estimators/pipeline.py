@@ -1,0 +1,210 @@
+"""Transformers and a learner in a row, learning together from a stream."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted
+
+from estimators._gate import Features, is_sparse
+from estimators._targets import ClassTarget
+from estimators.base import Mask, StreamClassifier
+
+Array = npt.NDArray[Any]
+
+
+class StreamPipeline(_BaseComposition, StreamClassifier):
+    """Learn transformers and a classifier together, row after row: scikit-learn's `Pipeline` with ``partial_fit``.
+
+    A row is predicted with what the transformers have learnt from the rows before it; then they learn it; then the
+    classifier learns the row as they transform it now.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator) tuples
+        Names and estimators. All but the last transform: they have ``partial_fit``, or need no fitting (as
+        `Normalizer`), or are fitted and frozen (`sklearn.frozen.FrozenEstimator`). The last is one of our classifiers;
+        `BinaryRelevance` makes one of any classifier of scikit-learn.
+
+    Attributes
+    ----------
+    steps_ : list of (str, estimator) tuples
+        What has learnt; the estimators in `steps` stay as they are.
+
+    Notes
+    -----
+    Transformers that learn are called row by row, whatever the chunk, so that it does not matter how a stream is cut;
+    those that cannot learn from one row (`IncrementalPCA`) cannot be used. Where no transformer learns, chunks go
+    through in one call. Where one does, the first row of all is predicted 0 with probability 0: before it there is
+    nothing to transform it with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from estimators.baselines import NearestRowClassifier
+    >>> from estimators.pipeline import StreamPipeline
+    >>> X = np.array([[0.0, 1.0], [1000.0, 2.0], [0.0, 2.1]])
+    >>> Y = np.array([[1, 0], [0, 1], [0, 1]])
+    >>> pipeline = StreamPipeline([("scale", StandardScaler()), ("learn", NearestRowClassifier())])
+    >>> pipeline.partial_fit(X, Y).predict([[10.0, 2.0]])
+    array([[0, 1]])
+    """
+
+    def __init__(self, steps: Sequence[tuple[str, Any]]) -> None:
+        self.steps = steps
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters, those of the steps as ``name__parameter``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to give those of the steps.
+
+        Returns
+        -------
+        dict
+            Parameter -> value.
+        """
+        return dict(self._get_params("steps", deep=deep))
+
+    def set_params(self, **params: Any) -> "StreamPipeline":
+        """Set parameters; ``name=estimator`` replaces a step.
+
+        Parameters
+        ----------
+        **params
+            Parameter -> value.
+
+        Returns
+        -------
+        self
+            The pipeline.
+        """
+        self._set_params("steps", **params)
+        return self
+
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt: as the last step says."""
+        return bool(self.steps[-1][1].uses_task)
+
+    @property
+    def _takes_codes(self) -> bool:  # type: ignore[override]
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = all(get_tags(step).input_tags.sparse for _, step in self.steps)
+        return tags
+
+    # ------------------------------------------------------------------ hooks
+    def _start(self) -> None:
+        self._check_steps()
+        self.steps_ = [(name, clone(step)) for name, step in self.steps]
+        self._learns = [_learns(name, step) for name, step in self.steps_[:-1]]
+        self._began = not any(self._learns)
+        if self._began:
+            blank = self._transform(np.zeros((1, self.n_features_in_)))
+            self._last.begin(blank, self._blank_target(), self._announced())
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
+        if weight is not None:
+            met = weight > 0
+            X, Y, mask, weight = X[met], Y[met], None if mask is None else mask[met], weight[met]
+            if not met.any():
+                return
+        # Copies, so that an error in the last step leaves the transformers as they were.
+        transformers = deepcopy(self.steps_[:-1])
+        Z = _join([self._learn_row(transformers, X[i : i + 1]) for i in range(len(Y))]) if any(self._learns) else None
+        classes = None if self._began else self._announced()
+        self._last.partial_fit(
+            self._transform(X) if Z is None else Z, Y, classes, label_mask=mask, sample_weight=weight
+        )
+        self.steps_ = [*transformers, self.steps_[-1]]
+        self._began = True
+
+    def _learn_row(self, transformers: Sequence[tuple[str, Any]], row: Features) -> Features:
+        for learns, (_, transformer) in zip(self._learns, transformers, strict=True):
+            if learns:
+                transformer.partial_fit(row)
+            row = transformer.transform(row)
+        return row
+
+    def _predict_proba(self, X: Features) -> Array:
+        if not self._began:
+            return np.zeros((X.shape[0], len(self.classes_)))
+        return np.asarray(self._last.predict_proba(self._transform(X)))
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        proba = self._predict_proba(X)
+        if not self._began or isinstance(self._target_, ClassTarget):
+            return np.zeros(proba.shape, dtype=np.int64), proba
+        return np.asarray(self._last.predict(self._transform(X))), proba
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+        if any(self._learns):
+            return super()._predict_then_learn(X, Y, mask)
+        decided, proba = self._last.predict_then_fit(self._transform(X), Y, label_mask=mask)
+        return decided, proba
+
+    # ------------------------------------------------------------------ steps
+    @property
+    def _last(self) -> Any:
+        return self.steps_[-1][1]
+
+    def _transform(self, X: Features) -> Features:
+        for _, transformer in self.steps_[:-1]:
+            X = transformer.transform(X)
+        return X
+
+    def _announced(self) -> Any:
+        return self.n_labels_ if self._target_.multilabel else np.arange(len(self.classes_))
+
+    def _blank_target(self) -> Array:
+        return np.zeros((1, self.n_labels_) if self._target_.multilabel else 1, dtype=np.int64)
+
+    def _check_steps(self) -> None:
+        self._validate_names([name for name, _ in self.steps])
+        name, last = self.steps[-1]
+        if not isinstance(last, StreamClassifier):
+            raise TypeError(
+                f"The last step must be a classifier of this package; BinaryRelevance makes one of any other. "
+                f"Got {name!r}, a {type(last).__name__}, instead."
+            )
+
+
+def _learns(name: str, transformer: Any) -> bool:
+    """Tell whether a transformer learns from the stream, or say why it cannot be used."""
+    if not hasattr(transformer, "transform"):
+        raise TypeError(f"Step {name!r} must have `transform`. Got a {type(transformer).__name__} instead.")
+    if hasattr(transformer, "partial_fit"):
+        return True
+    if get_tags(transformer).requires_fit and not _is_fitted(transformer):
+        raise TypeError(
+            f"Step {name!r} must have `partial_fit`, need no fitting, or be fitted and frozen "
+            f"(sklearn.frozen.FrozenEstimator). Got a {type(transformer).__name__} instead."
+        )
+    return False
+
+
+def _is_fitted(transformer: Any) -> bool:
+    try:
+        check_is_fitted(transformer)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _join(rows: Sequence[Features]) -> Features:
+    if any(is_sparse(row) for row in rows):
+        return sparse.csr_array(sparse.vstack([sparse.csr_array(row) for row in rows]))
+    return np.concatenate([np.asarray(row) for row in rows])

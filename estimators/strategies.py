@@ -19,6 +19,8 @@ from estimators.baselines import (
 from estimators.binary_relevance import BinaryRelevance
 from estimators.classifier_chain import ClassifierChain
 from estimators.label_combination import LabelCombination
+from estimators.neural import OnlineNeuralClassifier
+from estimators.replay import FIFOMemory, ReservoirMemory
 from estimators.tree import HoeffdingTreeClassifier
 
 Grid = Mapping[str, tuple[Any, ...]]
@@ -39,6 +41,10 @@ class Strategy(NamedTuple):
     grids: tuple[Grid, ...]
 
 
+_RATES: Grid = {"learning_rate": (0.1, 0.01, 0.001)}
+_HIDDEN: Grid = {**_RATES, "hidden_units": (200, 2000)}
+_RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
+_FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
 
 
@@ -116,8 +122,43 @@ def _over_trees(meta: Callable[..., BaseEstimator]) -> Callable[..., BaseEstimat
     return build
 
 
+def _linear(learning_rate: float = 0.01) -> BaseEstimator:
+    return OnlineNeuralClassifier(learning_rate=learning_rate)
+
+
+def _targeted(learning_rate: float = 0.01, hidden_units: int | None = None) -> BaseEstimator:
+    return OnlineNeuralClassifier(hidden_units, learning_rate=learning_rate, targeted_loss="signature")
+
+
+def _hidden(learning_rate: float = 0.01, hidden_units: int = 200) -> BaseEstimator:
+    return _targeted(learning_rate, hidden_units)
+
+
+def _sampling(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> BaseEstimator:
+    return _hidden(**network).set_params(reservoir=ReservoirMemory(reservoir_size, reservoir_draws))
+
+
+def _fifo(fifo_size: int = 1000, fifo_draws: int = 5, **network: Any) -> BaseEstimator:
+    return _hidden(**network).set_params(fifo=FIFOMemory(fifo_size, fifo_draws))
+
+
+def _memories(fifo_size: int = 1000, fifo_draws: int = 5, **sampling: Any) -> BaseEstimator:
+    return _sampling(**sampling).set_params(fifo=FIFOMemory(fifo_size, fifo_draws))
+
+
+def _mini_memories(**memories: Any) -> BaseEstimator:
+    return _memories(**memories).set_params(replay="mini-batch")
+
+
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
+        "NN": Strategy(_linear, (_RATES,)),
+        "NN_TL": Strategy(_targeted, (_RATES,)),
+        "NN_TLH": Strategy(_hidden, (_HIDDEN,)),
+        "NN_TLH_sampling": Strategy(_sampling, ({**_HIDDEN, **_RESERVOIR},)),
+        "NN_TLH_fifo": Strategy(_fifo, ({**_HIDDEN, **_FIFO},)),
+        "NN_TLH_memories": Strategy(_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
+        "NN_TLH_mini_memories": Strategy(_mini_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
         "BR_HT": Strategy(_over_trees(BinaryRelevance), (_TREE_GRID,)),
         "LC_HT": Strategy(_over_trees(LabelCombination), (_TREE_GRID,)),
         "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),

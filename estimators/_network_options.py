@@ -1,0 +1,65 @@
+"""What the parameters of a network must be, and how the kernels are told."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators.replay import FIFOMemory, ReservoirMemory
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "optimizer": ("adam", "sgd"),
+    "targeted_loss": (None, "signature", "published"),
+    "replay": ("online", "mini-batch"),
+    "standardize": (False, True, "scale"),
+    "dtype": ("float32", "float64"),
+}
+MEMORIES = {"reservoir": ReservoirMemory, "fifo": FIFOMemory}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters that no network can have."""
+    for name, choices in CHOICES.items():
+        value = getattr(estimator, name)
+        if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
+    for name, kind in MEMORIES.items():
+        memory = getattr(estimator, name)
+        if memory is not None and not isinstance(memory, kind):
+            raise TypeError(f"{name} must be a {kind.__name__} or None. Got {memory!r} instead.")
+    for width in hidden_widths(estimator.hidden_units):
+        if not isinstance(width, Integral) or width < 1:
+            raise ValueError(f"hidden_units must be positive integers. Got {estimator.hidden_units!r} instead.")
+    check_learning_rate(estimator.learning_rate)
+
+
+def check_learning_rate(rate: Any) -> None:
+    """Refuse a step that is not a finite positive number."""
+    if not isinstance(rate, Real) or not 0 < float(rate) < np.inf:
+        raise ValueError(f"learning_rate must be a finite number greater than 0. Got {rate!r} instead.")
+
+
+def hidden_widths(hidden_units: Any) -> tuple[Any, ...]:
+    """Return the widths of the hidden layers."""
+    if hidden_units is None:
+        return ()
+    return tuple(hidden_units) if isinstance(hidden_units, tuple | list) else (hidden_units,)
+
+
+def kernel_options(estimator: Any, *, dense: bool, learn: bool) -> npt.NDArray[np.int64]:
+    """Return the options in the order of ``estimators._kernels.state``."""
+    return np.array(
+        [
+            estimator.optimizer == "adam",
+            dense,
+            learn,
+            estimator.replay == "mini-batch",
+            estimator.freeze_masked,
+            estimator.targeted_loss == "published",
+            estimator.balance_labels,
+            bool(estimator.standardize),
+            estimator.standardize is True,
+        ],
+        dtype=np.int64,
+    )

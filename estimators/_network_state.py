@@ -1,0 +1,73 @@
+"""What a network has learnt, as arrays by name; drawn, copied, and brought up to date."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import RandomState
+
+from estimators._kernels.adam import make_constants
+from estimators._kernels.lazy_adam import make_tables, refresh_all
+from estimators._kernels.state import LAZY, RATE, STEPS, Network
+
+State = dict[str, npt.NDArray[Any]]
+# products of gradients under this can be squared
+LIMIT = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}
+
+
+def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomState, *, freeze: bool) -> State:
+    """Draw weights as PyTorch's Linear does, uniformly within 1 / sqrt(inputs), and start everything else at zero."""
+    blocks = []
+    for n_in, n_out in pairwise(sizes):
+        bound = 1 / np.sqrt(n_in)
+        blocks.append(random_state.uniform(-bound, bound, (n_in + 1) * n_out))
+    w = np.concatenate(blocks).astype(dtype)
+    return {
+        "w": w,
+        "m": np.zeros_like(w),
+        "v": np.zeros_like(w),
+        "sizes": np.array(sizes, dtype=np.int64),
+        "last": np.zeros(sizes[0], dtype=np.int64),
+        "clock": np.array([0, 1, 1, 0, 0, 0], dtype=np.float64),
+        "live": np.ones(sizes[-1] if freeze else 0, dtype=np.bool_),
+        "counts": np.zeros((2, sizes[-1])),
+        "scaler": np.zeros((3, sizes[0])),
+    }
+
+
+def as_network(state: State, options: npt.NDArray[np.int64], rate: float) -> Network:
+    """Hand the kernels what they work on; they change the arrays of the state in place."""
+    w = state["w"]
+    constants = make_constants(w.dtype)
+    return Network(**state, g=np.empty_like(w), options=options, rate=rate, limit=LIMIT[w.dtype], constants=constants)
+
+
+def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = None) -> State:
+    """Return a state for some features, all by default, in which no step of Adam is left to make up for."""
+    d, width = int(state["sizes"][0]), int(state["sizes"][1])
+    features = np.arange(d) if features is None else features
+    chosen = (features[:, np.newaxis] * width + np.arange(width)).ravel()
+    w, m, v = (state[name][chosen] for name in "wmv")
+    live = state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
+    clock, last = state["clock"].copy(), state["last"][features]
+    tables, constants = make_tables(w.dtype), make_constants(w.dtype)
+    if clock[LAZY]:
+        refresh_all(w, m, v, constants, float(clock[RATE]), tables, live, width, last, int(clock[STEPS]))
+    clock[LAZY] = 0
+    parts = {
+        name: np.concatenate([part, state[name][d * width :]]) for name, part in zip("wmv", (w, m, v), strict=True)
+    }
+    sizes = np.concatenate([[len(features)], state["sizes"][1:]]).astype(np.int64)
+    return {**state, **parts, "sizes": sizes, "last": last, "clock": clock, "scaler": state["scaler"][:, features]}
+
+
+def layers_of(state: State) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Return weights (inputs, outputs) and biases of each layer, as of now."""
+    w, sizes, layers, at = brought_up_to_date(state)["w"], state["sizes"], [], 0
+    for n_in, n_out in pairwise(sizes):
+        stop = at + n_in * n_out
+        layers.append((w[at:stop].reshape(n_in, n_out), w[stop : stop + n_out]))
+        at = stop + n_out
+    return layers

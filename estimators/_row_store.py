@@ -1,0 +1,120 @@
+"""Rows for the kernels of the networks: those of a chunk, and those kept for replay."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from estimators._gate import Features
+from estimators._kernels.state import Rows
+
+Array = npt.NDArray[Any]
+
+
+def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> Rows:
+    """Hand over a chunk: features in the network's precision, labels and masks as codes."""
+    n = X.shape[0]
+    codes = Y | np.uint8(2) if mask is None else Y | (mask.astype(np.uint8) << 1)
+    weight = np.ones(n) if weight is None else weight
+    values = _cast(X.data if isinstance(X, sparse.csr_array) else np.ascontiguousarray(X).reshape(-1), dtype)
+    if isinstance(X, sparse.csr_array):
+        indices, ends = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
+    else:
+        indices, ends = np.empty(0, np.int32), np.arange(0, X.size + 1, X.shape[1])
+    return Rows(*map(_frozen, (values, indices, ends[:-1], ends[1:], codes, weight)))
+
+
+def empty_store(n_labels: int, dtype: npt.DTypeLike) -> Rows:
+    """Hand over a store that keeps nothing."""
+    return RowStore(0, 0, n_labels, dtype).as_rows()
+
+
+class RowStore:
+    """Rows kept in slots of equal length: dense rows, or rows of a CSR matrix with room for the longest one met.
+
+    Parameters
+    ----------
+    size : int
+        Number of slots.
+    length : int
+        Number of features a slot has room for.
+    n_labels : int
+        Number of labels.
+    dtype : dtype
+        Precision of the features.
+    """
+
+    def __init__(self, size: int, length: int, n_labels: int, dtype: npt.DTypeLike) -> None:
+        self.values = np.zeros((size, length), dtype=dtype)
+        self.indices = np.zeros((size, 0), dtype=np.int32)
+        self.lengths = np.zeros(size, dtype=np.int64)
+        self.codes = np.zeros((size, n_labels), dtype=np.uint8)
+        self.weight = np.zeros(size)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows kept are sparse."""
+        return self.indices.shape[1] > 0
+
+    def copy(self) -> "RowStore":
+        """Return a store with the same rows."""
+        twin = RowStore(0, 0, 0, self.values.dtype)
+        vars(twin).update({name: np.array(part) for name, part in vars(self).items()})
+        return twin
+
+    def as_rows(self) -> Rows:
+        """Hand over all slots."""
+        starts = np.arange(len(self.lengths)) * self.values.shape[1]
+        flat = self.values.reshape(-1), self.indices.reshape(-1)
+        return Rows(*map(_frozen, (*flat, starts, starts + self.lengths, self.codes, self.weight)))
+
+    def keep(self, rows: Rows, slots: Array) -> None:
+        """Store the rows of a chunk in their slots, -1 being none, later rows over earlier ones."""
+        kept, column = np.nonzero(slots >= 0)
+        last = dict(zip(slots[kept, column].tolist(), kept.tolist(), strict=True))
+        if not last:
+            return
+        to, of = np.array(list(last)), np.array(list(last.values()))
+        self.codes[to], self.weight[to] = rows.codes[of], rows.weight[of]
+        self.lengths[to] = rows.ends[of] - rows.starts[of]
+        if self.is_sparse:
+            self._keep_sparse(rows, to, of)
+        else:
+            self.values[to] = rows.values.reshape(len(rows.weight), -1)[of]
+
+    def make_sparse(self) -> None:
+        """Keep from now on the features that are not zero only."""
+        dense = sparse.csr_array(self.values)
+        self.lengths = np.diff(dense.indptr).astype(np.int64)
+        length = max(1, int(self.lengths.max()))
+        inside = np.arange(length) < self.lengths[:, np.newaxis]
+        self.values = np.zeros((len(inside), length), dtype=self.values.dtype)
+        self.indices = np.zeros((len(inside), length), dtype=np.int32)
+        self.values[inside], self.indices[inside] = dense.data, dense.indices
+
+    def _keep_sparse(self, rows: Rows, to: Array, of: Array) -> None:
+        missing = int(self.lengths.max()) - self.values.shape[1]
+        if missing > 0:
+            self.values, self.indices = (np.pad(part, ((0, 0), (0, missing))) for part in (self.values, self.indices))
+        for slot, row in zip(to, of, strict=True):
+            start, stop = rows.starts[row], rows.ends[row]
+            self.values[slot, : stop - start] = rows.values[start:stop]
+            self.indices[slot, : stop - start] = rows.indices[start:stop]
+
+
+def _cast(values: Array, dtype: npt.DTypeLike) -> Array:
+    if values.dtype == dtype:
+        return values
+    with np.errstate(over="ignore"):
+        cast = values.astype(dtype)
+    if not np.isfinite(cast).all():
+        raise ValueError(f"X must fit {np.dtype(dtype).name}. Got {values[~np.isfinite(cast)][0]} instead.")
+    return cast
+
+
+def _frozen(array: Array) -> Array:
+    """Return a read-only view, so that the kernels, compiled once, take the caller's read-only arrays too."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

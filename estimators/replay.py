@@ -1,0 +1,155 @@
+"""Memories of rows met before, and learning from them again."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+Integers = npt.NDArray[np.int64]
+
+
+class ReplayPlan(NamedTuple):
+    """What a memory does with the rows of a chunk.
+
+    Attributes
+    ----------
+    draws : ndarray of shape (n_samples, draws)
+        Slots whose rows are replayed with each row of the chunk, before it is stored; -1 is none.
+    slots : ndarray of shape (n_samples,)
+        Slot that each row is then stored in; -1 is none.
+    """
+
+    draws: Integers
+    slots: Integers
+
+
+class _Memory(BaseEstimator):
+    """A bounded memory that knows where rows go and which are drawn; whoever uses it keeps the rows."""
+
+    _draws_to_store: int
+
+    def __init__(self, size: int = 1000, draws: int = 5) -> None:
+        self.size = size
+        self.draws = draws
+
+    def begin(self, random_state: Any = None) -> Self:
+        """Empty the memory and seed its draws.
+
+        Parameters
+        ----------
+        random_state : int, RandomState instance or None
+            Seed of the draws.
+
+        Returns
+        -------
+        self
+            The memory, empty.
+        """
+        if self.draws < 1:
+            raise ValueError(f"draws must be at least 1. Got {self.draws} instead.")
+        if self.size <= self.draws:
+            raise ValueError(
+                f"size must be greater than draws, as a memory replays once it holds more rows than it draws. "
+                f"Got size {self.size} and draws {self.draws} instead."
+            )
+        self.random_state_ = check_random_state(random_state)
+        self.n_seen_ = 0
+        return self
+
+    def plan(self, n_samples: int) -> ReplayPlan:
+        """Decide what is drawn with, and where goes, each of the next rows.
+
+        Every row takes the same number of random numbers, so that the cut of a stream into chunks changes nothing.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+
+        Returns
+        -------
+        ReplayPlan
+            Slots to draw and slots to store in, row by row.
+        """
+        chance = self.random_state_.random_sample((n_samples, self.draws + self._draws_to_store))
+        seen = self.n_seen_ + np.arange(n_samples)
+        held = np.minimum(seen, self.size)[:, np.newaxis]
+        draws = np.where(held > self.draws, (chance[:, : self.draws] * held).astype(np.int64), -1)
+        self.n_seen_ += n_samples
+        return ReplayPlan(draws, self._store(seen, chance[:, self.draws :]))
+
+    def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:
+        raise NotImplementedError
+
+
+class ReservoirMemory(_Memory):
+    """A uniform sample of all rows met so far (Vitter's algorithm R).
+
+    Parameters
+    ----------
+    size : int, default=1000
+        Number of rows it can hold, more than it draws.
+    draws : int, default=5
+        Number of rows drawn with replacement to be learnt again with each new row.
+
+    Attributes
+    ----------
+    n_seen_ : int
+        Number of rows met.
+    random_state_ : RandomState
+        Source of the draws.
+
+    Notes
+    -----
+    Row n (from 1) takes the next free slot or, in a full memory, slot j drawn from 0..n-1 if j < size; so every row met
+    is held with probability size / n.
+
+    References
+    ----------
+    Vitter, "Random sampling with a reservoir", ACM TOMS 11(1), 1985.
+
+    Examples
+    --------
+    >>> from estimators import ReservoirMemory
+    >>> memory = ReservoirMemory(size=3, draws=2).begin(random_state=0)
+    >>> memory.plan(5).slots
+    array([ 0,  1,  2, -1,  0])
+    """
+
+    _draws_to_store = 1
+
+    def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:
+        drawn = (chance[:, 0] * (seen + 1)).astype(np.int64)
+        return np.where(seen < self.size, seen, np.where(drawn < self.size, drawn, -1))
+
+
+class FIFOMemory(_Memory):
+    """The last rows met (a ring buffer).
+
+    Parameters
+    ----------
+    size : int, default=1000
+        Number of rows it can hold, more than it draws.
+    draws : int, default=5
+        Number of rows drawn with replacement to be learnt again with each new row.
+
+    Attributes
+    ----------
+    n_seen_ : int
+        Number of rows met.
+    random_state_ : RandomState
+        Source of the draws.
+
+    Examples
+    --------
+    >>> from estimators import FIFOMemory
+    >>> FIFOMemory(size=3, draws=2).begin(random_state=0).plan(5).slots
+    array([0, 1, 2, 0, 1])
+    """
+
+    _draws_to_store = 0
+
+    def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:  # noqa: ARG002 - nothing is drawn
+        return seen % self.size

@@ -58,6 +58,11 @@ def test_a_masked_superclass_is_not_asked_for() -> None:
     assert metrics.hierarchy_consistency([[0, 1, 0, 0]], PARENTS, label_mask=[False, True, True, True]) == 1.0
 
 
+def test_a_row_without_a_cell_is_left_out() -> None:
+    mask = [[True] * 4, [False] * 4]
+    assert metrics.hierarchy_consistency([[0, 1, 0, 0], [0, 0, 0, 0]], PARENTS, label_mask=mask) == 0.0
+
+
 def test_every_link_of_a_chain_is_looked_at() -> None:
     chain = {2: 1, 1: 0}
     assert metrics.hierarchy_consistency([[1, 1, 1]], chain) == 1.0

@@ -95,6 +95,14 @@ def test_sizes_beyond_a_block_or_a_byte_count_right(shape: tuple[int, int]) -> N
     assert metrics.jaccard(y_true, y_pred) == pytest.approx(np.mean(both / np.maximum(either, 1)))
 
 
+@pytest.mark.parametrize("shape", [(700, 2), (2, 700), (600, 600)])
+def test_more_ones_than_a_byte_holds_count_right(shape: tuple[int, int]) -> None:
+    ones = np.ones(shape, dtype=np.uint8)
+    np.testing.assert_array_equal(metrics.label_counts(ones, ones).tp, shape[0])
+    assert metrics.precision(ones, np.where(np.arange(shape[1]) % 2, 0, ones)) == 1.0
+    assert metrics.recall(ones, np.where(np.arange(shape[1]) % 2, 0, ones)) == 0.5
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_memory_layout_does_not_matter(order: Any) -> None:
     rng = np.random.default_rng(3)

@@ -12,7 +12,7 @@ from mlstream.protocol.campaign import run_campaign
 from mlstream.protocol.report import report
 from mlstream.publishing import publish, verify
 
-STRATEGIES = ("NN", "NN_TL", "BR_HT", "last_class", "prior_distribution", "mean", "1NN")
+STRATEGIES = ("NN", "NN_TL", "NN_TLH_mini_memories", "BR_HT", "LC_HT", "CC_HT", "last_class", "mean", "1NN")
 
 
 def run_demo(output: Path, *, seed: int = 0) -> Path:

@@ -1,5 +1,6 @@
 """Division and means with one convention: what is undefined is NaN, and a mean leaves NaN out."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,3 +21,13 @@ def nan_mean(values: Floats) -> Any:
     """Average the last axis over what is defined; NaN where nothing is."""
     defined = ~np.isnan(values)
     return divide(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))[()]
+
+
+def mean_of_blocks(blocks: Iterable[NDArray[Any]]) -> float:
+    """Average what is defined in arrays that come one after the other; NaN where nothing is."""
+    total, n_defined = 0.0, 0
+    for values in blocks:
+        defined = values[~np.isnan(values)]
+        total += float(defined.sum(dtype=np.float64))
+        n_defined += defined.size
+    return total / n_defined if n_defined else float("nan")

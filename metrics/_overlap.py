@@ -1,5 +1,6 @@
 """How often truth and prediction hold together, per label or per row: all that count metrics need."""
 
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,11 +11,11 @@ from metrics._blocks import column_sums, read_indicator, read_mask, row_blocks, 
 from metrics._validation import Indicator, LabelMatrix, check_indicator, check_label_mask, check_same_shape
 
 Axis = Literal[0, 1]
-Sums = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Mask = NDArray[np.uint8] | None
 
 
 class Overlap(NamedTuple):
-    """Numbers of cells along one axis, among the cells that count: one entry per label (axis 0) or row (axis 1)."""
+    """Numbers of cells that are 1 in both, in truth, in the prediction, and that count; per label or per row."""
 
     both: NDArray[np.int64]
     true: NDArray[np.int64]
@@ -22,43 +23,56 @@ class Overlap(NamedTuple):
     counted: NDArray[np.int64]
 
 
-def overlap(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike | None, axis: Axis) -> Overlap:
-    """Count per label (axis 0) or per row (axis 1), in time linear in the cells, or in the ones where both are CSR."""
+def label_overlap(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike | None) -> Overlap:
+    """Count per label."""
+    total, *others = _parts(y_true, y_pred, label_mask, axis=0)
+    for part in others:
+        total = Overlap(*(sums + more for sums, more in zip(total, part, strict=True)))
+    return total
+
+
+def row_overlaps(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike | None) -> Iterator[Overlap]:
+    """Count per row, block by block; rows without a cell that counts are left out."""
+    for part in _parts(y_true, y_pred, label_mask, axis=1):
+        kept = part.counted > 0
+        yield part if kept.all() else Overlap(*(numbers[kept] for numbers in part))
+
+
+def _parts(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike | None, axis: Axis) -> Iterator[Overlap]:
+    """Check the input and count it: as a whole if both tables are CSR, in time linear in their ones, else in blocks."""
     truth, prediction = check_indicator(y_true, "y_true"), check_indicator(y_pred, "y_pred")
     check_same_shape(truth, prediction, "y_pred")
     mask = check_label_mask(label_mask, truth.shape)
-    counted = _counted(mask, truth.shape, axis)
     if isinstance(truth, sparse.csr_array) and isinstance(prediction, sparse.csr_array):
-        both, true, pred = _sparse_sums(_keep(truth, mask), _keep(prediction, mask), axis)
+        yield _sparse_part(_keep(truth, mask), _keep(prediction, mask), mask, axis)
     else:
-        both, true, pred = _dense_sums(truth, prediction, mask, axis)
-    return Overlap(both, true, pred, counted)
+        yield from _dense_parts(truth, prediction, mask, axis)
 
 
-def _counted(mask: NDArray[np.uint8] | None, shape: tuple[int, ...], axis: Axis) -> NDArray[np.int64]:
+def _dense_parts(truth: Indicator, prediction: Indicator, mask: Mask, axis: Axis) -> Iterator[Overlap]:
+    count = row_sums if axis == 1 else column_sums
+    for rows in row_blocks(truth.shape):
+        t, p = read_indicator(truth, rows, "y_true"), read_indicator(prediction, rows, "y_pred")
+        m = None if mask is None else read_mask(mask, rows)
+        if m is not None:
+            t, p = t & m, p & m
+        yield Overlap(count(t & p), count(t), count(p), _counted(m, t.shape, axis))
+
+
+def _sparse_part(
+    truth: "sparse.csr_array[Any]", prediction: "sparse.csr_array[Any]", mask: Mask, axis: Axis
+) -> Overlap:
+    both, true, pred = (_ones(csr, axis) for csr in (truth.multiply(prediction).tocsr(), truth, prediction))
+    return Overlap(both, true, pred, _counted(mask, truth.shape, axis))
+
+
+def _counted(mask: Mask, shape: tuple[int, ...], axis: Axis) -> NDArray[np.int64]:
+    """Count the cells that the mask keeps."""
     if mask is None:
         return np.full(shape[1 - axis], shape[axis], dtype=np.int64)
     if mask.ndim == 2:
         return row_sums(mask) if axis == 1 else column_sums(mask)
     return mask.astype(np.int64) * shape[0] if axis == 0 else np.full(shape[0], mask.sum(), dtype=np.int64)
-
-
-def _dense_sums(truth: Indicator, prediction: Indicator, mask: NDArray[np.uint8] | None, axis: Axis) -> Sums:
-    count = row_sums if axis == 1 else column_sums
-    sums: list[Sums] = []
-    for rows in row_blocks(truth.shape):
-        t, p = read_indicator(truth, rows, "y_true"), read_indicator(prediction, rows, "y_pred")
-        if mask is not None:
-            t, p = t & read_mask(mask, rows), p & read_mask(mask, rows)
-        sums.append((count(t & p), count(t), count(p)))
-    both, true, pred = zip(*sums, strict=True)
-    if axis == 1:
-        return np.concatenate(both), np.concatenate(true), np.concatenate(pred)
-    return np.sum(both, axis=0), np.sum(true, axis=0), np.sum(pred, axis=0)
-
-
-def _sparse_sums(truth: "sparse.csr_array[Any]", prediction: "sparse.csr_array[Any]", axis: Axis) -> Sums:
-    return _ones(truth.multiply(prediction).tocsr(), axis), _ones(truth, axis), _ones(prediction, axis)
 
 
 def _ones(csr: "sparse.csr_array[Any]", axis: Axis) -> NDArray[np.int64]:
@@ -67,7 +81,7 @@ def _ones(csr: "sparse.csr_array[Any]", axis: Axis) -> NDArray[np.int64]:
     return np.bincount(csr.indices, minlength=csr.shape[1]).astype(np.int64, copy=False)
 
 
-def _keep(csr: "sparse.csr_array[Any]", mask: NDArray[np.uint8] | None) -> "sparse.csr_array[Any]":
+def _keep(csr: "sparse.csr_array[Any]", mask: Mask) -> "sparse.csr_array[Any]":
     """Drop the ones that the mask does not count."""
     if mask is None:
         return csr

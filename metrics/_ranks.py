@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks, row_sums
+from metrics._means import mean_of_blocks
 from metrics._validation import (
     LabelMatrix,
     check_indicator,
@@ -40,9 +41,7 @@ def mean_over_rows(
     probabilities: bool = False,
 ) -> float:
     """Average a number per row over the rows that count; a row that gives NaN is left out, a mean over none is NaN."""
-    values = np.concatenate([score_rows(block) for block in _blocks(y_true, y_score, label_mask, probabilities)])
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if defined.size else float("nan")
+    return mean_of_blocks(score_rows(block) for block in _blocks(y_true, y_score, label_mask, probabilities))
 
 
 def _blocks(

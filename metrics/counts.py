@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics._overlap import overlap
+from metrics._overlap import Overlap, label_overlap
 from metrics._validation import LabelMatrix
 
 
@@ -68,7 +68,12 @@ def label_counts(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayL
     >>> counts.tp, counts.fp
     (array([1, 1]), array([0, 1]))
     """
-    both, true, pred, counted = overlap(y_true, y_pred, label_mask, axis=0)
+    return counts_of(label_overlap(y_true, y_pred, label_mask))
+
+
+def counts_of(overlap: Overlap) -> LabelCounts:
+    """Tell right from wrong decisions: per label, or per row if the overlap is."""
+    both, true, pred, counted = overlap
     return LabelCounts(tp=both, fp=pred - both, fn=true - both, tn=counted - true - pred + both)
 
 

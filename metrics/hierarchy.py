@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, read_mask, row_blocks
-from metrics._means import divide
-from metrics._overlap import overlap
-from metrics._validation import LabelMatrix, check_indicator, check_label_mask, check_zero_division
+from metrics._means import divide, mean_of_blocks
+from metrics._overlap import Overlap, row_overlaps
+from metrics._validation import Indicator, LabelMatrix, check_indicator, check_label_mask, check_zero_division
 from metrics.counts import label_counts
 
 
@@ -55,12 +55,7 @@ def pw_js(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | N
     >>> pw_js([[1, 1]], [[1, 1]]), pw_js([[1, 1]], [[1, 0]]), pw_js([[1, 0]], [[1, 1]])
     (1.0, 0.5, 0.25)
     """
-    both, true, pred, counted = overlap(y_true, y_pred, label_mask, axis=1)
-    union = true + pred - both
-    # a float before the product: squares of counts may pass 2**63 on no real table, but cost nothing to make safe
-    similarity = divide(both * 1.0 * both, union * 1.0 * pred, zero_division=0.0)
-    similarity[union == 0] = 1.0
-    return float(similarity[counted > 0].mean())
+    return mean_of_blocks(_similarity(rows) for rows in row_overlaps(y_true, y_pred, label_mask))
 
 
 def refinement_recall(
@@ -148,16 +143,33 @@ def hierarchy_consistency(
     prediction = check_indicator(y_pred, "y_pred")
     mask = check_label_mask(label_mask, prediction.shape)
     children, superclasses = _edges(parents, prediction.shape[1])
-    respected = []
-    for rows in row_blocks(prediction.shape):
-        block = read_indicator(prediction, rows, "y_pred").view(np.bool_)
-        orphans = block[:, children] & ~block[:, superclasses]
-        if mask is not None:
-            counted = np.broadcast_to(read_mask(mask, rows), block.shape).view(np.bool_)
-            orphans &= counted[:, children] & counted[:, superclasses]
-            orphans = orphans[counted.any(axis=1)]
-        respected.append(~orphans.any(axis=1))
-    return float(np.concatenate(respected).mean())
+    blocks = row_blocks(prediction.shape)
+    return mean_of_blocks(_respected(prediction, mask, rows, children, superclasses) for rows in blocks)
+
+
+def _respected(
+    prediction: Indicator,
+    mask: NDArray[np.uint8] | None,
+    rows: slice,
+    children: NDArray[np.intp],
+    superclasses: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """Say of each row that counts whether every predicted child comes with its superclass."""
+    block = read_indicator(prediction, rows, "y_pred").view(np.bool_)
+    orphans = block[:, children] & ~block[:, superclasses]
+    if mask is not None:
+        counted = np.broadcast_to(read_mask(mask, rows), block.shape).view(np.bool_)
+        orphans &= counted[:, children] & counted[:, superclasses]
+        orphans = orphans[counted.any(axis=1)]
+    respected: NDArray[np.bool_] = np.all(~orphans, axis=1)
+    return respected
+
+
+def _similarity(rows: Overlap) -> NDArray[np.float64]:
+    both, union = rows.both, rows.true + rows.pred - rows.both
+    similarity = divide(both * both, union * rows.pred, zero_division=0.0)
+    similarity[union == 0] = 1.0
+    return similarity
 
 
 def _edges(parents: Mapping[int, int], n_labels: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -10,10 +10,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from metrics import from_counts
-from metrics._means import nan_mean
-from metrics._overlap import overlap
+from metrics._means import mean_of_blocks
+from metrics._overlap import row_overlaps
 from metrics._validation import LabelMatrix, check_choice
-from metrics.counts import LabelCounts, label_counts
+from metrics.counts import counts_of, label_counts
 from metrics.from_counts import Average, Ratio
 
 
@@ -86,9 +86,8 @@ def subset_accuracy(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: Arr
     >>> subset_accuracy([[1, 0], [1, 1]], [[1, 1], [1, 1]])
     0.5
     """
-    both, true, pred, counted = overlap(y_true, y_pred, label_mask, axis=1)
-    right = (both == true) & (both == pred)
-    return float(right[counted > 0].mean())
+    rows = row_overlaps(y_true, y_pred, label_mask)
+    return mean_of_blocks((both == true) & (both == pred) for both, true, pred, _ in rows)
 
 
 def jaccard(
@@ -294,6 +293,5 @@ def _decide(
         counts = label_counts(y_true, y_pred, label_mask=label_mask)
         score = from_counts.ratio_from_counts(name, counts, average, zero_division)
         return score if average is None else float(score)
-    both, true, pred, counted = overlap(y_true, y_pred, label_mask, axis=1)
-    rows = LabelCounts(tp=both, fp=pred - both, fn=true - both, tn=counted - true - pred + both)
-    return float(nan_mean(from_counts.ratio_from_counts(name, rows, None, zero_division)))
+    rows = (counts_of(block) for block in row_overlaps(y_true, y_pred, label_mask))
+    return mean_of_blocks(from_counts.ratio_from_counts(name, block, None, zero_division) for block in rows)

@@ -1,7 +1,43 @@
 """Multi-label classifiers that learn from a stream, in scikit-learn's manner."""
 
 from estimators.base import StreamClassifier
+from estimators.baselines import (
+    LastLabelsClassifier,
+    MeanLabelsClassifier,
+    NearestRowClassifier,
+    PriorLabelsClassifier,
+)
+from estimators.binary_relevance import BinaryRelevance
+from estimators.checks import stream_checks
+from estimators.classifier_chain import ClassifierChain
+from estimators.isoup import ISOUPTreeClassifier
+from estimators.label_combination import LabelCombination
 from estimators.neural import OnlineNeuralClassifier
+from estimators.pipeline import StreamPipeline
 from estimators.replay import FIFOMemory, ReservoirMemory
+from estimators.river import RiverClassifier, as_river
+from estimators.strategies import STRATEGIES, grid, make_strategy
+from estimators.tree import HoeffdingTreeClassifier
 
-__all__ = ["FIFOMemory", "OnlineNeuralClassifier", "ReservoirMemory", "StreamClassifier"]
+__all__ = [
+    "STRATEGIES",
+    "BinaryRelevance",
+    "ClassifierChain",
+    "FIFOMemory",
+    "HoeffdingTreeClassifier",
+    "ISOUPTreeClassifier",
+    "LabelCombination",
+    "LastLabelsClassifier",
+    "MeanLabelsClassifier",
+    "NearestRowClassifier",
+    "OnlineNeuralClassifier",
+    "PriorLabelsClassifier",
+    "ReservoirMemory",
+    "RiverClassifier",
+    "StreamClassifier",
+    "StreamPipeline",
+    "as_river",
+    "grid",
+    "make_strategy",
+    "stream_checks",
+]

@@ -19,6 +19,7 @@ WITH_THEIR_FUNCTIONS = {
     "GENERATORS",
     "LearningSpeed",
     "SCENARIOS",
+    "STRATEGIES",
     "StreamParts",
     "remake",
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mlstream.cards import StreamCard, load_card
     from mlstream.datasets import list_datasets, load_dataset
+    from mlstream.diagnosis import Diagnosis, diagnose
     from mlstream.formats import load, save
     from mlstream.generators import task_stream
     from mlstream.protocol.campaign import run_campaign
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "mlstream.cards": ("StreamCard", "load_card"),
     "mlstream.datasets": ("list_datasets", "load_dataset"),
+    "mlstream.diagnosis": ("Diagnosis", "diagnose"),
     "mlstream.formats": ("load", "save"),
     "mlstream.generators": ("task_stream",),
     "mlstream.protocol.campaign": ("run_campaign",),
@@ -33,6 +35,7 @@ _HOMES = {
 
 __all__ = [
     "Dataset",
+    "Diagnosis",
     "EvaluationSet",
     "Experience",
     "RunResult",
@@ -40,6 +43,7 @@ __all__ = [
     "StreamCard",
     "StreamParts",
     "Task",
+    "diagnose",
     "evaluate",
     "list_datasets",
     "load",

@@ -109,11 +109,29 @@ def generate(
 
 
 @app.command()
-def inspect(stream: StreamPath) -> None:
+def inspect(
+    stream: StreamPath,
+    full: Annotated[
+        bool, typer.Option("--full", help="Also measure distances between tasks, duplicates, what is never learnt.")
+    ] = False,
+    pictures: Annotated[Path | None, typer.Option(help="Folder to draw into: PNG and SVG, replaced if there.")] = None,
+) -> None:
     """Show what a stream is: tasks, signatures, schedule, drops, origin."""
     from mlstream import console
 
-    console.show_card(_open(stream).card)
+    opened = _open(stream)
+    console.show_card(opened.card)
+    if not full and pictures is None:
+        return
+    from mlstream.diagnosis import diagnose
+
+    diagnosis = diagnose(opened)
+    if full:
+        console.show_diagnosis(diagnosis)
+    if pictures is not None:
+        from mlstream.diagnosis_figures import draw_pictures
+
+        console.say(f"Drew {', '.join(str(path) for path in draw_pictures(opened, diagnosis, pictures))}")
 
 
 @app.command()

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from mlstream.cards import StreamCard, TaskCard
 from mlstream.datasets import DatasetEntry
+from mlstream.diagnosis import Diagnosis, LabelDiagnosis
 from mlstream.protocol.campaign import CampaignProgress
 from mlstream.protocol.results import RunResult
+from mlstream.task_distances import Distances
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
@@ -50,6 +54,24 @@ def show_card(card: StreamCard) -> None:
         console.print(f"Dropped: {drop.count} {drop.what}, {drop.reason}{names}", soft_wrap=True, markup=False)
 
 
+def show_diagnosis(diagnosis: Diagnosis) -> None:
+    """Print what a stream is like: labels by task, distances between tasks, rows and labels met twice or never."""
+    console = _console()
+    console.print(_label_table(diagnosis))
+    console.print("Tasks nearest to each other and farthest apart:")
+    pairs = {"P(X)": diagnosis.distances.inputs, "P(Y)": diagnosis.distances.labels}
+    pairs |= {"P(Y|X)": diagnosis.distances.labels_given_inputs, "signatures": 1 - diagnosis.signature_overlap}
+    for what, matrix in pairs.items():
+        console.print(f"  {what}: {_extremes(matrix, [task.name for task in diagnosis.tasks])}", markup=False)
+    console.print(
+        f"Rows of the source: {diagnosis.n_unlearnt_rows:,} are never learnt, {diagnosis.n_unused_rows:,} of them not "
+        f"evaluated either; {diagnosis.n_reused_rows:,} are both learnt and evaluated.",
+        soft_wrap=True,
+    )
+    if diagnosis.unlearnt_labels:
+        console.print(f"Labels never learnt: {', '.join(diagnosis.unlearnt_labels)}", soft_wrap=True, markup=False)
+
+
 def show_results(results: Sequence[RunResult]) -> None:
     """Print one line of scores per run."""
     columns = ("ba_macro", "acc", "bwt", "fwt", "frug")
@@ -60,6 +82,38 @@ def show_results(results: Sequence[RunResult]) -> None:
             result.stream, result.strategy, str(result.seed), result.status, *scores, f"{_seconds(result):.2f}"
         )
     _console().print(table)
+
+
+def _label_table(diagnosis: Diagnosis) -> Table:
+    columns = ("labels", "per row", "density", "diversity", "imbalance")
+    table = Table("task", "rows", *columns, "duplicates", "new label sets", "labels not learnt", box=None)
+    for task in diagnosis.tasks:
+        found = (f"{task.n_duplicates:,}", f"{task.n_new_label_sets:,}", str(len(task.unlearnt_labels)))
+        table.add_row(escape(task.name), *_label_cells(task.labels), *found)
+    table.add_row("all", *_label_cells(diagnosis.overall), f"{sum(task.n_duplicates for task in diagnosis.tasks):,}")
+    return table
+
+
+def _label_cells(labels: LabelDiagnosis) -> tuple[str, ...]:
+    measures = (labels.density, labels.diversity, labels.imbalance)
+    return (
+        f"{labels.n_rows:,}",
+        str(labels.n_labels),
+        f"{labels.cardinality:.2f}",
+        *(f"{value:.3g}" for value in measures),
+    )
+
+
+def _extremes(distances: Distances, names: Sequence[str]) -> str:
+    pairs = [
+        (float(distances[one, other]), f"{names[other]} and {names[one]}")
+        for one in range(len(names))
+        for other in range(one)
+        if not np.isnan(distances[one, other])
+    ]
+    if not pairs:
+        return "no two tasks with rows enough"
+    return " - ".join(f"{value:.3f} ({pair})" for value, pair in (min(pairs), max(pairs)))
 
 
 def _console() -> Console:

@@ -81,6 +81,14 @@ def test_inspect_shows_tasks_and_schedule(stream_file, capsys):
     assert "->" in shown
 
 
+@pytest.mark.slow
+def test_inspect_measures_and_draws_on_demand(stream_file, tmp_path, capsys):
+    assert call("inspect", stream_file, "--full", "--pictures", tmp_path / "pictures") == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("diversity", "P(Y|X)", "never learnt", "schedule.svg"))
+    assert len(list((tmp_path / "pictures").iterdir())) == 8
+
+
 def test_a_stream_is_published_verified_and_made_again(stream_file, tmp_path, capsys):
     folder, again = tmp_path / "published", tmp_path / "again.npz"
     assert call("publish", stream_file, folder) == 0

@@ -30,7 +30,7 @@ def card_page(card: StreamCard) -> str:
         Markdown: tasks, signatures, schedule, what was dropped, how the stream was made and how to load it, files,
         licence and citation.
     """
-    sections = (_summary, _tasks, _signatures, _schedule, _drops, _making, _loading, _files, _source)
+    sections = (_summary, _tasks, _signatures, _schedule, _drifts, _drops, _making, _loading, _files, _source)
     return "\n\n".join(text for section in sections if (text := "\n".join(section(card)))) + "\n"
 
 
@@ -103,6 +103,31 @@ def _schedule(card: StreamCard) -> Iterator[str]:
         span = f"{start + 1:,} to {stop:,}" if experience.n_samples else ""
         rows.append((number, tasks, f"{experience.n_samples:,}", span))
     yield from _table(("experience", "tasks", "rows", "from row to row"), rows)
+
+
+def _drifts(card: StreamCard) -> Iterator[str]:
+    if card.drifts:
+        yield from (
+            "## Drifts",
+            "",
+            "Rows are counted from 1; between the last row before and the first row after, the change is under way.",
+            "",
+        )
+        yield from _table(
+            ("what changes", "how", "from", "to", "last row before", "first row after", "recurring"),
+            (
+                (
+                    _plain(", ".join(drift.what)),
+                    drift.pattern,
+                    _plain(card.tasks[drift.before].name),
+                    _plain(card.tasks[drift.after].name),
+                    f"{drift.start:,}",
+                    f"{drift.stop + 1:,}",
+                    "yes" if drift.recurring else "no",
+                )
+                for drift in card.drifts
+            ),
+        )
 
 
 def _drops(card: StreamCard) -> Iterator[str]:

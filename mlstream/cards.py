@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
 class _Strict(BaseModel):
@@ -73,6 +74,26 @@ class ExperienceCard(_Strict):
     n_samples: Count
 
 
+class DriftCard(_Strict):
+    """One drift, as it was made: the truth that a drift detector is to find.
+
+    Rows are counted over all experiences, from 0. Until `start`, rows are of the task before; from `stop` on, of the
+    task after. An abrupt drift has no rows between them.
+    """
+
+    what: list[DriftTarget] = Field(
+        min_length=1, description="What changes; dependence is that between labels, whatever the features."
+    )
+    pattern: Literal["abrupt", "gradual", "incremental"] = Field(
+        description="Between start and stop, rows are of either task (gradual), or of something between (incremental)."
+    )
+    start: Count
+    stop: Count
+    before: Count = Field(description="Index of the task before.")
+    after: Count = Field(description="Index of the task after.")
+    recurring: bool = Field(description="Whether the task after has been visited earlier.")
+
+
 class DropCard(_Strict):
     """Something of the source that is not in the stream, and why."""
 
@@ -131,6 +152,7 @@ class StreamCard(_Strict):
     label_parents: dict[str, str] = Field(default_factory=dict, description="Label hierarchy: child -> parent.")
     tasks: list[TaskCard]
     experiences: list[ExperienceCard]
+    drifts: list[DriftCard] = Field(default_factory=list, description="Known drifts, in order; none if unknown.")
     drops: list[DropCard] = Field(default_factory=list)
     data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)

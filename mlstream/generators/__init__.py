@@ -2,6 +2,7 @@
 
 from mlstream.generators.carving import carve_environments
 from mlstream.generators.clustering import task_stream
+from mlstream.generators.drifting import drifting_stream
 from mlstream.generators.environments import environment_stream
 from mlstream.generators.hats import hat_and_shirt_stream
 from mlstream.generators.hierarchy import discover_hierarchy, hierarchy_from_names
@@ -27,6 +28,7 @@ __all__ = [
     "SCENARIOS",
     "carve_environments",
     "discover_hierarchy",
+    "drifting_stream",
     "duplicated_rows",
     "environment_stream",
     "hat_and_shirt_stream",

@@ -20,6 +20,7 @@ class Purpose(IntEnum):
     LABELS = 7
     PRETRAINING = 8
     ENVIRONMENTS = 9
+    CONCEPTS = 10
 
 
 def generator_for(purpose: Purpose, seed: int, index: int = 0) -> np.random.Generator:

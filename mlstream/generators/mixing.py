@@ -45,12 +45,7 @@ def blend(sizes: Sequence[int], visits: Visits) -> Index:
     places = np.arange(sum(sizes))
     if not visits.window:
         return places
-    if min(sizes) < visits.window:
-        shortest = int(np.argmin(sizes))
-        raise ValueError(
-            f"window must be at most the rows of each experience. "
-            f"Got {visits.window} for experience {shortest} with {sizes[shortest]} rows."
-        )
+    require_window(sizes, visits.window)
     before = visits.window // 2
     for number, boundary in enumerate(np.cumsum(sizes)[:-1]):
         rng = generator_for(Purpose.BLENDING, visits.seed, number)
@@ -59,6 +54,29 @@ def blend(sizes: Sequence[int], visits: Visits) -> Index:
         start = boundary - before
         places[start : start + visits.window] = start + np.argsort(np.concatenate([old, new]), kind="stable")
     return places
+
+
+def require_window(sizes: Sequence[int], window: int) -> None:
+    """Refuse a window that is longer than an experience.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Rows of each experience.
+    window : int
+        Rows of the window.
+
+    Raises
+    ------
+    ValueError
+        If it is longer.
+    """
+    if min(sizes) < window:
+        shortest = int(np.argmin(sizes))
+        raise ValueError(
+            f"window must be at most the rows of each experience. "
+            f"Got {window} for experience {shortest} with {sizes[shortest]} rows."
+        )
 
 
 def _rise(u: npt.NDArray[np.float64], shape: Shape) -> npt.NDArray[np.float64]:

@@ -15,6 +15,7 @@ from mlstream.cards import DropCard, GeneratorCard
 from mlstream.description import describe_again
 from mlstream.generators._checks import require_choice, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.drift_truth import carry_drifts
 from mlstream.stream import Experience, Features, Index, Mask, Stream, StreamParts
 
 Change = Callable[[Experience, np.random.Generator], Experience]
@@ -247,7 +248,8 @@ def _perturb(stream: Stream, change: Change, name: str, parameters: dict[str, Js
     )
     lost = stream.n_samples - sum(len(experience) for experience in experiences)
     drops = [DropCard(what="rows", reason=words, count=lost)] if lost > 0 else []
-    return Stream(parts, card.model_copy(update={"drops": [*card.drops, *drops]}))
+    drifts = carry_drifts(stream, experiences)
+    return Stream(parts, card.model_copy(update={"drops": [*card.drops, *drops], "drifts": drifts}))
 
 
 def _take(experience: Experience, rows: Index) -> Experience:

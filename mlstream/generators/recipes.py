@@ -8,6 +8,7 @@ from mlstream.cards import GeneratorCard
 from mlstream.generators import perturb
 from mlstream.generators.carving import carve_environments
 from mlstream.generators.clustering import task_stream
+from mlstream.generators.drifting import drifting_stream
 from mlstream.generators.environments import environment_stream
 from mlstream.generators.hats import hat_and_shirt_stream
 from mlstream.generators.iirc import iirc_stream
@@ -24,6 +25,7 @@ FROM_TABLES: dict[str, Generator] = {
     "task_stream": task_stream,
 }
 FROM_NOTHING: dict[str, Generator] = {
+    "drifting_stream": drifting_stream,
     "environment_stream": environment_stream,
     "hat_and_shirt_stream": hat_and_shirt_stream,
     "multiplier_stream": multiplier_stream,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from mlstream.card_pages import card_page
-from mlstream.cards import DropCard, FileCard
+from mlstream.cards import DriftCard, DropCard, FileCard
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, make_stream, streams
 
@@ -55,6 +55,14 @@ def test_hierarchy_drops_and_files_are_shown() -> None:
     assert [row[:2] for row in rows_of(page, "Signatures")] == [["k", ""], ["l", "k"], ["m", ""]]
     assert rows_of(page, "Left out") == [["labels", "2", r"never \| occurs", "p, q"]]
     assert rows_of(page, "Files") == [["`x.npz`", "1,234", f"`{'0' * 64}`"]]
+
+
+def test_drifts_are_shown_if_they_are_known() -> None:
+    card = make_stream().card
+    assert "## Drifts" not in card_page(card)
+    drift = DriftCard(what=["P(X)"], pattern="gradual", start=4, stop=8, before=0, after=1, recurring=False)
+    page = card_page(card.model_copy(update={"drifts": [drift]}))
+    assert rows_of(page, "Drifts") == [["P(X)", "gradual", "task 0", "task 1", "4", "9", "no"]]
 
 
 def test_licence_and_citation_are_said_or_said_to_be_missing() -> None:

@@ -8,6 +8,7 @@ from mlstream.description import hash_data
 from mlstream.generators import (
     GENERATORS,
     carve_environments,
+    drifting_stream,
     duplicated_rows,
     environment_stream,
     hat_and_shirt_stream,
@@ -42,6 +43,9 @@ STREAMS = {
         TABLE, seed=3, hierarchy={"y1": "y0", "y2": "y1", "y3": "y0"}, information="complete", first_labels=1
     ),
     "carve_environments": lambda: carve_environments(TABLE, ("train", "unseen"), by="features", seed=1),
+    "drifting_stream": lambda: drifting_stream(
+        "rbf", n_rows=40, drift_in=("P(X)", "P(Y|X)", "dependence"), pattern="incremental", window=8, order=None, seed=3
+    ),
     "environment_stream": lambda: environment_stream(("train", "test"), n_rows=40, encoding="numeric", seed=5),
     "hat_and_shirt_stream": lambda: hat_and_shirt_stream(n_copies=2, seed=1),
     "scenario_stream": lambda: scenario_stream(TABLE, "blurred-boundary", n_tasks=2, seed=1),

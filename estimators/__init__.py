@@ -14,6 +14,7 @@ from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
 from estimators.neural import OnlineNeuralClassifier
 from estimators.pipeline import StreamPipeline
+from estimators.pragma import PragmaForestClassifier
 from estimators.replay import FIFOMemory, ReservoirMemory
 from estimators.river import RiverClassifier, as_river
 from estimators.strategies import STRATEGIES, grid, make_strategy
@@ -31,6 +32,7 @@ __all__ = [
     "MeanLabelsClassifier",
     "NearestRowClassifier",
     "OnlineNeuralClassifier",
+    "PragmaForestClassifier",
     "PriorLabelsClassifier",
     "ReservoirMemory",
     "RiverClassifier",

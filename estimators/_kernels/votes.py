@@ -1,0 +1,202 @@
+"""What weighted votes decide, and what another weight of one class changes.
+
+A row goes to the class of greatest weight times vote, the first of equals. Only votes other than zero are stored, by
+row and by class. Scores are products of the same two numbers everywhere, and the objective is computed from counts of
+rows, which are whole numbers: what is updated equals what is computed anew to the last bit.
+
+Loops take arrays out of their tuples first: counting references to them costs more than the loop.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from estimators._kernels.randomness import JIT
+
+Array = npt.NDArray[Any]
+
+
+class Votes(NamedTuple):
+    """Votes other than zero; entries `row_start[i]` to `row_start[i + 1]` are those of row i, likewise for classes."""
+
+    row_start: Array
+    row_class: Array
+    row_vote: Array
+    class_start: Array
+    class_row: Array
+    class_vote: Array
+    truth: Array
+
+
+class Losses(NamedTuple):
+    """Per class: its share of the objective (0: it does not count), slopes along recall and precision, rows it has."""
+
+    share: Array
+    alpha: Array
+    beta: Array
+    n_true: Array
+
+
+class State(NamedTuple):
+    """What a vector of weights decides: who wins each row and with which score; hits and predictions of each class.
+
+    `bound` is no less than the score of any other class in the row: only what may change is looked at closely.
+    """
+
+    weights: Array
+    winner: Array
+    top_score: Array
+    bound: Array
+    hits: Array
+    predicted: Array
+
+
+@njit(**JIT)
+def class_loss(losses: Losses, c: int, hits: int, predicted: int) -> float:
+    """Return what a class adds to the objective."""
+    if losses.share[c] == 0.0:
+        return 0.0
+    recall = hits / losses.n_true[c]
+    precision = hits / predicted if predicted > 0 else 0.0
+    return losses.share[c] * (1.0 + losses.alpha[c] * recall + losses.beta[c] * precision)
+
+
+@njit(**JIT)
+def objective(losses: Losses, state: State) -> float:
+    """Return PRAGMA from the counts of a state."""
+    total = 0.0
+    for c in range(len(state.hits)):
+        total += class_loss(losses, c, state.hits[c], state.predicted[c])
+    return total
+
+
+@njit(**JIT)
+def decide(votes: Votes, weights: Array) -> State:
+    """Let the votes decide every row anew."""
+    n, n_classes = len(votes.truth), len(weights)
+    winner, top_score = np.empty(n, np.int32), np.empty(n)
+    hits, predicted = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
+    row_start, row_class, row_vote, truth = votes.row_start, votes.row_class, votes.row_vote, votes.truth
+    for i in range(n):
+        p = best_entry(row_class, row_vote, row_start[i], row_start[i + 1], weights, -1)
+        k = row_class[p]
+        winner[i], top_score[i] = k, weights[k] * row_vote[p]
+        predicted[k] += 1
+        hits[k] += truth[i] == k
+    return State(weights.copy(), winner, top_score, top_score.copy(), hits, predicted)
+
+
+@njit(**JIT)
+def best_entry(row_class: Array, row_vote: Array, begin: int, end: int, weights: Array, without: int) -> int:
+    """Return the entry that wins a row, leaving out one class; -1 if no other has a vote."""
+    found, most = -1, -1.0
+    for p in range(begin, end):
+        k = row_class[p]
+        score = weights[k] * row_vote[p]
+        if score > most and k != without:
+            found, most = p, score
+    return found
+
+
+@njit(**JIT)
+def _rows_won(votes: Votes, state: State, c: int, weight: float, entries: Array) -> int:
+    """List, as entries of the class, the rows that it wins from others with a greater weight."""
+    class_row, class_vote, winner, top_score = votes.class_row, votes.class_vote, state.winner, state.top_score
+    n = 0
+    for p in range(votes.class_start[c], votes.class_start[c + 1]):
+        i = class_row[p]
+        score = weight * class_vote[p]
+        if score >= top_score[i] and winner[i] != c and (score > top_score[i] or c < winner[i]):
+            entries[n] = p
+            n += 1
+    return n
+
+
+@njit(**JIT)
+def _rows_lost(votes: Votes, state: State, c: int, weight: float, entries: Array) -> int:
+    """List, as entries of the row, the winners of rows that the class loses with a smaller weight."""
+    class_row, class_vote, winner = votes.class_row, votes.class_vote, state.winner
+    row_class, row_vote, row_start = votes.row_class, votes.row_vote, votes.row_start
+    weights, bound, n = state.weights, state.bound, 0
+    for p in range(votes.class_start[c], votes.class_start[c + 1]):
+        i = class_row[p]
+        mine = weight * class_vote[p]
+        if mine > bound[i] or winner[i] != c:
+            continue
+        found, most = -1, mine
+        for q in range(row_start[i], row_start[i + 1]):
+            k = row_class[q]
+            score = weights[k] * row_vote[q]
+            if k != c and (score > most or (score == most and found < 0 and k < c)):
+                found, most = q, score
+        if found >= 0:
+            entries[n], entries[n + 1] = i, found
+            n += 2
+        else:
+            bound[i] = mine
+    return n
+
+
+@njit(**JIT)
+def _count_won(votes: Votes, state: State, c: int, entries: Array, back: bool) -> None:
+    """Count the listed rows for the class that won them, or for their former winners again."""
+    class_row, truth, winner = votes.class_row, votes.truth, state.winner
+    hits, predicted, step = state.hits, state.predicted, -1 if back else 1
+    predicted[c] += step * len(entries)
+    for p in entries:
+        i = class_row[p]
+        k, t = winner[i], truth[i]
+        predicted[k] -= step
+        hits[t] += step * (int(t == c) - int(t == k))
+
+
+@njit(**JIT)
+def _count_lost(votes: Votes, state: State, c: int, entries: Array, back: bool) -> None:
+    """Count the listed rows for those who won them, or for the class that lost them again."""
+    row_class, truth = votes.row_class, votes.truth
+    hits, predicted, step = state.hits, state.predicted, -1 if back else 1
+    predicted[c] -= step * (len(entries) // 2)
+    for e in range(0, len(entries), 2):
+        k, t = row_class[entries[e + 1]], truth[entries[e]]
+        predicted[k] += step
+        hits[t] += step * (int(t == k) - int(t == c))
+
+
+@njit(**JIT)
+def count(votes: Votes, state: State, c: int, entries: Array, lost: bool, back: bool) -> None:
+    if lost:
+        _count_lost(votes, state, c, entries, back)
+    else:
+        _count_won(votes, state, c, entries, back)
+
+
+@njit(**JIT)
+def try_weight(votes: Votes, state: State, c: int, weight: float, lost: bool, room: Array) -> Array:
+    """Count what another weight of a class would decide, and list the rows that it changes."""
+    n = _rows_lost(votes, state, c, weight, room) if lost else _rows_won(votes, state, c, weight, room)
+    count(votes, state, c, room[:n], lost, False)
+    return room[:n]
+
+
+@njit(**JIT)
+def settle(votes: Votes, state: State, c: int, weight: float, entries: Array, lost: bool) -> None:
+    """Make the change of a weight, already counted, the state."""
+    winner, top_score, bound, weights = state.winner, state.top_score, state.bound, state.weights
+    class_row, class_vote, row_class, row_vote = votes.class_row, votes.class_vote, votes.row_class, votes.row_vote
+    weights[c] = weight
+    for e in range(0, len(entries), 2 if lost else 1):
+        i = entries[e] if lost else class_row[entries[e]]
+        if lost:
+            winner[i] = row_class[entries[e + 1]]
+            top_score[i] = weights[winner[i]] * row_vote[entries[e + 1]]
+        else:
+            winner[i] = c
+        bound[i] = top_score[i]
+    for p in range(votes.class_start[c], votes.class_start[c + 1]):
+        i, score = class_row[p], weight * class_vote[p]
+        if winner[i] == c:
+            top_score[i] = score
+        elif not lost:
+            bound[i] = max(bound[i], score)

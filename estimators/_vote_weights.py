@@ -1,0 +1,98 @@
+"""Weights of votes for one class a row, or for each label of a set, and what weighted votes say."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators._vote_search import Effort, Found, evaluate, find_weights, store
+from estimators._wishes import Wishes
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Weights of the classes (of the labels), the PRAGMA that they reach, and what was reached step by step."""
+
+    weights: Array
+    pragma: float
+    trace: Array | list[Array]
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What weights are judged by, and how they are looked for: given weights are judged only."""
+
+    wishes: Wishes
+    given: Array | None
+    effort: Effort
+
+    def weigh(self, votes: Array, truth: Array, rng: np.random.RandomState) -> Weighed:
+        """Find weights for votes (n_samples, n_classes) of classes, or (n_samples, n_labels, 2) of labels.
+
+        Rows without a vote say nothing. Without any row at all, votes weigh alike and nothing is known about PRAGMA.
+        """
+        voted = votes.reshape(len(votes), -1).any(axis=1)
+        if not voted.any():
+            alike = np.ones(len(self.wishes.importance)) if self.given is None else self.given
+            return Weighed(alike, float("nan"), np.empty(0))
+        weigh = self._weigh_classes if votes.ndim == 2 else self._weigh_labels
+        return weigh(votes[voted], truth[voted], rng)
+
+    def _weigh_classes(self, votes: Array, codes: Array, rng: np.random.RandomState) -> Weighed:
+        stored, losses = store(votes, codes), self.wishes.losses(codes)
+        if self.given is None:
+            found = find_weights(stored, losses, self.effort, rng)
+            return Weighed(found.weights, found.value, found.trace)
+        value = evaluate(stored, losses, self.given)
+        return Weighed(self.given, value, np.array([value]))
+
+    def _weigh_labels(self, votes: Array, Y: Array, rng: np.random.RandomState) -> Weighed:
+        """Search each label alone: PRAGMA is a mean over labels, and a weight decides about its own label only."""
+        found = [self._weigh_label(j, votes[:, j], Y[:, j], rng) for j in range(Y.shape[1])]
+        theta = self.wishes.importance * Y.any(axis=0)
+        values = np.array([one.value for one in found])
+        pragma = float(values @ theta / theta.sum()) if theta.any() else float("nan")
+        return Weighed(np.array([one.weights[1] for one in found]), pragma, [one.trace for one in found])
+
+    def _weigh_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> Found:
+        stored, losses = store(votes, positive), self.wishes.losses_of_label(j, positive)
+        if self.given is None:
+            found = find_weights(stored, losses, self.effort, rng)
+            weights, trace = found.weights / found.weights[0], found.trace
+        else:
+            weights, trace = np.array([1.0, self.given[j]]), np.empty(0)
+        value = evaluate(stored, losses, weights)
+        return Found(weights, value, trace if len(trace) else np.array([value]))
+
+
+def warn_of_silence(votes: Array, names: list[Any], kind: str) -> None:
+    """Warn of classes, or labels, that no vote was for."""
+    counts = votes.sum(axis=0) if votes.ndim == 2 else votes[..., 1].sum(axis=0)
+    silent = [name for name, count in zip(names, counts.tolist(), strict=True) if not count]
+    if silent:
+        warnings.warn(
+            f"No {kind} vote is for class {', '.join(map(repr, silent))}: its weight cannot be searched and stays 1.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def shares(votes: Array, weights: Array) -> Array:
+    """Weigh votes and make them sum to 1: (n_samples, n_classes), or (n_samples, n_labels), the share for each label.
+
+    A row without any vote is shared alike.
+    """
+    if votes.ndim == 3:
+        weighted = votes * np.stack([np.ones_like(weights), weights], axis=-1)
+        return _normalised(weighted)[..., 1]
+    return _normalised(votes * weights)
+
+
+def _normalised(weighted: Array) -> Array:
+    total = weighted.sum(axis=-1, keepdims=True)
+    alike = np.full(weighted.shape, 1.0 / weighted.shape[-1])
+    return np.divide(weighted, total, out=alike, where=total > 0)

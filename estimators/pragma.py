@@ -1,0 +1,271 @@
+"""A random forest whose votes are weighted so that PRAGMA, what a user wants of each class, is as low as can be."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from estimators._forest_votes import all_votes, out_of_bag_votes
+from estimators._gate import Features, check_features, unchanged_on_error
+from estimators._targets import ClassTarget, Target, make_target
+from estimators._vote_search import Effort, Search
+from estimators._vote_weights import Scales, shares, warn_of_silence
+from estimators._wishes import Wishes, check_vote_weights
+
+Array = npt.NDArray[Any]
+VOTES = ("out_of_bag", "in_bag")
+
+
+class PragmaForestClassifier(ClassifierMixin, BaseEstimator):
+    """Random forest whose votes are weighted by class, or by label, so that PRAGMA is low.
+
+    A forest is grown once; every tree votes for one class. A row goes to the class of greatest weight times votes. The
+    weights are given, or searched for the lowest PRAGMA of the training rows: a user says what recall and precision of
+    each class are worth, and gets the forest that serves this best.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    max_features, max_depth, min_samples_leaf
+        As in scikit-learn's `RandomForestClassifier`.
+    importance : float or mapping, default=1.0
+        Weight of every class in PRAGMA, or of each one (of each label, by its index); greater than 0.
+    compromise : (float, float) or mapping, default=(0.5, 0.5)
+        (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
+        class, or for each one; both in [0, 1).
+    vote_weights : array-like or mapping, optional
+        Weights to use instead of searching: one a class, in the order of `classes_` or by name; for labels, what a vote
+        for the label weighs against one for its absence. Only ratios of the weights of classes matter.
+    votes : {'out_of_bag', 'in_bag'}, default='out_of_bag'
+        Votes that the search sees: of trees that have not been grown from the row, or of all trees. Trees of full depth
+        know the rows they were grown from by heart.
+    search : {'exact', 'annealing', 'both'}, default='exact'
+        'exact': along one weight after another to the best of its breakpoints, until no single weight can lower PRAGMA;
+        'annealing': simulated annealing, as published; 'both': exact from where annealing ends.
+    n_restarts : int, default=2
+        How often the exact search starts again, from a jump away from the best weights so far.
+    n_moves : int, default=20000
+        Length of the annealing.
+    n_jobs : int, optional
+        Trees grown at the same time.
+    random_state : int, RandomState or None, default=None
+        Randomness of forest and search. An integer grows the forest that `RandomForestClassifier` grows from it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,) or (n_labels,)
+        Classes; for labels their indices, as scikit-learn's `MLPClassifier` has it.
+    n_features_in_ : int
+        Number of features.
+    forest_ : RandomForestClassifier
+        The forest, grown from positions in `classes_`.
+    vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
+        Weights of votes. Those found for classes have product 1.
+    pragma_ : float
+        PRAGMA reached on the votes that the search saw; NaN if there was none.
+    search_trace_ : ndarray, or list of ndarray
+        PRAGMA after each move of the chain, then after each line search; for labels, of each label alone.
+
+    See Also
+    --------
+    estimators.pragma_threshold.PragmaThreshold : The same search over any estimator with ``predict_proba``.
+    metrics.pragma : The measure.
+
+    Notes
+    -----
+    There is no ``sample_weight``: votes are counted, and a forest's bootstrap does not make a row of weight two equal
+    to the row met twice, which scikit-learn asks of ``fit``.
+
+    References
+    ----------
+    J. Thomas, P.-E. Jouve, N. Nicoloyannis, "Mesure non symétrique pour l'évaluation de modèles, utilisation pour les
+    jeux de données déséquilibrés", EGC 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import recall_score
+    >>> from estimators.pragma import PragmaForestClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], class_sep=0.5, random_state=0)
+    >>> wanted = {0: (0.5, 0.5), 1: (0.1, 0.9)}
+    >>> forest = PragmaForestClassifier(20, importance={0: 1, 1: 10}, compromise=wanted, random_state=0)
+    >>> forest = forest.fit(X[:1000], y[:1000])
+    >>> plain = forest.forest_.predict(X[1000:])
+    >>> bool(recall_score(y[1000:], forest.predict(X[1000:])) > recall_score(y[1000:], plain))
+    True
+    """
+
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
+        self,
+        n_estimators: int = 100,
+        *,
+        max_features: float | str | None = "sqrt",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 1,
+        importance: float | Mapping[Any, float] = 1.0,
+        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        vote_weights: npt.ArrayLike | Mapping[Any, float] | None = None,
+        votes: Literal["out_of_bag", "in_bag"] = "out_of_bag",
+        search: Search = "exact",
+        n_restarts: int = 2,
+        n_moves: int = 20_000,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.importance = importance
+        self.compromise = compromise
+        self.vote_weights = vote_weights
+        self.votes = votes
+        self.search = search
+        self.n_restarts = n_restarts
+        self.n_moves = n_moves
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the forest, then find the weights of its votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features, finite.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Classes, at least two, or 0/1 labels.
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything is wrong.
+        """
+        with unchanged_on_error(self):
+            X, truth = self._check(X, y)
+            scales = self._scales()
+            rng = check_random_state(self.random_state)
+            self.forest_ = self._grow(X, truth, rng)
+            ask = all_votes if self.votes == "in_bag" else out_of_bag_votes
+            votes = ask(self.forest_, X, labels=self._target_.multilabel)
+            warn_of_silence(votes, self.classes_.tolist(), self.votes.replace("_", "-"))
+            weighed = scales.weigh(votes, truth, rng)
+            self.vote_weights_, self.pragma_, self.search_trace_ = weighed.weights, weighed.pragma, weighed.trace
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Decide the class, or the labels, of each row by weighted votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Values of `classes_`, of equals the first; or 0/1 integers, of equals 0.
+        """
+        share = self._shares(X)
+        if isinstance(self._target_, ClassTarget):
+            return self.classes_[share.argmax(axis=1)]
+        return (share > 0.5).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the shares of the weighted votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
+            Shares that sum to 1 over the classes; of labels, the share for each, inside (0, 1).
+        """
+        share = self._shares(X)
+        return share if isinstance(self._target_, ClassTarget) else self._target_.probabilities(share)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return by how much the weighted votes decide.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
+            For two classes and for labels, the share for minus the share against, in [-1, 1]; for more classes the
+            shares.
+        """
+        share = self._shares(X)
+        if not isinstance(self._target_, ClassTarget):
+            return 2 * share - 1
+        return share[:, 1] - share[:, 0] if len(self.classes_) == 2 else share
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Importance of each feature to the trees, as scikit-learn computes it; weights of votes do not enter."""
+        check_is_fitted(self)
+        return self.forest_.feature_importances_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        return tags
+
+    # ------------------------------------------------------------------- gate
+    _target_: Target
+
+    def _check(self, X: Any, y: Any) -> tuple[Features, Array]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if self.votes not in VOTES:
+            raise ValueError(f"votes must be 'out_of_bag' or 'in_bag'. Got {self.votes!r} instead.")
+        X = check_features(self, X, first=True)
+        self._target_ = make_target(y)
+        if isinstance(self._target_, ClassTarget):
+            self.classes_ = self._target_.classes
+            if len(self.classes_) < 2:
+                raise ValueError(f"y must hold at least two classes. Got one class, {self.classes_[0]!r}, instead.")
+        else:
+            self.classes_ = np.arange(self._target_.width)
+        truth: Array = self._target_.codes(y) if isinstance(self._target_, ClassTarget) else self._target_.encode(y)
+        if X.shape[0] != len(truth):
+            raise ValueError(
+                f"X and y must have as many rows as each other. Got {X.shape[0]} and {len(truth)} instead."
+            )
+        return X, truth
+
+    def _scales(self) -> Scales:
+        names = self.classes_.tolist()
+        given = None if self.vote_weights is None else check_vote_weights(self.vote_weights, names)
+        wishes = Wishes.of(self.importance, self.compromise, names)
+        return Scales(wishes, given, Effort(self.search, self.n_restarts, self.n_moves))
+
+    def _grow(self, X: Features, truth: Array, rng: np.random.RandomState) -> RandomForestClassifier:
+        forest = RandomForestClassifier(
+            self.n_estimators,
+            max_features=self.max_features,
+            max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            n_jobs=self.n_jobs,
+            random_state=rng,
+        )
+        return forest.fit(X, truth.ravel() if truth.ndim == 2 and truth.shape[1] == 1 else truth)
+
+    def _shares(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = check_features(self, X, first=False)
+        return shares(all_votes(self.forest_, X, labels=self._target_.multilabel), self.vote_weights_)

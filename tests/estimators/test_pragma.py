@@ -1,0 +1,224 @@
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, make_classification, make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.utils.estimator_checks import check_estimator
+
+from estimators import PragmaForestClassifier
+from metrics import pragma
+
+WANTED = {"importance": {0: 1, 1: 5, 2: 2}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}}
+
+
+def classes(n_rows=300, seed=0):
+    return make_classification(
+        n_rows, n_classes=3, n_informative=4, weights=[0.7, 0.2], flip_y=0.1, class_sep=0.5, random_state=seed
+    )
+
+
+def labels(n_rows=200, n_labels=4):
+    X, Y = make_multilabel_classification(n_rows, n_classes=n_labels, n_labels=1, random_state=0)
+    return X, Y
+
+
+def trees(forest):
+    return zip(forest.forest_.estimators_, forest.forest_.estimators_samples_, strict=True)
+
+
+def slow_votes(forest, X, n_classes, *, out_of_bag):
+    votes = np.zeros((len(X), n_classes))
+    for tree, seen in trees(forest):
+        for i, c in enumerate(tree.predict(X).astype(int)):
+            if not out_of_bag or i not in set(seen.tolist()):
+                votes[i, c] += 1
+    return votes
+
+
+def test_it_passes_scikit_learns_checks():
+    results = check_estimator(PragmaForestClassifier(8, random_state=0), on_skip=None)
+    skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
+    assert skipped <= {"check_array_api_input"}  # scikit-learn's own switch for arrays of other libraries
+
+
+@pytest.mark.parametrize("search", ["exact", "annealing", "both"])
+@pytest.mark.parametrize("votes", ["out_of_bag", "in_bag"])
+def test_the_measure_is_that_of_the_votes_it_was_searched_on(search, votes):
+    X, y = classes(150)
+    forest = PragmaForestClassifier(12, votes=votes, search=search, max_depth=4, random_state=0, **WANTED).fit(X, y)
+    counted = slow_votes(forest, X, 3, out_of_bag=votes == "out_of_bag")
+    voted = counted.any(axis=1)
+    decided = (counted * forest.vote_weights_).argmax(axis=1)
+    assert forest.pragma_ == pytest.approx(pragma(y[voted], decided[voted], **WANTED))
+    assert forest.pragma_ < pragma(y[voted], counted.argmax(axis=1)[voted], **WANTED)
+    assert forest.pragma_ == pytest.approx(forest.search_trace_.min())
+
+
+def test_rows_go_to_the_class_of_greatest_weight_times_votes():
+    X, y = classes()
+    forest = PragmaForestClassifier(15, random_state=0, **WANTED).fit(X[:200], y[:200])
+    weighted = slow_votes(forest, X[200:], 3, out_of_bag=False) * forest.vote_weights_
+    assert forest.predict_proba(X[200:]) == pytest.approx(weighted / weighted.sum(axis=1, keepdims=True))
+    assert np.array_equal(forest.predict(X[200:]), weighted.argmax(axis=1))
+    assert np.array_equal(forest.decision_function(X[200:]).argmax(axis=1), weighted.argmax(axis=1))
+
+
+def test_labels_are_weighted_one_by_one():
+    X, Y = labels()
+    wanted = {"importance": {0: 1, 1: 2, 2: 3, 3: 4}, "compromise": (0.1, 0.9)}
+    forest = PragmaForestClassifier(15, max_depth=4, random_state=0, **wanted).fit(X, Y)
+    against, votes = np.zeros(Y.shape), np.zeros(Y.shape)
+    for tree, seen in trees(forest):
+        unseen = np.setdiff1d(np.arange(len(X)), seen)
+        said = tree.predict(X[unseen])
+        votes[unseen] += said
+        against[unseen] += 1 - said
+    voted = (votes + against).any(axis=1)
+    decided = votes * forest.vote_weights_ > against
+    assert forest.pragma_ == pytest.approx(pragma(Y[voted], decided[voted].astype(int), **wanted))
+    assert forest.pragma_ < pragma(Y[voted], (votes > against)[voted].astype(int), **wanted)
+    assert len(forest.search_trace_) == 4
+
+
+def test_one_label_of_many_is_a_forest_of_its_own_measure():
+    X, Y = labels()
+    wanted = {"importance": 1.0, "compromise": (0.1, 0.9)}
+    alone = PragmaForestClassifier(15, random_state=0, **wanted).fit(X, Y[:, :1])
+    assert alone.predict(X).shape == alone.predict_proba(X).shape == alone.decision_function(X).shape == (len(X), 1)
+    assert np.array_equal(alone.predict(X), alone.decision_function(X) > 0)
+
+
+def test_a_label_that_never_occurs_or_always_is_predicted_so():
+    X, Y = labels()
+    Y[:, 1], Y[:, 2] = 0, 1
+    with pytest.warns(UserWarning, match="No out-of-bag vote is for class 1"):
+        forest = PragmaForestClassifier(10, random_state=0).fit(X, Y)
+    predicted = forest.predict(X)
+    assert not predicted[:, 1].any()
+    assert predicted[:, 2].all()
+
+
+def test_an_integer_seed_grows_scikit_learns_forest():
+    X, y = classes()
+    ours = PragmaForestClassifier(10, random_state=7, vote_weights=[1, 1, 1]).fit(X, y)
+    theirs = RandomForestClassifier(10, random_state=7).fit(X, y)
+    for one, two in zip(ours.forest_.estimators_, theirs.estimators_, strict=True):
+        assert np.array_equal(one.tree_.threshold, two.tree_.threshold)
+    assert np.array_equal(ours.feature_importances_, theirs.feature_importances_)
+
+
+def test_weights_that_are_given_are_used_and_measured():
+    X, y = classes()
+    names = np.array(["low", "mid", "top"])[y]
+    by_name = {"mid": 3.0, "low": 1.0, "top": 2.0}
+    forest = PragmaForestClassifier(10, random_state=0, vote_weights=by_name).fit(X, names)
+    assert forest.vote_weights_.tolist() == [1, 3, 2]
+    same = clone(forest).set_params(vote_weights=[2, 6, 4]).fit(X, names)
+    assert np.array_equal(forest.predict(X), same.predict(X))
+    assert forest.pragma_ == same.pragma_ == forest.search_trace_[0]
+
+
+def test_only_ratios_of_importance_matter():
+    X, y = classes()
+    one = PragmaForestClassifier(10, random_state=0, **WANTED).fit(X, y)
+    scaled = {c: 4 * v for c, v in WANTED["importance"].items()}
+    two = clone(one).set_params(importance=scaled).fit(X, y)
+    assert np.array_equal(one.vote_weights_, two.vote_weights_)
+
+
+def test_held_out_rows_are_served_better_than_by_the_plain_forest():
+    wanted = {"importance": {0: 10, 1: 1}, "compromise": {0: (0.1, 0.9), 1: (0.8, 0.8)}}
+    gains = []
+    for seed in range(5):
+        X, X_test, y, y_test = train_test_split(*load_breast_cancer(return_X_y=True), random_state=seed)
+        forest = PragmaForestClassifier(20, max_depth=2, random_state=seed, **wanted).fit(X, y)
+        plain = pragma(y_test, forest.forest_.predict(X_test), **wanted)
+        gains.append(plain - pragma(y_test, forest.predict(X_test), **wanted))
+    assert np.mean(gains) > 0
+
+
+def test_the_same_seed_gives_the_same_bits_and_a_saved_forest_answers_alike():
+    X, y = classes()
+    forest = PragmaForestClassifier(10, search="both", n_moves=500, random_state=3, **WANTED)
+    one, two = forest.fit(X, y), clone(forest).fit(X, y)
+    assert np.array_equal(one.vote_weights_, two.vote_weights_)
+    assert np.array_equal(one.search_trace_, two.search_trace_)
+    loaded = pickle.loads(pickle.dumps(one))  # noqa: S301 - our own bytes
+    assert np.array_equal(loaded.predict_proba(X), one.predict_proba(X))
+
+
+def test_sparse_rows_are_rows():
+    X, y = classes()
+    X[np.abs(X) < 0.5] = 0
+    dense = PragmaForestClassifier(10, random_state=0, **WANTED).fit(X, y)
+    csr = clone(dense).fit(sparse.csr_array(X), y)
+    assert np.array_equal(dense.predict_proba(X), csr.predict_proba(sparse.csr_array(X)))
+
+
+def test_a_class_without_a_vote_is_named():
+    X, y = classes(150)
+    X[0], y[0] = X[y == 0].mean(axis=0), 3
+    with pytest.warns(UserWarning, match="No out-of-bag vote is for class 3: its weight"):
+        forest = PragmaForestClassifier(20, max_depth=4, random_state=0).fit(X, y)
+    assert forest.vote_weights_[3] == 1
+
+
+def test_without_any_honest_vote_votes_weigh_alike():
+    with pytest.warns(UserWarning, match="No out-of-bag vote is for class 'a', 'b'"):
+        # whatever is drawn, some seed sees both rows in its only tree
+        forest = next(
+            forest
+            for forest in (
+                PragmaForestClassifier(1, random_state=seed).fit([[0.0], [1.0]], ["a", "b"]) for seed in range(50)
+            )
+            if np.isnan(forest.pragma_)
+        )
+    assert forest.vote_weights_.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"importance": 0}, "importance must be a finite number greater than 0. Got 0 for class 0"),
+        ({"importance": {0: 1, 1: -1, 2: 1}}, "importance must be .* Got -1 for class 1"),
+        ({"importance": float("nan")}, "importance must be a finite number"),
+        ({"compromise": (1.0, 0.5)}, r"compromise of class 0 .*x must be in \[0, 1\). Got 1.0"),
+        ({"compromise": {0: (0, 0), 1: (0, -0.1), 2: (0, 0)}}, r"compromise of class 1 .*y must be in \[0, 1\)"),
+        ({"compromise": 0.5}, r"compromise must be a pair \(x, y\)"),
+        (
+            {"compromise": {0: (0, 0), 1: (0, 0), 2: (0, 0), 9: (0, 0)}},
+            "must name classes of the data only. .* class 9",
+        ),
+        ({"importance": {0: 1, 1: 1}}, "importance must have a value for every class. Got none for class 2"),
+        ({"vote_weights": [1, 2]}, "vote_weights must hold one weight for each of 3 classes"),
+        ({"vote_weights": [1, 2, 0]}, "vote_weights must be a finite number greater than 0. Got 0 for class 2"),
+        ({"votes": "all"}, "votes must be 'out_of_bag' or 'in_bag'. Got 'all'"),
+        ({"search": "grid"}, "search must be one of 'exact', 'annealing', 'both'. Got 'grid'"),
+        ({"n_restarts": -1}, "n_restarts must be"),
+    ],
+)
+def test_a_wish_that_makes_no_sense_is_one_clear_error(parameters, message):
+    forest = PragmaForestClassifier(5, random_state=0, **parameters)
+    with pytest.raises(ValueError, match=message):
+        forest.fit(*classes(60))
+    assert not [name for name in vars(forest) if name.endswith("_")]
+
+
+def test_one_class_only_and_nan_are_refused():
+    X, y = classes(60)
+    with pytest.raises(ValueError, match=r"y must hold at least two classes. Got one class"):
+        PragmaForestClassifier().fit(X, np.zeros(60))
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X must be finite. Got NaN at row 3, column 1"):
+        PragmaForestClassifier().fit(X, y)
+
+
+def test_classes_that_all_get_votes_cause_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PragmaForestClassifier(20, random_state=0).fit(*classes())

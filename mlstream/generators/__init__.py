@@ -18,6 +18,7 @@ from mlstream.generators.perturb import (
 )
 from mlstream.generators.recipes import FROM_NOTHING, FROM_STREAMS, FROM_TABLES, GENERATORS, remake
 from mlstream.generators.scenarios import SCENARIOS, scenario_stream
+from mlstream.generators.suggestion import Suggestion, draw_suggestion, suggest_n_tasks
 from mlstream.generators.synthetic import multiplier_rows, multiplier_stream
 
 __all__ = [
@@ -26,8 +27,10 @@ __all__ = [
     "FROM_TABLES",
     "GENERATORS",
     "SCENARIOS",
+    "Suggestion",
     "carve_environments",
     "discover_hierarchy",
+    "draw_suggestion",
     "drifting_stream",
     "duplicated_rows",
     "environment_stream",
@@ -44,5 +47,6 @@ __all__ = [
     "remake",
     "reordered_rows",
     "scenario_stream",
+    "suggest_n_tasks",
     "task_stream",
 ]

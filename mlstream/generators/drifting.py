@@ -25,7 +25,7 @@ from mlstream.stream import Dataset, Stream
 
 PATTERNS: tuple[Pattern, ...] = ("abrupt", "gradual", "incremental")
 
-_PIECE = 8192
+_PIECE = 2048
 
 
 def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -185,7 +185,7 @@ def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float
     Y = np.empty((len(concepts) * n_rows, n_labels), dtype=np.uint8)
     for number, concept in enumerate(concepts):
         rng = generator_for(Purpose.SAMPLING, seed, number)
-        # In pieces that stay in the cache.
+        # In pieces that stay in the cache, and that are too small for BLAS to spread over threads.
         for start in range(number * n_rows, (number + 1) * n_rows, _PIECE):
             stop = min(start + _PIECE, (number + 1) * n_rows)
             X[start:stop], Y[start:stop] = draw_rows(world, (concept, concept), 0.0, noise, stop - start, rng)

@@ -163,7 +163,10 @@ class RandomRBF:
         return np.asarray(weights[self._region(X)])
 
     def _region(self, X: Floats) -> Index:
-        return np.asarray((X @ self.place.T - (self.place**2).sum(axis=1) / 2).argmax(axis=1))
+        # The greater, the nearer: half the squared distance, turned round, up to what all centres share.
+        nearness = X @ self.place.T
+        nearness -= (self.place**2).sum(axis=1) / 2
+        return np.asarray(nearness.argmax(axis=1))
 
 
 def make_world(kind: Kind, n_features: int, rng: np.random.Generator) -> World:

@@ -109,6 +109,32 @@ def generate(
 
 
 @app.command()
+def synthesise(
+    kind: Annotated[
+        Literal["monolab", "bilab", "rand", "environments", "hat-and-shirt"],
+        typer.Argument(help="Tasks by a matrix of multipliers, shifting environments, or the example of hats."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff or .arff.gz.")],
+    seed: Annotated[int, typer.Option(min=0, help="Source of everything random.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Make a synthetic stream, with default parameters, and save it."""
+    from mlstream import console
+    from mlstream.formats import save
+    from mlstream.generators import environment_stream, hat_and_shirt_stream, multiplier_stream
+
+    _require_absent(output, force)
+    if kind == "environments":
+        stream = environment_stream(seed=seed)
+    elif kind == "hat-and-shirt":
+        stream = hat_and_shirt_stream(seed=seed)
+    else:
+        stream = multiplier_stream(kind, seed=seed)
+    save(stream, output)
+    console.say(f"Wrote {output}: {stream!r}")
+
+
+@app.command()
 def inspect(
     stream: StreamPath,
     full: Annotated[

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlstream import cli
+from mlstream.formats import load
 
 DENSE = """@relation 'tiny: -C 2'
 @attribute p {0,1}
@@ -57,6 +58,7 @@ def test_help_names_every_command_and_imports_nothing_slow():
         "demo",
         "datasets",
         "generate",
+        "synthesise",
         "inspect",
         "convert",
         "publish",
@@ -100,6 +102,17 @@ def test_a_stream_is_published_verified_and_made_again(stream_file, tmp_path, ca
     capsys.readouterr()
     assert call("verify", folder) == 1
     assert capsys.readouterr().err.startswith("Error: ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "generator"),
+    [("bilab", "multiplier_stream"), ("environments", "environment_stream"), ("hat-and-shirt", "hat_and_shirt_stream")],
+)
+def test_a_synthetic_stream_is_made_from_its_kind_and_seed(kind, generator, tmp_path):
+    assert call("synthesise", kind, "--seed", "3", "-o", tmp_path / "s.npz") == 0
+    card = load(tmp_path / "s.npz").card
+    assert (card.generator.name, card.generator.seed) == (generator, 3)
+    assert call("synthesise", kind, "-o", tmp_path / "s.npz") == 1
 
 
 def test_convert_keeps_the_stream(stream_file, tmp_path):

@@ -109,6 +109,28 @@ def generate(
 
 
 @app.command()
+def scenario(
+    source: Annotated[str, typer.Argument(help="A name that `mlstream datasets` lists, or the path of an ARFF file.")],
+    name: Annotated[str, typer.Argument(help="Scenario, such as class-incremental; an unknown one lists them all.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff or .arff.gz.")],
+    labels: Annotated[str | None, typer.Option(help="Label columns, as for `mlstream generate`.")] = None,
+    tasks: Annotated[int, typer.Option(help="Number of tasks.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Source of everything random.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Make a stream of a scenario of continual learning from a multi-label table and save it."""
+    from mlstream import console
+    from mlstream.datasets import load_dataset
+    from mlstream.formats import save
+    from mlstream.generators import scenario_stream
+
+    _require_absent(output, force)
+    stream = scenario_stream(load_dataset(source, labels=_parse_labels(labels)), name, n_tasks=tasks, seed=seed)
+    save(stream, output)
+    console.say(f"Wrote {output}: {stream!r}")
+
+
+@app.command()
 def synthesise(
     kind: Annotated[
         Literal["monolab", "bilab", "rand", "environments", "hat-and-shirt"],

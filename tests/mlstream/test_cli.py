@@ -58,6 +58,7 @@ def test_help_names_every_command_and_imports_nothing_slow():
         "demo",
         "datasets",
         "generate",
+        "scenario",
         "synthesise",
         "inspect",
         "convert",
@@ -113,6 +114,20 @@ def test_a_synthetic_stream_is_made_from_its_kind_and_seed(kind, generator, tmp_
     card = load(tmp_path / "s.npz").card
     assert (card.generator.name, card.generator.seed) == (generator, 3)
     assert call("synthesise", kind, "-o", tmp_path / "s.npz") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["class-incremental", "domain-incremental", "blurred-boundary", "instance-incremental"]
+)
+def test_a_scenario_is_made_from_its_name(name, tmp_path):
+    assert call("scenario", "yeast", name, "--tasks", "3", "-o", tmp_path / "s.npz") == 0
+    assert load(tmp_path / "s.npz").card.scenario.name == name
+
+
+def test_an_unknown_scenario_lists_the_known_ones(tmp_path, capsys):
+    assert call("scenario", "yeast", "no-such", "-o", tmp_path / "s.npz") == 1
+    assert "class-incremental" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_convert_keeps_the_stream(stream_file, tmp_path):

@@ -15,7 +15,7 @@ def drawn(n_rows=1500, n_features=6, n_labels=3, *, seed=0):
 
 def rand(shared_data):
     """Load the published synthetic_rand."""
-    with open(shared_data("multilabel/synthetic_rand.csv")) as lines:
+    with shared_data("multilabel/synthetic_rand.csv").open() as lines:
         table = np.array(list(csv.reader(lines))[1:], dtype=float)
     return table[:, :4], table[:, 4:].astype(int)
 

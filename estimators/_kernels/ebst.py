@@ -136,12 +136,14 @@ def give_back(spots: Spots, i: int) -> None:
 @njit(**JIT)
 def drop_all(spots: Spots, root: int) -> None:
     """Give back a whole search tree."""
-    waiting = [_wide(root)]
-    while waiting:
-        i = waiting.pop()
+    waiting = np.empty(len(spots.places) + 1, np.int64)
+    waiting[0], n = root, 1
+    while n:
+        n -= 1
+        i = waiting[n]
         if i != NONE:
-            waiting.append(_wide(spots.places[i].left))
-            waiting.append(_wide(spots.places[i].right))
+            waiting[n], waiting[n + 1] = spots.places[i].left, spots.places[i].right
+            n += 2
             give_back(spots, i)
 
 
@@ -209,30 +211,29 @@ def best_value(spots: Spots, root: int, before: Sums, room: Room, least: float) 
     """Find the first value of greatest merit in order, and leave its sides in the room if it is at least `least`."""
     best, key = -np.inf, 0.0
     room.aside.weight[0] = -1.0
-    path, right_done = [_wide(root) for _ in range(0)], [False for _ in range(0)]
-    i = _wide(root)
-    while i != NONE or path:
+    path, been_here = np.empty(len(spots.places), np.int64), np.empty(len(spots.places), np.bool_)
+    height, i = 0, np.int64(root)
+    while i != NONE or height:
         if i != NONE:
-            path.append(i)
-            right_done.append(False)
-            i = _wide(spots.places[i].left)
+            path[height], been_here[height] = i, False
+            height, i = height + 1, np.int64(spots.places[i].left)
             continue
-        at = path[-1]
-        if right_done[-1]:
-            if spots.places[at].right != NONE:
-                _subtract(room.aside, spots.places[at].weight, spots.mean[at], spots.squares[at])
-            path.pop()
-            right_done.pop()
+        at = path[height - 1]
+        place = spots.places[at]
+        if been_here[height - 1]:
+            if place.right != NONE:
+                _subtract(room.aside, place.weight, spots.mean[at], spots.squares[at])
+            height -= 1
             continue
+        been_here[height - 1] = True
         merit = _merit_at(spots, at, before, room)
         if merit > best:
-            best, key = merit, spots.places[at].key
+            best, key = merit, place.key
             if merit >= least:
                 _keep(room)
-        right_done[-1] = True
-        i = _wide(spots.places[at].right)
+        i = np.int64(place.right)
         if i != NONE:
-            _add(room.aside, spots.places[at].weight, spots.mean[at], spots.squares[at])
+            _add(room.aside, place.weight, spots.mean[at], spots.squares[at])
     return best, key
 
 
@@ -251,41 +252,30 @@ def prune(spots: Spots, root: int, before: Sums, room: Room, best: float, least:
     room.aside.weight[0] = -1.0
     if root == NONE:
         return root
-    path, phase = [_wide(root)], [LEFT]
-    gone = False
-    while path:
-        at, now = path[-1], phase[-1]
+    path, phase = np.empty(len(spots.places) + 1, np.int64), np.empty(len(spots.places) + 1, np.int64)
+    path[0], phase[0], height, gone = root, LEFT, 1, False
+    while height:
+        at, now = path[height - 1], phase[height - 1]
         place = spots.places[at]
+        after = NONE
         if now == LEFT:
-            gone = _go_to(path, phase, place.left, RIGHT)
+            phase[height - 1], after = RIGHT, place.left
+            gone = after == NONE
         elif now == RIGHT and gone:
-            if place.right != NONE:
+            phase[height - 1], after = ALONE if place.right == NONE else ADDED, place.right
+            gone = after == NONE
+            if not gone:
                 _add(room.aside, place.weight, spots.mean[at], spots.squares[at])
-            gone = _go_to(path, phase, place.right, ALONE if place.right == NONE else ADDED)
         else:
+            height -= 1
             if now == ADDED:
                 _subtract(room.aside, place.weight, spots.mean[at], spots.squares[at])
-            path.pop()
-            phase.pop()
-            gone = gone and now != RIGHT and _merit_at(spots, at, before, room) / best < least
-            root = _cut(spots, root, path[-1] if path else NONE, at) if gone else root
+            gone = gone and _merit_at(spots, at, before, room) / best < least
+            root = _cut(spots, root, path[height - 1] if height else NONE, at) if gone else root
+        if after != NONE:
+            path[height], phase[height] = after, LEFT
+            height += 1
     return root
-
-
-@njit(**JIT)
-def _go_to(path: list[int], phase: list[int], child: int, then: int) -> bool:
-    """Go on at a child, and later with the next phase; tell whether there is no such child."""
-    phase[-1] = then
-    if child == NONE:
-        return True
-    path.append(_wide(child))
-    phase.append(LEFT)
-    return False
-
-
-@njit(**JIT)
-def _wide(place: int) -> Any:
-    return np.int64(place)
 
 
 @njit(**JIT)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy.typing as npt
 from numba import njit
 
-from estimators._kernels.grove import HIGHEST, JIT, LOWEST, MEAN, PRECISION, SQUARES, Grove
+from estimators._kernels.grove import HIGHEST, HOT, LOWEST, MEAN, PRECISION, SQUARES, Grove
 
 Array = npt.NDArray[Any]
 
@@ -14,7 +14,7 @@ HALF_LOG_TAU = 0.5 * math.log(math.tau)
 SQRT_2 = math.sqrt(2.0)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def observe(grove: Grove, o: int, x: Array, weight: float) -> None:
     """Add a row of a weight to an observer."""
     observer = grove.observers[o]
@@ -33,7 +33,7 @@ def observe(grove: Grove, o: int, x: Array, weight: float) -> None:
     observer.log_norm = _log_norm(grove, o, observer.weight)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _widen(grove: Grove, o: int, x: Array) -> None:
     # counting comes first because it needs no branches, and rows outside the range are rare
     n_outside = 0
@@ -45,34 +45,41 @@ def _widen(grove: Grove, o: int, x: Array) -> None:
             grove.moments[o, HIGHEST, f] = max(grove.moments[o, HIGHEST, f], x[f])
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _log_norm(grove: Grove, o: int, weight: float) -> float:
     """Sum log(sqrt(2 pi variance)) over the features that vary, with few logarithms: those of products of features."""
     if weight <= 1.0:
         return 0.0
-    width = grove.moments.shape[2]
+    squares = grove.moments[o, SQUARES]
     logs, product, n_varying = 0.0, 1.0, 0
-    for start in range(0, width, 4):
-        end = min(start + 4, width)
-        some = 1.0
-        for f in range(start, end):
-            some *= grove.moments[o, SQUARES, f]
-        if 1e-60 < some < 1e60:
-            product *= some
-            n_varying += end - start
+    whole = len(squares) // 4 * 4
+    for f in range(0, whole, 4):
+        four = (squares[f] * squares[f + 1]) * (squares[f + 2] * squares[f + 3])
+        if 1e-60 < four < 1e60:
+            product *= four
+            n_varying += 4
+            if not 1e-200 < product < 1e200:
+                logs += math.log(product)
+                product = 1.0
         else:
-            for f in range(start, end):
-                if grove.moments[o, SQUARES, f] > 0.0:
-                    logs += math.log(grove.moments[o, SQUARES, f])
-                    n_varying += 1
-        if not 1e-200 < product < 1e200:
-            logs += math.log(product)
-            product = 1.0
-    logs += math.log(product)
+            more, varying = _logs(squares, f, f + 4)
+            logs, n_varying = logs + more, n_varying + varying
+    more, varying = _logs(squares, whole, len(squares))
+    logs, n_varying = logs + more + math.log(product), n_varying + varying
     return 0.5 * (logs - n_varying * math.log(weight - 1.0)) + n_varying * HALF_LOG_TAU
 
 
-@njit(**JIT)
+@njit(**HOT)
+def _logs(squares: Array, start: int, stop: int) -> tuple[float, int]:
+    total, n_varying = 0.0, 0
+    for f in range(start, stop):
+        if squares[f] > 0.0:
+            total += math.log(squares[f])
+            n_varying += 1
+    return total, n_varying
+
+
+@njit(**HOT)
 def log_likelihood(grove: Grove, o: int, x: Array) -> float:
     """Sum the log densities of a row's features; features that do not vary count nothing, as in River.
 
@@ -91,7 +98,7 @@ def log_likelihood(grove: Grove, o: int, x: Array) -> float:
     return -((a + b) + (c + d)) - grove.observers[o].log_norm
 
 
-@njit(**JIT)
+@njit(**HOT)
 def weight_below(grove: Grove, o: int, f: int, value: float) -> float:
     """Estimate the weight of the observed rows whose feature is at most a value."""
     weight = grove.observers[o].weight

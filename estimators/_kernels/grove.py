@@ -11,6 +11,8 @@ from estimators._kernels.randomness import draw_subset
 Array = npt.NDArray[Any]
 
 JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
+# what runs once a row or more often: a call that passes a grove costs more than most of these do
+HOT = JIT | {"inline": "always"}
 NONE = -1
 NODES_PER_ROW = 2
 MEAN, SQUARES, PRECISION, LOWEST, HIGHEST = range(5)
@@ -164,14 +166,14 @@ def _longer(places: Array, n_more: int, free: Array, name: str, link: str) -> Ar
 
 
 # ------------------------------------------------------------------- places
-@njit(**JIT)
+@njit(**HOT)
 def has_room(grove: Grove, n_classes: int) -> bool:
     """Tell whether any one row can be learnt without more places."""
     free = grove.free[0]
     return free.n_nodes >= NODES_PER_ROW and free.n_stats >= _stats_per_row(n_classes) and free.n_observers >= 1
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _stats_per_row(n_classes: int) -> int:
     """Bound the statistics that one row can bring: its own class, and those of two new leaves."""
     return 2 * n_classes + 1

@@ -10,6 +10,7 @@ from numba import njit
 from estimators._kernels.gaussian import observe, weight_below
 from estimators._kernels.grove import (
     HIGHEST,
+    HOT,
     JIT,
     LOWEST,
     NONE,
@@ -23,7 +24,7 @@ from estimators._kernels.grove import (
 )
 from estimators._kernels.memory import deactivate, keep_promising, observers_allowed
 from estimators._kernels.splitting import best_two_splits
-from estimators._kernels.voting import bayes_scores, find_leaf, majority, seen_by, total_weight, vote
+from estimators._kernels.voting import bayes_scores, find_leaf, majority, see, total_weight, vote
 
 Array = npt.NDArray[Any]
 
@@ -63,16 +64,16 @@ class Lesson(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room for the scores of the classes, and for the features a leaf observes."""
+    """Room for what a leaf sees of a row, for the scores of the classes, and for the votes."""
 
+    seen: Array
     scores: Array
-    drawn: Array
+    votes: Array
 
 
 class Example(NamedTuple):
-    """One row at its leaf: what is seen of it, its class and weight, and what naive Bayes guessed."""
+    """The class and the weight of a row, and what naive Bayes guessed."""
 
-    seen: Array
     code: int
     weight: float
     guess: int
@@ -108,49 +109,68 @@ def learn(grove: Grove, lesson: Lesson, rules: Rules, votes: Array) -> Grove:
 @njit(**JIT)
 def answer(grove: Grove, X: Array, votes: Array) -> None:
     """Write the votes of every tree for every row to `votes` of shape (n_rows, n_trees, n_classes)."""
-    work = Work(np.empty(votes.shape[2]), np.empty(grove.moments.shape[2]))
+    work = _new_work(grove, votes)
     for t in range(len(grove.trees)):
         for r in range(len(X)):
-            look(grove, t, X[r], work, votes[r, t])
+            _answer_row(grove, t, X, r, work)
+            _write(votes, r, t, work)
+
+
+@njit(**JIT)
+def _answer_row(grove: Grove, t: int, X: Array, r: int, work: Work) -> None:
+    look(grove, t, X, r, work, asked=True)
 
 
 @njit(**JIT)
 def _learn_from(grove: Grove, lesson: Lesson, rules: Rules, votes: Array, done: int) -> int:
     """Learn on from a step, tree after tree, and return the step before which places ran short, if they do."""
     n_rows, n_classes = len(lesson.codes), votes.shape[2]
-    work = Work(np.empty(n_classes), np.empty(grove.moments.shape[2]))
-    nowhere = np.empty(0)
-    for step in range(done, lesson.codes.size):
-        if not has_room(grove, n_classes):
-            return step
-        t, r = step // n_rows, step % n_rows
-        answers = votes[r, t] if len(votes) else nowhere
-        if len(lesson.asked):
-            look(grove, t, lesson.asked[r], work, answers)
-            answers = nowhere
-        leaf, guess = look(grove, t, lesson.X[r], work, answers)
-        code = lesson.codes[r, t]
-        weight = lesson.weights[r] if len(lesson.weights) else 1.0
-        if code != SKIP and weight > 0.0:
-            teach(grove, t, leaf, Example(seen_by(grove, leaf, lesson.X[r], work.drawn), code, weight, guess), rules)
+    work = _new_work(grove, votes)
+    apart = len(lesson.asked) > 0
+    for t in range(done // n_rows, lesson.codes.shape[1]):
+        for r in range(max(done - t * n_rows, 0), n_rows):
+            if not has_room(grove, n_classes):
+                return t * n_rows + r
+            if apart:
+                _answer_row(grove, t, lesson.asked, r, work)
+                _write(votes, r, t, work)
+            leaf, guess = look(grove, t, lesson.X, r, work, asked=not apart and len(votes) > 0)
+            if not apart:
+                _write(votes, r, t, work)
+            weight = lesson.weights[r] if len(lesson.weights) else 1.0
+            if lesson.codes[r, t] != SKIP and weight > 0.0:
+                teach(grove, t, leaf, work.seen, Example(lesson.codes[r, t], weight, guess), rules)
     return lesson.codes.size
 
 
-@njit(**JIT)
-def look(grove: Grove, t: int, x: Array, work: Work, votes: Array) -> tuple[int, int]:
-    """Find the leaf of a row and what naive Bayes guesses there; write the votes if there is room for them."""
-    i = find_leaf(grove, t, x)
+@njit(**HOT)
+def _new_work(grove: Grove, votes: Array) -> Work:
+    return Work(np.empty(grove.moments.shape[2]), np.empty(votes.shape[2]), np.empty(votes.shape[2]))
+
+
+@njit(**HOT)
+def _write(votes: Array, r: int, t: int, work: Work) -> None:
+    if len(votes):
+        for code in range(votes.shape[2]):
+            votes[r, t, code] = work.votes[code]
+
+
+@njit(**HOT)
+def look(grove: Grove, t: int, X: Array, r: int, work: Work, asked: bool) -> tuple[int, int]:
+    """Find the leaf of a row, and what naive Bayes guesses there; if asked, vote."""
+    i = find_leaf(grove, t, X, r)
+    see(grove, i, X, r, work.seen)
     total = total_weight(grove, i)
     guess = NONE
     if grove.nodes[i].active and total > 0.0:
-        guess = bayes_scores(grove, i, seen_by(grove, i, x, work.drawn), total, work.scores)
-    if len(votes):
-        vote(grove, i, total, work.scores, votes)
+        guess = bayes_scores(grove, i, work.seen, total, work.scores)
+    if asked:
+        vote(grove, i, total, work.scores, work.votes)
     return i, guess
 
 
-@njit(**JIT)
-def teach(grove: Grove, t: int, i: int, example: Example, rules: Rules) -> None:
+@njit(**HOT)
+def teach(grove: Grove, t: int, i: int, seen: Array, example: Example, rules: Rules) -> None:
     """Learn one row in its leaf, and split the leaf if it is time."""
     node = grove.nodes[i]
     if not node.active:
@@ -163,7 +183,7 @@ def teach(grove: Grove, t: int, i: int, example: Example, rules: Rules) -> None:
             deactivate(grove, t, i)
             return
         stat.observer = add_observer(grove, t, i, example.code)
-    observe(grove, stat.observer, example.seen, example.weight)
+    observe(grove, stat.observer, seen, example.weight)
     if node.depth >= rules.max_depth:
         deactivate(grove, t, i)
         return
@@ -174,7 +194,7 @@ def teach(grove: Grove, t: int, i: int, example: Example, rules: Rules) -> None:
         _attempt_split(grove, t, i, total, rules)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _score_guesses(grove: Grove, i: int, example: Example) -> None:
     node = grove.nodes[i]
     guess = majority(grove, i)
@@ -185,7 +205,7 @@ def _score_guesses(grove: Grove, i: int, example: Example) -> None:
         node.bayes_hits += example.weight
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _count(grove: Grove, t: int, i: int, example: Example) -> int:
     s = grove.nodes[i].stats
     while s != NONE and grove.stats[s].code != example.code:

@@ -8,32 +8,36 @@ import numpy.typing as npt
 from numba import njit
 
 from estimators._kernels.gaussian import log_likelihood
-from estimators._kernels.grove import JIT, NONE, Grove
+from estimators._kernels.grove import HOT, NONE, Grove
 
 Array = npt.NDArray[Any]
 
 
-@njit(**JIT)
-def find_leaf(grove: Grove, t: int, x: Array) -> int:
-    """Go down a tree to the leaf of a row."""
+@njit(**HOT)
+def find_leaf(grove: Grove, t: int, X: Array, r: int) -> int:
+    """Go down a tree to the leaf of a row.
+
+    Here and elsewhere, rows are given as a table and a position: a view of a row costs more than some of these loops.
+    """
     i = grove.trees[t].root
     while grove.nodes[i].feature != NONE:
         node = grove.nodes[i]
-        i = node.left if x[node.feature] <= node.threshold else node.right
+        i = node.left if X[r, node.feature] <= node.threshold else node.right
     return i
 
 
-@njit(**JIT)
-def seen_by(grove: Grove, i: int, x: Array, drawn: Array) -> Array:
-    """Return what of a row the leaf observes: all of it, or its subset of features, copied to `drawn`."""
-    if len(grove.subsets) == 0:
-        return x
-    for f in range(len(drawn)):
-        drawn[f] = x[grove.subsets[i, f]]
-    return drawn
+@njit(**HOT)
+def see(grove: Grove, i: int, X: Array, r: int, seen: Array) -> None:
+    """Copy what the leaf observes of a row: all of it, or its subset of features."""
+    if len(grove.subsets):
+        for f in range(len(seen)):
+            seen[f] = X[r, grove.subsets[i, f]]
+    else:
+        for f in range(len(seen)):
+            seen[f] = X[r, f]
 
 
-@njit(**JIT)
+@njit(**HOT)
 def total_weight(grove: Grove, i: int) -> float:
     """Sum the weights of the classes of a node."""
     total = 0.0
@@ -44,7 +48,7 @@ def total_weight(grove: Grove, i: int) -> float:
     return total
 
 
-@njit(**JIT)
+@njit(**HOT)
 def majority(grove: Grove, i: int) -> int:
     """Return the class of most weight, of equals the first that came; none in an empty leaf."""
     code, most = NONE, -1.0
@@ -56,7 +60,7 @@ def majority(grove: Grove, i: int) -> int:
     return code
 
 
-@njit(**JIT)
+@njit(**HOT)
 def bayes_scores(grove: Grove, i: int, x: Array, total: float, scores: Array) -> int:
     """Write the joint log probabilities of the classes, in the order they came, and return the most probable class.
 
@@ -78,7 +82,7 @@ def bayes_scores(grove: Grove, i: int, x: Array, total: float, scores: Array) ->
     return code
 
 
-@njit(**JIT)
+@njit(**HOT)
 def vote(grove: Grove, i: int, total: float, scores: Array, votes: Array) -> None:
     """Write what the leaf votes for each class, given the scores of naive Bayes; zeros where it knows nothing."""
     for code in range(len(votes)):
@@ -95,7 +99,7 @@ def vote(grove: Grove, i: int, total: float, scores: Array, votes: Array) -> Non
         s = grove.stats[s].next
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _vote_bayes(grove: Grove, i: int, scores: Array, votes: Array) -> None:
     s, n, most = grove.nodes[i].stats, 0, -np.inf
     while s != NONE:

@@ -58,13 +58,13 @@ class Contest:
 
 @dataclass(frozen=True)
 class Result:
-    """Medians of one contest, against one peer."""
+    """Medians of one contest, against one peer if there is any."""
 
     name: str
-    peer: str
+    peer: str | None
     ours_s: float
-    peer_s: float
-    ratio: float
+    peer_s: float | None
+    ratio: float | None
     demand: float
     peak_memory_ratio: float | None
 
@@ -89,7 +89,9 @@ def hold(contest: Contest, repeats: int) -> list[Result]:
             call()
             times[name].append(time.perf_counter() - start)
     ours, memory = median(times.pop("ours")), _peak_memory_ratio(contest)
-    rivals = {name: median(values) for name, values in times.items()} or {"-": float("nan")}
+    if not times:
+        return [Result(contest.name, None, ours, None, None, contest.demand, memory)]
+    rivals = {name: median(values) for name, values in times.items()}
     return [
         Result(contest.name, name, ours, theirs, theirs / ours, contest.demand, memory)
         for name, theirs in rivals.items()
@@ -131,10 +133,11 @@ def main(title: str, contests: Sequence[Contest], packages: Sequence[str], *, re
     parser.add_argument("--save", action="store_true", help=f"write the figures to {RESULTS}")
     parser.add_argument("--only", default="", help="hold only contests whose name contains this")
     options = parser.parse_args()
-    setting = {"title": title, "machine": machine(), "versions": versions(packages)}
+    setting = {"machine": machine(), "versions": versions(packages)}
     print(title)
-    print(", ".join(f"{key} {value}" for part in ("machine", "versions") for key, value in setting[part].items()))  # type: ignore[attr-defined]
-    print(f"{'job':34} {'against':34} {'ours ms':>9} {'peer ms':>9} {'ratio':>7} {'asked':>6} {'memory':>7}")
+    for part in setting.values():
+        print(", ".join(f"{key} {value}" for key, value in part.items()))
+    print(f"{'job':38} {'against':24} {'ours ms':>9} {'peer ms':>9} {'ratio':>7} {'asked':>6} {'memory':>7}")
     results = []
     for contest in contests:
         if options.only in contest.name:
@@ -142,17 +145,17 @@ def main(title: str, contests: Sequence[Contest], packages: Sequence[str], *, re
                 print(_line(result), flush=True)
                 results.append(asdict(result))
     if options.save:
-        _save(setting | {"taken": datetime.now(UTC).isoformat(timespec="seconds"), "results": results})
+        _save({"title": title, **setting, "taken": datetime.now(UTC).isoformat(timespec="seconds"), "results": results})
 
 
 def _line(result: Result) -> str:
-    verdict = "" if result.ratio >= result.demand or np.isnan(result.ratio) else "  MISSED"
     memory = "" if result.peak_memory_ratio is None else f"{result.peak_memory_ratio:.2f}x"
+    line = f"{result.name:38} {result.peer or '-':24} {result.ours_s * 1e3:9.2f}"
+    if result.peer_s is None or result.ratio is None:
+        return f"{line} {'':9} {'':7} {'':6} {memory:>7}"
     asked = f"{result.demand:g}x" if result.demand else ""
-    return (
-        f"{result.name:34} {result.peer:34} {result.ours_s * 1e3:9.2f} {result.peer_s * 1e3:9.2f} "
-        f"{result.ratio:6.1f}x {asked:>6} {memory:>7}{verdict}"
-    )
+    verdict = "  MISSED" if result.ratio < result.demand else ""
+    return f"{line} {result.peer_s * 1e3:9.2f} {result.ratio:6.1f}x {asked:>6} {memory:>7}{verdict}"
 
 
 def _peak_memory_ratio(contest: Contest) -> float | None:

@@ -128,7 +128,8 @@ def pragma_plane(x: float, y: float) -> tuple[float, float]:
 
 
 def _plane_loss(plane: tuple[float, float], recall: float, precision: float) -> float:
-    return 1.0 + plane[0] * recall + plane[1] * precision
+    # 1 + alpha r + beta p, written so that rounding cannot leave [0, 1]
+    return min(1.0, -plane[0] * (1.0 - recall) - plane[1] * (1.0 - precision))
 
 
 def _rates(

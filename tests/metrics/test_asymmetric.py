@@ -60,6 +60,13 @@ def test_names_of_classes_do_not_matter(targets: tuple[Any, Any, dict[str, Any]]
     assert pragma([new[c] for c in y_true], [new[c] for c in y_pred], **renamed) == pytest.approx(expected)
 
 
+@given(importance=st.floats(0.1, 10), x=SHARE, y=SHARE, n=st.integers(1, 5))
+def test_rounding_does_not_leave_the_range(importance: float, x: float, y: float, n: int) -> None:
+    options = {"importance": importance, "compromise": (x, y)}
+    assert pragma(range(n), range(n), **options) == 0.0
+    assert pragma(range(n), [n] * n, **options) <= 1.0
+
+
 def test_a_class_that_is_never_predicted_has_no_precision() -> None:
     assert pragma([0, 0, 1], [0, 0, 0], compromise={0: (0.5, 0.5), 1: (0.5, 0.5)}) == pytest.approx((1 / 6 + 1) / 2)
 

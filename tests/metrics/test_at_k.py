@@ -30,6 +30,13 @@ def test_of_tied_labels_the_first_are_taken(n_labels: int, k: int) -> None:
     assert metrics.ndcg_at_k(last, tied, n_labels) == pytest.approx(1 / np.log2(n_labels + 1))
 
 
+@given(n_relevant=st.integers(1, 40), k=st.integers(1, 40))
+def test_rounding_does_not_lift_a_perfect_ranking_above_one(n_relevant: int, k: int) -> None:
+    y_true = (np.arange(40) < n_relevant).astype(int)[None]
+    score = metrics.ndcg_at_k(y_true, 1.0 / np.arange(1, 41)[None], k)
+    assert 1 - 1e-12 < score <= 1
+
+
 def test_confident_absences_count_only_in_the_published_variant() -> None:
     y_true, y_prob = [[1, 0, 0]], [[0.4, 0.1, 0.0]]
     assert metrics.precision_at_k(y_true, y_prob, 2) == 0.5

@@ -15,6 +15,7 @@ from estimators.label_combination import LabelCombination
 from estimators.neural import OnlineNeuralClassifier
 from estimators.pipeline import StreamPipeline
 from estimators.pragma import PragmaForestClassifier
+from estimators.pragma_threshold import PragmaThreshold
 from estimators.replay import FIFOMemory, ReservoirMemory
 from estimators.river import RiverClassifier, as_river
 from estimators.strategies import STRATEGIES, grid, make_strategy
@@ -33,6 +34,7 @@ __all__ = [
     "NearestRowClassifier",
     "OnlineNeuralClassifier",
     "PragmaForestClassifier",
+    "PragmaThreshold",
     "PriorLabelsClassifier",
     "ReservoirMemory",
     "RiverClassifier",

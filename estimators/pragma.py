@@ -5,23 +5,22 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._forest_votes import all_votes, out_of_bag_votes
 from estimators._gate import Features, check_features, unchanged_on_error
-from estimators._targets import ClassTarget, Target, make_target
-from estimators._vote_search import Effort, Search
-from estimators._vote_weights import Scales, shares, warn_of_silence
-from estimators._wishes import Wishes, check_vote_weights
+from estimators._targets import make_target
+from estimators._vote_search import Search
+from estimators._vote_weights import shares, warn_of_silence
+from estimators._weighted_votes import WeightedVotes
 
 Array = npt.NDArray[Any]
 VOTES = ("out_of_bag", "in_bag")
 
 
-class PragmaForestClassifier(ClassifierMixin, BaseEstimator):
+class PragmaForestClassifier(WeightedVotes):
     """Random forest whose votes are weighted by class, or by label, so that PRAGMA is low.
 
     A forest is grown once; every tree votes for one class. A row goes to the class of greatest weight times votes. The
@@ -149,7 +148,7 @@ class PragmaForestClassifier(ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             X, truth = self._check(X, y)
-            scales = self._scales()
+            scales = self._scales(self.vote_weights)
             rng = check_random_state(self.random_state)
             self.forest_ = self._grow(X, truth, rng)
             ask = all_votes if self.votes == "in_bag" else out_of_bag_votes
@@ -159,74 +158,11 @@ class PragmaForestClassifier(ClassifierMixin, BaseEstimator):
             self.vote_weights_, self.pragma_, self.search_trace_ = weighed.weights, weighed.pragma, weighed.trace
         return self
 
-    def predict(self, X: Any) -> Array:
-        """Decide the class, or the labels, of each row by weighted votes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-            Values of `classes_`, of equals the first; or 0/1 integers, of equals 0.
-        """
-        share = self._shares(X)
-        if isinstance(self._target_, ClassTarget):
-            return self.classes_[share.argmax(axis=1)]
-        return (share > 0.5).astype(np.int64)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the shares of the weighted votes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
-            Shares that sum to 1 over the classes; of labels, the share for each, inside (0, 1).
-        """
-        share = self._shares(X)
-        return share if isinstance(self._target_, ClassTarget) else self._target_.probabilities(share)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return by how much the weighted votes decide.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
-            For two classes and for labels, the share for minus the share against, in [-1, 1]; for more classes the
-            shares.
-        """
-        share = self._shares(X)
-        if not isinstance(self._target_, ClassTarget):
-            return 2 * share - 1
-        return share[:, 1] - share[:, 0] if len(self.classes_) == 2 else share
-
     @property
     def feature_importances_(self) -> Array:
         """Importance of each feature to the trees, as scikit-learn computes it; weights of votes do not enter."""
         check_is_fitted(self)
         return self.forest_.feature_importances_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = True
-        return tags
-
-    # ------------------------------------------------------------------- gate
-    _target_: Target
 
     def _check(self, X: Any, y: Any) -> tuple[Features, Array]:
         if y is None:
@@ -234,25 +170,13 @@ class PragmaForestClassifier(ClassifierMixin, BaseEstimator):
         if self.votes not in VOTES:
             raise ValueError(f"votes must be 'out_of_bag' or 'in_bag'. Got {self.votes!r} instead.")
         X = check_features(self, X, first=True)
-        self._target_ = make_target(y)
-        if isinstance(self._target_, ClassTarget):
-            self.classes_ = self._target_.classes
-            if len(self.classes_) < 2:
-                raise ValueError(f"y must hold at least two classes. Got one class, {self.classes_[0]!r}, instead.")
-        else:
-            self.classes_ = np.arange(self._target_.width)
-        truth: Array = self._target_.codes(y) if isinstance(self._target_, ClassTarget) else self._target_.encode(y)
+        self._take_target(make_target(y))
+        truth = self._encode(y)
         if X.shape[0] != len(truth):
             raise ValueError(
                 f"X and y must have as many rows as each other. Got {X.shape[0]} and {len(truth)} instead."
             )
         return X, truth
-
-    def _scales(self) -> Scales:
-        names = self.classes_.tolist()
-        given = None if self.vote_weights is None else check_vote_weights(self.vote_weights, names)
-        wishes = Wishes.of(self.importance, self.compromise, names)
-        return Scales(wishes, given, Effort(self.search, self.n_restarts, self.n_moves))
 
     def _grow(self, X: Features, truth: Array, rng: np.random.RandomState) -> RandomForestClassifier:
         forest = RandomForestClassifier(

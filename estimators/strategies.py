@@ -18,6 +18,7 @@ from estimators.baselines import (
 )
 from estimators.binary_relevance import BinaryRelevance
 from estimators.classifier_chain import ClassifierChain
+from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
 from estimators.neural import OnlineNeuralClassifier
 from estimators.replay import FIFOMemory, ReservoirMemory
@@ -162,6 +163,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "BR_HT": Strategy(_over_trees(BinaryRelevance), (_TREE_GRID,)),
         "LC_HT": Strategy(_over_trees(LabelCombination), (_TREE_GRID,)),
         "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),
+        "iSOUPtree": Strategy(ISOUPTreeClassifier, (_TREE_GRID,)),
         "last_class": Strategy(LastLabelsClassifier, ({},)),
         "prior_distribution": Strategy(PriorLabelsClassifier, ({},)),
         "mean": Strategy(MeanLabelsClassifier, ({},)),

@@ -38,6 +38,7 @@ def test_every_python_block_of_the_readme_runs(tmp_path):
 
 
 def test_the_make_verbs_of_the_readme_exist():
-    verbs = re.findall(r"make (\w+)", README)
+    verbs = re.findall(r"(?:`|\$ )make (\w+)", README)
+    assert {"demo", "test"} <= set(verbs)
     makefile = (Path(__file__).parents[1] / "Makefile").read_text(encoding="utf-8")
     assert {f"{verb}:" for verb in verbs} <= {line.split(" ")[0] for line in makefile.splitlines()}

@@ -47,7 +47,7 @@ class PragmaForestClassifier(WeightedVotes):
     search : {'exact', 'annealing', 'both'}, default='exact'
         'exact': along one weight after another to the best of its breakpoints, until no single weight can lower PRAGMA;
         'annealing': simulated annealing, as published; 'both': exact from where annealing ends.
-    n_restarts : int, default=2
+    n_restarts : int, default=1
         How often the exact search starts again, from a jump away from the best weights so far.
     n_moves : int, default=20000
         Length of the annealing.
@@ -112,7 +112,7 @@ class PragmaForestClassifier(WeightedVotes):
         vote_weights: npt.ArrayLike | Mapping[Any, float] | None = None,
         votes: Literal["out_of_bag", "in_bag"] = "out_of_bag",
         search: Search = "exact",
-        n_restarts: int = 2,
+        n_restarts: int = 1,
         n_moves: int = 20_000,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -99,7 +99,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
         cv: Any = 5,
         search: Search = "exact",
-        n_restarts: int = 2,
+        n_restarts: int = 1,
         n_moves: int = 20_000,
         window: int = 1000,
         period: int = 100,

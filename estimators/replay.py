@@ -115,7 +115,7 @@ class ReservoirMemory(_Memory):
     >>> from estimators import ReservoirMemory
     >>> memory = ReservoirMemory(size=3, draws=2).begin(random_state=0)
     >>> memory.plan(5).slots
-    array([ 0,  1,  2, -1,  0])
+    array([0, 1, 2, 2, 0])
     """
 
     _draws_to_store = 1

@@ -9,7 +9,6 @@ import argparse
 import json
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -94,8 +93,10 @@ def main() -> None:
                 flush=True,
             )
     if options.save:
+        path = RESULTS / "pragma_experiment.json"
+        before = json.loads(path.read_text())["results"] if path.exists() else {}
         setting = {"machine": machine(), "versions": versions(["numpy", "scikit-learn"])}
-        Path(RESULTS / "pragma_experiment.json").write_text(json.dumps(setting | {"results": figures}, indent=2) + "\n")
+        path.write_text(json.dumps(setting | {"results": before | figures}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -46,17 +46,19 @@ def check_label_mask(label_mask: Any, n_samples: int, n_labels: int) -> npt.NDAr
     if label_mask is None:
         return None
     mask = np.asarray(label_mask)
-    if mask.dtype.kind != "b" and not np.isin(mask, (0, 1)).all():
-        raise ValueError(f"label_mask must be boolean. Got dtype {mask.dtype} instead.")
+    if mask.dtype.kind != "b":
+        if not np.isin(mask, (0, 1)).all():
+            raise ValueError(f"label_mask must be boolean. Got dtype {mask.dtype} instead.")
+        mask = mask.astype(bool)
     if mask.shape not in ((n_labels,), (n_samples, n_labels)):
         raise ValueError(
             f"label_mask must have shape ({n_labels},) or ({n_samples}, {n_labels}). Got {mask.shape} instead."
         )
-    mask = np.broadcast_to(mask.astype(bool, copy=False), (n_samples, n_labels))
-    if not mask.any(axis=1).all():
-        row = int(np.argmin(mask.any(axis=1)))
+    counted = mask.any(axis=-1)
+    if not counted.all():
+        row = int(np.argmin(counted))
         raise ValueError(f"label_mask must leave at least one label in every row. Got none in row {row} instead.")
-    return mask
+    return mask if mask.ndim == 2 else np.broadcast_to(mask, (n_samples, n_labels))
 
 
 def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float64] | None:

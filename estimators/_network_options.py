@@ -1,6 +1,6 @@
 """What the parameters of a network must be, and how the kernels are told."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def check_parameters(estimator: Any) -> None:
 
 def check_learning_rate(rate: Any) -> None:
     """Refuse a step that is not a finite positive number."""
-    if not isinstance(rate, Real) or not 0 < float(rate) < np.inf:
+    if not isinstance(rate, float | int | np.number) or not 0 < rate < np.inf:
         raise ValueError(f"learning_rate must be a finite number greater than 0. Got {rate!r} instead.")
 
 

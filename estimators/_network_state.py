@@ -9,7 +9,7 @@ import numpy.typing as npt
 from numpy.random import RandomState
 
 from estimators._kernels.adam import make_constants
-from estimators._kernels.lazy_adam import make_tables, refresh_all
+from estimators._kernels.lazy_adam import make_lazy, make_tables, refresh_all
 from estimators._kernels.state import LAZY, RATE, STEPS, Network
 
 State = dict[str, npt.NDArray[Any]]
@@ -52,9 +52,9 @@ def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = Non
     w, m, v = (state[name][chosen] for name in "wmv")
     live = state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
     clock, last = state["clock"].copy(), state["last"][features]
-    tables, constants = make_tables(w.dtype), make_constants(w.dtype)
+    lazy, constants = make_lazy(make_tables(w.dtype), w), make_constants(w.dtype)
     if clock[LAZY]:
-        refresh_all(w, m, v, constants, float(clock[RATE]), tables, live, width, last, int(clock[STEPS]))
+        refresh_all(w, m, v, constants, float(clock[RATE]), lazy, live, width, last, int(clock[STEPS]))
     clock[LAZY] = 0
     parts = {
         name: np.concatenate([part, state[name][d * width :]]) for name, part in zip("wmv", (w, m, v), strict=True)
@@ -64,10 +64,12 @@ def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = Non
 
 
 def layers_of(state: State) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-    """Return weights (inputs, outputs) and biases of each layer, as of now."""
-    w, sizes, layers, at = brought_up_to_date(state)["w"], state["sizes"], [], 0
-    for n_in, n_out in pairwise(sizes):
+    """Return weights (outputs, inputs) and biases of each layer, as of now."""
+    w, layers, at = brought_up_to_date(state)["w"], [], 0
+    for i, (n_in, n_out) in enumerate(pairwise(state["sizes"].tolist())):
         stop = at + n_in * n_out
-        layers.append((w[at:stop].reshape(n_in, n_out), w[stop : stop + n_out]))
+        flat = w[at:stop]
+        weights = flat.reshape(n_in, n_out).T if i == 0 else flat.reshape(n_out, n_in)
+        layers.append((weights, w[stop : stop + n_out]))
         at = stop + n_out
     return layers

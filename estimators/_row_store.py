@@ -1,5 +1,6 @@
 """Rows for the kernels of the networks: those of a chunk, and those kept for replay."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,24 @@ from estimators._gate import Features
 from estimators._kernels.state import Rows
 
 Array = npt.NDArray[Any]
+COUNTS = np.uint8(2)
+_NO_INDICES = np.empty(0, np.int32)
 
 
 def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> Rows:
     """Hand over a chunk: features in the network's precision, labels and masks as codes."""
-    n = X.shape[0]
-    codes = Y | np.uint8(2) if mask is None else Y | (mask.astype(np.uint8) << 1)
-    weight = np.ones(n) if weight is None else weight
-    values = _cast(X.data if isinstance(X, sparse.csr_array) else np.ascontiguousarray(X).reshape(-1), dtype)
-    if isinstance(X, sparse.csr_array):
-        indices, ends = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    codes = Y | (COUNTS if mask is None else mask * COUNTS)
+    if isinstance(X, np.ndarray):
+        values, indices = np.ascontiguousarray(X).reshape(-1), _NO_INDICES
+        ends = np.arange(0, X.size + 1, X.shape[1])
     else:
-        indices, ends = np.empty(0, np.int32), np.arange(0, X.size + 1, X.shape[1])
-    return Rows(*map(_frozen, (values, indices, ends[:-1], ends[1:], codes, weight)))
+        values, indices = X.data, _writable(X.indices.astype(np.int32, copy=False))
+        ends = X.indptr.astype(np.int64)
+    return Rows(_writable(_cast(values, dtype)), indices, ends[:-1], ends[1:], codes, weight)
 
 
+@lru_cache
 def empty_store(n_labels: int, dtype: npt.DTypeLike) -> Rows:
     """Hand over a store that keeps nothing."""
     return RowStore(0, 0, n_labels, dtype).as_rows()
@@ -67,7 +71,7 @@ class RowStore:
         """Hand over all slots."""
         starts = np.arange(len(self.lengths)) * self.values.shape[1]
         flat = self.values.reshape(-1), self.indices.reshape(-1)
-        return Rows(*map(_frozen, (*flat, starts, starts + self.lengths, self.codes, self.weight)))
+        return Rows(*flat, starts, starts + self.lengths, self.codes, self.weight)
 
     def keep(self, rows: Rows, slots: Array) -> None:
         """Store the rows of a chunk in their slots, -1 being none, later rows over earlier ones."""
@@ -113,8 +117,6 @@ def _cast(values: Array, dtype: npt.DTypeLike) -> Array:
     return cast
 
 
-def _frozen(array: Array) -> Array:
-    """Return a read-only view, so that the kernels, compiled once, take the caller's read-only arrays too."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def _writable(array: Array) -> Array:
+    """Copy a read-only array: the kernels are compiled for writable ones, though they do not write."""
+    return array if array.flags.writeable else array.copy()

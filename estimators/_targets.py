@@ -12,6 +12,11 @@ from estimators._gate import is_sparse
 
 Array = npt.NDArray[Any]
 
+# the least and greatest numbers inside (0, 1)
+_OPEN_INTERVAL = {
+    np.dtype(kind): (np.finfo(kind).tiny, np.nextafter(kind(1), kind(0))) for kind in (np.float32, np.float64)
+}
+
 
 class LabelTarget:
     """Multi-label: any subset of `width` labels.
@@ -52,8 +57,8 @@ class LabelTarget:
 
     def probabilities(self, scores: Array) -> Array:
         """Keep P(label = 1) inside the open interval (0, 1), as scikit-learn asks of probabilities."""
-        one = scores.dtype.type(1)
-        return np.clip(scores, np.finfo(scores.dtype).tiny, np.nextafter(one, 0 * one))
+        least, greatest = _OPEN_INTERVAL[scores.dtype]
+        return np.minimum(np.maximum(scores, least), greatest)
 
     def decisions(self, decided: Array, scores: Array) -> npt.NDArray[np.int64]:  # noqa: ARG002 - one shape for both
         """Return the label sets as the learner decided them."""
@@ -156,13 +161,21 @@ def _indicator(Y: Any) -> npt.NDArray[np.uint8]:
         dense = Y.toarray()
     else:
         dense = check_array(Y, dtype=None, input_name="Y")
-    if dense.dtype.kind != "b" and not ((dense == 0) | (dense == 1)).all():
+    if not _is_binary(dense):
         row, column = np.argwhere((dense != 0) & (dense != 1))[0]
         raise ValueError(
             f"Y must be a table of 0 and 1, or one column of classes. Got {dense[row, column].item()!r} "
             f"at row {row}, column {column} instead (continuous and multi-class tables are not learnt)."
         )
     return np.ascontiguousarray(dense, dtype=np.uint8)
+
+
+def _is_binary(table: Array) -> bool:
+    if table.dtype.kind == "b":
+        return True
+    if table.dtype.kind in "ui":
+        return not (table >> 1).any()  # twice as fast as comparing, which counts for single rows
+    return bool(((table == 0) | (table == 1)).all())
 
 
 def _vector(y: Any) -> Array:

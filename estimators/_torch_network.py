@@ -10,9 +10,9 @@ def as_module(state: State) -> Any:
     torch = import_torch()
     parts: list[Any] = []
     for weights, biases in layers_of(state):
-        linear = torch.nn.Linear(*weights.shape, dtype=torch.as_tensor(biases).dtype)
+        linear = torch.nn.Linear(*weights.shape[::-1], dtype=torch.as_tensor(biases).dtype)
         with torch.no_grad():
-            linear.weight.copy_(torch.as_tensor(weights.T))
+            linear.weight.copy_(torch.as_tensor(weights.copy()))
             linear.bias.copy_(torch.as_tensor(biases))
         parts += [linear, torch.nn.ReLU()]
     return torch.nn.Sequential(*parts[:-1], torch.nn.Sigmoid())

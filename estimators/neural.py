@@ -1,6 +1,6 @@
 """Online networks with targeted loss and replay, compiled."""
 
-from copy import deepcopy
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -179,16 +179,16 @@ class OnlineNeuralClassifier(StreamClassifier):
             features, X = _compact(X)
             state = brought_up_to_date(state, features)
         rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self.dtype)
-        none = np.empty((X.shape[0], 0), np.int64)
-        return self._run(state, rows, empty_store(self.n_labels_, self.dtype), ReplayPlan(none, none), learn=False)
+        nothing = empty_store(self.n_labels_, self.dtype), _no_replay(len(rows.weight))
+        return self._run(state, rows, *nothing, learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Answer each row, then learn it. All is done on copies that are kept if nothing went wrong."""
         check_learning_rate(self.learning_rate)
         X, store = self._match_store(X)
         rows = as_rows(X, Y, mask, weight, self.dtype)
-        memories = deepcopy(self.memories_)
-        plan = _plan(memories, rows.weight > 0)
+        memories = [copy(memory) for memory in self.memories_]
+        plan = _plan(memories, rows.weight > 0) if memories else _no_replay(len(rows.weight))
         kept = store.as_rows() if store else empty_store(self.n_labels_, self.dtype)
         state = self._own_state(n_steps=len(rows.weight) * (1 + plan.draws.shape[1]))
         proba = self._run(state, rows, kept, plan, learn=True)
@@ -232,6 +232,11 @@ class OnlineNeuralClassifier(StreamClassifier):
             store = store.copy()
             store.make_sparse()
         return (sparse.csr_array(X) if store.is_sparse and not is_sparse else X), store
+
+
+def _no_replay(n_samples: int) -> ReplayPlan:
+    none = np.empty((n_samples, 0), np.int64)
+    return ReplayPlan(none, none)
 
 
 def _plan(memories: list[Any], learnt: Array) -> ReplayPlan:

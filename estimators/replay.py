@@ -28,8 +28,6 @@ class ReplayPlan(NamedTuple):
 class _Memory(BaseEstimator):
     """A bounded memory that knows where rows go and which are drawn; whoever uses it keeps the rows."""
 
-    _draws_to_store: int
-
     def __init__(self, size: int = 1000, draws: int = 5) -> None:
         self.size = size
         self.draws = draws
@@ -54,14 +52,15 @@ class _Memory(BaseEstimator):
                 f"size must be greater than draws, as a memory replays once it holds more rows than it draws. "
                 f"Got size {self.size} and draws {self.draws} instead."
             )
-        self.random_state_ = check_random_state(random_state)
+        self.seed_ = int(check_random_state(random_state).randint(2**31 - 1))
         self.n_seen_ = 0
         return self
 
     def plan(self, n_samples: int) -> ReplayPlan:
         """Decide what is drawn with, and where goes, each of the next rows.
 
-        Every row takes the same number of random numbers, so that the cut of a stream into chunks changes nothing.
+        Chance depends on the seed and on the number of rows met only, so that the cut of a stream into chunks changes
+        nothing.
 
         Parameters
         ----------
@@ -73,12 +72,12 @@ class _Memory(BaseEstimator):
         ReplayPlan
             Slots to draw and slots to store in, row by row.
         """
-        chance = self.random_state_.random_sample((n_samples, self.draws + self._draws_to_store))
         seen = self.n_seen_ + np.arange(n_samples)
+        chance = _chance(self.seed_, seen, self.draws + 1)
         held = np.minimum(seen, self.size)[:, np.newaxis]
-        draws = np.where(held > self.draws, (chance[:, : self.draws] * held).astype(np.int64), -1)
+        draws = np.where(held > self.draws, (chance[:, :-1] * held).astype(np.int64), -1)
         self.n_seen_ += n_samples
-        return ReplayPlan(draws, self._store(seen, chance[:, self.draws :]))
+        return ReplayPlan(draws, self._store(seen, chance[:, -1]))
 
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:
         raise NotImplementedError
@@ -98,8 +97,8 @@ class ReservoirMemory(_Memory):
     ----------
     n_seen_ : int
         Number of rows met.
-    random_state_ : RandomState
-        Source of the draws.
+    seed_ : int
+        Seed of the draws.
 
     Notes
     -----
@@ -118,10 +117,8 @@ class ReservoirMemory(_Memory):
     array([0, 1, 2, 2, 0])
     """
 
-    _draws_to_store = 1
-
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:
-        drawn = (chance[:, 0] * (seen + 1)).astype(np.int64)
+        drawn = (chance * (seen + 1)).astype(np.int64)
         return np.where(seen < self.size, seen, np.where(drawn < self.size, drawn, -1))
 
 
@@ -139,8 +136,8 @@ class FIFOMemory(_Memory):
     ----------
     n_seen_ : int
         Number of rows met.
-    random_state_ : RandomState
-        Source of the draws.
+    seed_ : int
+        Seed of the draws.
 
     Examples
     --------
@@ -149,7 +146,15 @@ class FIFOMemory(_Memory):
     array([0, 1, 2, 0, 1])
     """
 
-    _draws_to_store = 0
-
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:  # noqa: ARG002 - nothing is drawn
         return seen % self.size
+
+
+def _chance(seed: int, rows: Integers, n: int) -> npt.NDArray[np.float64]:
+    """Return n numbers in [0, 1) for each row: SplitMix64 (Steele, Lea, Flood 2014) at the places of the rows."""
+    places = rows[:, np.newaxis].astype(np.uint64) * np.uint64(n) + np.arange(n, dtype=np.uint64)
+    mixed: npt.NDArray[np.uint64] = np.add(places, np.uint64(1), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed += np.uint64(seed << 32)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.ldexp(((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)).astype(np.float64), -53)

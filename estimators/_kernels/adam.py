@@ -9,12 +9,12 @@ import numpy.typing as npt
 from numba import njit, uint64
 
 from estimators._kernels.state import (
-    ADAM,
     B1_POWER,
     B2_POWER,
     EPS_NOW,
     GAIN_M,
     GAIN_V,
+    INLINE,
     JIT,
     KEEP_M,
     KEEP_V,
@@ -43,7 +43,7 @@ def _constants(dtype: np.dtype[Any]) -> Floats:
     return np.array([0, 0, B1, 1 - B1, B2, 1 - B2, *leasts, 0, 1], dtype=dtype)
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def tick(clock, constants, rate, adaptive):  # type: ignore[no-untyped-def]
     """Count one step; set its length and, for Adam, the eps that make up for the bias of young moments."""
     clock[STEPS] += 1
@@ -56,7 +56,7 @@ def tick(clock, constants, rate, adaptive):  # type: ignore[no-untyped-def]
         constants[EPS_NOW] = EPS * root
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def adam(w, m, v, g, constants, start, stop):  # type: ignore[no-untyped-def]
     """Move weights by one step of Adam.
 
@@ -76,7 +76,7 @@ def adam(w, m, v, g, constants, start, stop):  # type: ignore[no-untyped-def]
         w[i] -= step * mi / (np.sqrt(vi) + eps)
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def descend(w, g, constants, start, stop):  # type: ignore[no-untyped-def]
     """Move weights by one step of gradient descent."""
     step = constants[STEP]
@@ -84,14 +84,29 @@ def descend(w, g, constants, start, stop):  # type: ignore[no-untyped-def]
         w[i] -= step * g[i]
 
 
-@njit(**JIT)
-def move(w, m, v, g, constants, options, live, start, stop):  # type: ignore[no-untyped-def]
-    """Move weights from start to stop by one step, or only those of live outputs if there are any such."""
-    if not options[ADAM]:
-        descend(w, g, constants, start, stop)
-    elif live.size == 0:
+@njit(**INLINE)
+def move(w, m, v, g, constants, adaptive, start, stop):  # type: ignore[no-untyped-def]
+    """Move weights from start to stop by one step."""
+    if adaptive:
         adam(w, m, v, g, constants, start, stop)
     else:
-        for i in range(start, stop):
-            if live[(i - start) % live.size]:
-                adam(w, m, v, g, constants, i, i + 1)
+        descend(w, g, constants, start, stop)
+
+
+@njit(**JIT)
+def move_live(w, m, v, g, constants, live, start, n_in):  # type: ignore[no-untyped-def]
+    """Move the weights of live outputs, from a place on, by one step of Adam: n_in for each output, then the biases."""
+    biases = start + live.size * n_in
+    for k in range(live.size):
+        if live[k]:
+            adam(w, m, v, g, constants, start + k * n_in, start + (k + 1) * n_in)
+            adam(w, m, v, g, constants, biases + k, biases + k + 1)
+
+
+@njit(**JIT)
+def move_live_features(w, m, v, g, constants, live, start, stop):  # type: ignore[no-untyped-def]
+    """Move the weights of live outputs by one step of Adam, where those of all outputs lie side by side."""
+    for at in range(start, stop, live.size):
+        for k in range(live.size):
+            if live[k]:
+                adam(w, m, v, g, constants, at + k, at + k + 1)

@@ -8,11 +8,11 @@ them. A row of features is `values` and `indices` from `start` to `stop`.
 import numpy as np
 from numba import njit
 
-from estimators._kernels.state import BALANCE, JIT, PUBLISHED
-from estimators._kernels.vectors import add, copy, dot, put
+from estimators._kernels.state import BALANCE, INLINE, JIT, PUBLISHED
+from estimators._kernels.vectors import add, add4, clear, copy, dot, keep_active, put, put4, rectify
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def load(rows_values, rows_indices, start, n, values, indices, at):  # type: ignore[no-untyped-def]
     """Copy the n features from start to a place; return where they end there."""
     copy(values, at, rows_values, start, n)
@@ -21,7 +21,7 @@ def load(rows_values, rows_indices, start, n, values, indices, at):  # type: ign
     return at + n
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def weigh(codes, weight, i, counts, options, shares, at):  # type: ignore[no-untyped-def]
     """Put the share of each label in the loss of row i into a place, negative where the label is 1."""
     n_labels, counted = codes.shape[1], 0
@@ -37,28 +37,50 @@ def weigh(codes, weight, i, counts, options, shares, at):  # type: ignore[no-unt
         shares[at + k] = -share if code & 1 else share
 
 
-@njit(**JIT)
-def forward(w, sizes, values, indices, start, stop, units, at):  # type: ignore[no-untyped-def]
-    """Fill the units, probabilities last; tell whether the scores before them are finite."""
+@njit(**INLINE)
+def forward(w, sizes, values, indices, stops, units, dense, first, last):  # type: ignore[no-untyped-def]
+    """Fill the units of rows first to last, probabilities last; tell whether the scores before them are finite."""
+    width, length, n_units = sizes[1], values.size // stops.size, units.size // stops.size
+    for b in range(first, last):
+        copy(units, b * n_units, w, sizes[0] * width, width)
+    # the weights of four features at a time are read for all dense rows, as all rows are about the same features
+    block = 4 if dense and last - first > 1 else length
+    for q in range(0, length, block):
+        for b in range(first, last):
+            start = b * length + q
+            _enter(w, width, values, indices, start, min(start + block, stops[b]), units, b * n_units)
+    finite = True
+    for b in range(first, last):
+        finite = _rise(w, sizes, units, b * n_units) and finite
+    return finite
+
+
+@njit(**INLINE)
+def _enter(w, width, values, indices, start, stop, units, at):  # type: ignore[no-untyped-def]
+    """Add what features from start to stop give to the first layer."""
+    fours = start + ((stop - start) & ~3)
+    for q in range(start, fours, 4):
+        rows = indices[q] * width, indices[q + 1] * width, indices[q + 2] * width, indices[q + 3] * width
+        add4(units, at, w, rows, (values[q], values[q + 1], values[q + 2], values[q + 3]), width)
+    for q in range(fours, stop):
+        add(units, at, w, indices[q] * width, width, values[q])
+
+
+@njit(**INLINE)
+def _rise(w, sizes, units, at):  # type: ignore[no-untyped-def]
+    """Go on from the first layer to the probabilities."""
     n_out = sizes[1]
-    place = sizes[0] * n_out
-    copy(units, at, w, place, n_out)
-    for q in range(start, stop):
-        add(units, at, w, indices[q] * n_out, n_out, values[q])
+    place = (sizes[0] + 1) * n_out
     for layer in range(1, sizes.size - 1):
-        place, n_in, n_out = place + n_out, n_out, sizes[layer + 1]
-        copy(units, at + n_in, w, place + n_in * n_out, n_out)
-        for j in range(n_in):
-            x = units[at + j]
-            if x < 0:  # NaN goes on: it has to be seen
-                units[at + j] = 0
-            elif x != 0:
-                add(units, at + n_in, w, place + j * n_out, n_out, x)
-        place, at = place + n_in * n_out, at + n_in
+        n_in, n_out = n_out, sizes[layer + 1]
+        rectify(units, at, n_in)
+        for k in range(n_out):
+            units[at + n_in + k] = w[place + n_out * n_in + k] + dot(w, place + k * n_in, units, at, n_in)
+        place, at = place + n_out * (n_in + 1), at + n_in
     return _squash(units, at, n_out)
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def _squash(units, at, n):  # type: ignore[no-untyped-def]
     finite = True
     for k in range(at, at + n):
@@ -67,7 +89,7 @@ def _squash(units, at, n):  # type: ignore[no-untyped-def]
     return finite
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def err(units, deltas, at, shares, shares_at, n, n_rows):  # type: ignore[no-untyped-def]
     """Fill the deltas of the output layer, for a step on n_rows rows."""
     for k in range(n):
@@ -76,20 +98,22 @@ def err(units, deltas, at, shares, shares_at, n, n_rows):  # type: ignore[no-unt
         deltas[at + k] = error * abs(share) / n_rows
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def backward(w, sizes, units, deltas, at):  # type: ignore[no-untyped-def]
     """Fill the deltas of the hidden layers from those of the output layer, which lie from `at`."""
     place = w.size
     for layer in range(sizes.size - 2, 0, -1):
         n_in, n_out = sizes[layer], sizes[layer + 1]
-        place -= (n_in + 1) * n_out
-        for j in range(n_in):
-            active = units[at - n_in + j] > 0
-            deltas[at - n_in + j] = dot(w, place + j * n_out, deltas, at, n_out) if active else 0
-        at -= n_in
+        place, lower = place - n_out * (n_in + 1), at - n_in
+        clear(deltas, lower, at)
+        for k in range(n_out):
+            if deltas[at + k] != 0:
+                add(deltas, lower, w, place + k * n_in, n_in, deltas[at + k])
+        keep_active(deltas, lower, units, n_in)
+        at = lower
 
 
-@njit(**JIT)
+@njit(**INLINE)
 def add_features(g, width, values, indices, start, stop, deltas, at, stamp, step, touched, n):  # type: ignore[no-untyped-def]
     """Add the gradient of the weights of features; list features met first in this step, return their number so far."""
     for q in range(start, stop):
@@ -104,20 +128,37 @@ def add_features(g, width, values, indices, start, stop, deltas, at, stamp, step
     return n
 
 
-@njit(**JIT)
+@njit(**INLINE)
+def put_features(g, width, values, length, deltas, n_units, n_rows):  # type: ignore[no-untyped-def]
+    """Put the gradient of the weights of all features, from one dense row or rows by fours, the last ones all zero."""
+    for j in range(length):
+        if n_rows == 1:
+            put(g, j * width, deltas, 0, width, values[j])
+        for b in range(0, n_rows - 1, 4):
+            rows = b * n_units, (b + 1) * n_units, (b + 2) * n_units, (b + 3) * n_units
+            q = b * length + j
+            x = values[q], values[q + length], values[q + 2 * length], values[q + 3 * length]
+            if b == 0:
+                put4(g, j * width, deltas, rows, x, width)
+            else:
+                add4(g, j * width, deltas, rows, x, width)
+
+
+@njit(**INLINE)
 def add_gradient(g, sizes, units, deltas, at, one):  # type: ignore[no-untyped-def]
     """Add the gradient of all other weights; one is 1 in their precision."""
     n_out = sizes[1]
     place = sizes[0] * n_out
     add(g, place, deltas, at, n_out, one)
+    place += n_out
     for layer in range(1, sizes.size - 1):
-        place, n_in, n_out = place + n_out, n_out, sizes[layer + 1]
-        for j in range(n_in):
-            x = units[at + j]
-            if x != 0:
-                add(g, place + j * n_out, deltas, at + n_in, n_out, x)
-        place, at = place + n_in * n_out, at + n_in
-        add(g, place, deltas, at, n_out, one)
+        n_in, n_out = n_out, sizes[layer + 1]
+        upper = at + n_in
+        for k in range(n_out):
+            if deltas[upper + k] != 0:
+                add(g, place + k * n_in, units, at, n_in, deltas[upper + k])
+        add(g, place + n_out * n_in, deltas, upper, n_out, one)
+        place, at = place + n_out * (n_in + 1), upper
 
 
 @njit(**JIT)

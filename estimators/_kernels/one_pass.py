@@ -5,51 +5,77 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from estimators._kernels.adam import move, tick
+from estimators._kernels.adam import move, move_live, move_live_features, tick
+from estimators._kernels.borrow import borrow
 from estimators._kernels.lazy_adam import make_lazy, refresh, refresh_all
-from estimators._kernels.network import add_features, add_gradient, backward, err, forward, load, thaw, thaws, weigh
+from estimators._kernels.network import (
+    add_features,
+    add_gradient,
+    backward,
+    err,
+    forward,
+    load,
+    put_features,
+    thaw,
+    thaws,
+    weigh,
+)
 from estimators._kernels.running import count_features, count_labels, standardise
-from estimators._kernels.state import ADAM, BALANCE, DENSE, JIT, LAZY, LEARN, MINI_BATCH, ONE, RATE, SCALE, STEPS
+from estimators._kernels.state import (
+    ADAM,
+    BALANCE,
+    DENSE,
+    INLINE,
+    JIT,
+    LAZY,
+    LEARN,
+    MINI_BATCH,
+    ONE,
+    RATE,
+    SCALE,
+    STEPS,
+    Lazy,
+)
 from estimators._kernels.vectors import clear, copy, size
 
 
 @njit(**JIT)
-def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0915 - see below
+def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0915 - its parts see its arrays
     """Put the answers to all rows into proba and, if the options say so, learn the rows.
 
     Draws are, for each row, slots of the store whose rows are replayed with it, and slots those that the row is then
     put into; -1 is none. The store itself is not changed: ``origin`` knows the slots that the chunk has taken over.
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
-    # Numba counts a reference to an array whenever it is taken from a tuple: taken once, and seen by functions within
-    # this one, the small networks of a stream learn twice as fast
-    w, m, v, g, sizes, last, live = net.w, net.m, net.v, net.g, net.sizes, net.last, net.live
-    clock, counts, scaler, options, constants = net.clock, net.counts, net.scaler, net.options, net.constants
-    rate, limit, lazy = net.rate, net.limit, make_lazy(tables, net.w)
-    batch = _make_batch(net, rows, store, draws.shape[1])
-    values, indices, stops, units, deltas, shares, stamp, touched = batch
-    x_rows, j_rows, starts, ends = rows.values, rows.indices, rows.starts, rows.ends
-    codes, weight = rows.codes, rows.weight
-    x_store, j_store, starts_store, ends_store = store.values, store.indices, store.starts, store.ends
-    codes_store, weight_store = store.codes, store.weight
+    batch, room = _make_batch(net, rows, store, draws.shape[1]), make_lazy(tables, net.w)
+    origin = np.full(store.weight.size, -1, np.int64)
+    w, m, v, g = borrow(net.w), borrow(net.m), borrow(net.v), borrow(net.g)
+    sizes, last, live, clock = borrow(net.sizes), borrow(net.last), borrow(net.live), borrow(net.clock)
+    counts, scaler, options = borrow(net.counts), borrow(net.scaler), borrow(net.options)
+    constants, rate, limit = borrow(net.constants), net.rate, net.limit
+    lazy = Lazy(borrow(room[0]), borrow(room[1]), room[2], borrow(room[3]), borrow(room[4]))
+    values, indices, stops, units = borrow(batch[0]), borrow(batch[1]), borrow(batch[2]), borrow(batch[3])
+    deltas, shares, stamp, touched = borrow(batch[4]), borrow(batch[5]), borrow(batch[6]), borrow(batch[7])
+    x_rows, j_rows, starts, ends = borrow(rows[0]), borrow(rows[1]), borrow(rows[2]), borrow(rows[3])
+    codes, weight = borrow(rows.codes), borrow(rows.weight)
+    x_store, j_store, starts_store, ends_store = borrow(store[0]), borrow(store[1]), borrow(store[2]), borrow(store[3])
+    codes_store, weight_store = borrow(store.codes), borrow(store.weight)
     n_labels, width = sizes[-1], sizes[1]
     n_units, length = units.size // stops.size, values.size // stops.size
     output = w.size - (sizes[-2] + 1) * n_labels
-    none = live[:0]
-    live_features = live if output == 0 else none
-    dense, together = options[DENSE] != 0, options[MINI_BATCH] != 0
+    live_features = live if output == 0 else live[:0]
+    dense, together, adaptive = options[DENSE] != 0, options[MINI_BATCH] != 0, options[ADAM] != 0
     counting = options[BALANCE] != 0 or options[SCALE] != 0
-    origin = np.full(weight_store.size, -1, np.int64)
     if options[LEARN] and clock[LAZY] and dense:
-        refresh_all(w, m, v, constants, rate, tables, live_features, width, last, int(clock[STEPS]))
+        refresh_all(w, m, v, constants, rate, lazy, live_features, width, last, int(clock[STEPS]))
     elif options[LEARN] and not clock[LAZY] and not dense:
         last[:] = int(clock[STEPS])
     if options[LEARN]:
-        clock[LAZY] = not dense and options[ADAM]
+        clock[LAZY] = not dense and adaptive
         clock[RATE] = rate
 
-    def answer(b: Any, row: Any, own: Any) -> Any:
-        """Take a row of the chunk, or of the store, into place b and put it through; tell whether scores are finite."""
+    def take(b: Any, row: Any, own: Any) -> None:
+        """Take a row of the chunk, or of the store, into place b of the batch."""
         start = b * length
         if own:
             stops[b] = load(x_rows, j_rows, starts[row], ends[row] - starts[row], values, indices, start)
@@ -61,68 +87,101 @@ def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyp
         if options[SCALE]:
             standardise(scaler, clock, options, values, indices, start, stops[b])
         if options[LEARN] and clock[LAZY]:
+            now = int(clock[STEPS])
             for q in range(start, stops[b]):
-                refresh(w, m, v, constants, rate, lazy, live_features, width, last, indices[q], int(clock[STEPS]))
-        return forward(w, sizes, values, indices, start, stops[b], units, b * n_units)
+                refresh(w, m, v, constants, rate, lazy, live_features, width, last, np.int64(indices[q]), now)
 
     def derive(b: Any, n_rows: Any) -> Any:
         """Fill the deltas of row b; tell whether squares of its gradient fit the numbers of the network."""
         at, top = b * n_units, (b + 1) * n_units - n_labels
         err(units, deltas, top, shares, b * n_labels, n_labels, n_rows)
         backward(w, sizes, units, deltas, top)
-        inputs = size(values, b * length, stops[b] - b * length) + size(units, at, n_units)
+        n = stops[b] - b * length
+        inputs = (size(values, b * length, n) if n else 0) + size(units, at, n_units)
         return size(deltas, at, n_units) * (inputs + 1) < limit
 
-    def learn(n_rows: Any) -> None:
-        """Take one step on the rows answered and derived."""
-        if live.size and thaws(live, shares, n_rows):
-            if clock[LAZY] and output == 0:
-                refresh_all(w, m, v, constants, rate, tables, live, width, last, int(clock[STEPS]))
-            thaw(live, shares, n_rows)
-        tick(clock, constants, rate, options[ADAM])
-        step, n_touched, rest = int(clock[STEPS]), np.int64(0), sizes[0] * width
-        clear(g, rest, g.size)
+    def add_up(n_rows: Any) -> Any:
+        """Add up the gradient of the rows; list the features it is about, and return their number."""
+        n_touched, step = np.int64(0), int(clock[STEPS])
+        clear(g, sizes[0] * width, g.size)
         for b in range(n_rows):
-            n_touched = add_features(
-                g, width, values, indices, b * length, stops[b], deltas, b * n_units, stamp, step, touched, n_touched
-            )
-            add_gradient(g, sizes, units, deltas, b * n_units, constants[ONE])
-        for q in range(0 if dense else n_touched):
-            move(w, m, v, g, constants, options, live_features, touched[q] * width, (touched[q] + 1) * width)
-            last[touched[q]] = step
-        start = 0 if dense else rest
-        middle = max(start, output)
-        move(w, m, v, g, constants, options, none, start, middle)
-        move(w, m, v, g, constants, options, live, middle, w.size)
+            at = b * n_units
+            add_gradient(g, sizes, units, deltas, at, constants[ONE])
+            if not dense:
+                start = b * length
+                n_touched = add_features(
+                    g, width, values, indices, start, stops[b], deltas, at, stamp, step, touched, n_touched
+                )
+        if dense:
+            for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
+                clear(deltas, b * n_units, (b + 1) * n_units)
+                clear(values, b * length, (b + 1) * length)
+            put_features(g, width, values, length, deltas, n_units, n_rows)
+        return n_touched
+
+    def go(n_touched: Any) -> None:
+        """Move all weights, or, if rows are sparse, those of the features touched and of what is above them."""
+        frozen = live.size > 0 and adaptive
+        for q in range(n_touched):
+            last[touched[q]] = int(clock[STEPS])
+            at = touched[q] * width
+            if frozen and output == 0:
+                move_live_features(w, m, v, g, constants, live, at, at + width)
+            else:
+                move(w, m, v, g, constants, adaptive, at, at + width)
+        start = 0 if dense else sizes[0] * width
+        if not frozen:
+            move(w, m, v, g, constants, adaptive, start, w.size)
+        elif output == 0:
+            move_live_features(w, m, v, g, constants, live, start, w.size)
+        else:
+            move(w, m, v, g, constants, adaptive, start, output)
+            move_live(w, m, v, g, constants, live, output, sizes[-2])
 
     for i in range(weight.size):
         learning = options[LEARN] != 0 and weight[i] > 0
         first_turn = -1 if learning and counting else 0
         last_turn = draws.shape[1] if learning else 0
         n_rows = np.int64(0)
+        # turn -1, where something is counted, answers the row as it came; turn 0 the row, and later ones those drawn
         for turn in range(first_turn, last_turn + 1):
             slot = draws[i, turn - 1] if turn > 0 else -1
             if turn <= 0 or slot >= 0:
                 own = turn <= 0 or origin[slot] >= 0
-                row = i if turn <= 0 else origin[slot] if own else slot
-                if not answer(n_rows, row, own):
-                    return i
-                n_rows += np.int64(turn >= 0)
+                take(n_rows, i if turn <= 0 else origin[slot] if own else slot, own)
+                n_rows += np.int64(1)
+            # what is learnt together is answered together, but for the row itself
+            first = 1 if together and turn > 0 else 0
+            asked = turn <= 0 or not together or turn == last_turn
+            if asked and not forward(w, sizes, values, indices, stops, units, dense, first, n_rows):
+                return i
             if turn == first_turn:
                 copy(proba, i * n_labels, units, n_units - n_labels, n_labels)
             if turn < 0:
                 count_labels(counts, codes, i)
                 count_features(scaler, clock, x_rows, j_rows, starts[i], ends[i])
+                n_rows = np.int64(0)
             if learning and n_rows > 0 and (not together or turn == last_turn):
                 for b in range(n_rows):
                     if not derive(b, n_rows):
                         return i
-                learn(n_rows)
+                if live.size and thaws(live, shares, n_rows):
+                    if clock[LAZY] and output == 0:
+                        refresh_all(w, m, v, constants, rate, lazy, live, width, last, int(clock[STEPS]))
+                    thaw(live, shares, n_rows)
+                tick(clock, constants, rate, adaptive)
+                go(add_up(n_rows))
                 n_rows = np.int64(0)
         for q in range(slots.shape[1]):
             if learning and slots[i, q] >= 0:
                 origin[slots[i, q]] = i
+    _hold(batch, room)
     return -1
+
+
+@njit(**INLINE)
+def _hold(batch, room):  # type: ignore[no-untyped-def]
+    """Do nothing, but with arrays that were borrowed from: they live as long as they are mentioned."""
 
 
 @njit(**JIT)
@@ -138,7 +197,7 @@ def _make_batch(net, rows, store, n_draws):  # type: ignore[no-untyped-def]
         longest = max(longest, rows.ends[i] - rows.starts[i])
     for i in range(store.starts.size):
         longest = max(longest, store.ends[i] - store.starts[i])
-    n_rows = 1 + n_draws if net.options[MINI_BATCH] else 1
+    n_rows = (4 + n_draws) // 4 * 4 if net.options[MINI_BATCH] else 1
     n_units = 0
     for layer in range(1, net.sizes.size):
         n_units += net.sizes[layer]

@@ -6,6 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
+# what every row passes through: handing an array to a function costs as much as working on a small one
+INLINE = {**JIT, "forceinline": True}
+# sums may be taken in the order, and with the fused products, that vectors like best; the same every time
+SUM = {"fastmath": {"reassoc", "nsz", "contract"}}
+FUSED = {"fastmath": {"contract"}}
 
 Floats = npt.NDArray[Any]
 Doubles = npt.NDArray[np.float64]
@@ -23,8 +28,9 @@ STEP, EPS_NOW, KEEP_M, GAIN_M, KEEP_V, GAIN_V, LEAST_G, LEAST_M, LEAST_V, ZERO, 
 class Network(NamedTuple):
     """A network and how it learns.
 
-    Weights w, moments m and v, and gradient g lie flat: layer after layer, for each input a row of one weight per
-    output, then the biases. ``last`` is the step that the weights of each feature are at, where ``clock[LAZY]``;
+    Weights w, moments m and v, and gradient g lie flat: for each feature a row of one weight per unit of the first
+    layer, then its biases; in the layers above for each output a row of one weight per input, then the biases.
+    ``last`` is the step that the weights of each feature are at, where ``clock[LAZY]``;
     ``live`` are the outputs that move; ``counts`` are zeros and ones met of each label; ``scaler`` holds, for each
     feature, number, mean and sum of squared deviations of its values other than 0.
     """
@@ -50,6 +56,7 @@ class Lazy(NamedTuple):
 
     powers: Doubles
     corrections: Doubles
+    last_moment: int
     room: Doubles
     terms: Floats
 

@@ -1,5 +1,6 @@
 """Memories of rows met before, and learning from them again."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -114,7 +115,7 @@ class ReservoirMemory(_Memory):
     >>> from estimators import ReservoirMemory
     >>> memory = ReservoirMemory(size=3, draws=2).begin(random_state=0)
     >>> memory.plan(5).slots
-    array([0, 1, 2, 2, 0])
+    array([0, 1, 2, 1, 0])
     """
 
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:
@@ -148,6 +149,25 @@ class FIFOMemory(_Memory):
 
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:  # noqa: ARG002 - nothing is drawn
         return seen % self.size
+
+
+def no_replay(n_samples: int) -> ReplayPlan:
+    """Return the plan of no memory at all."""
+    none = np.empty((n_samples, 0), np.int64)
+    return ReplayPlan(none, none)
+
+
+def join_plans(memories: Sequence[_Memory], learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
+    """Plan for the rows that are learnt from all memories, whose slots follow each other."""
+    plans, first = [no_replay(len(learnt))], 0
+    for memory in memories:
+        plan = memory.plan(int(learnt.sum()))
+        parts = [np.full((len(learnt), width), -1) for width in (memory.draws, 1)]
+        for part, planned in zip(parts, (plan.draws, plan.slots[:, np.newaxis]), strict=True):
+            part[learnt] = np.where(planned >= 0, planned + first, -1)
+        plans.append(ReplayPlan(*parts))
+        first += memory.size
+    return ReplayPlan(np.hstack([plan.draws for plan in plans]), np.hstack([plan.slots for plan in plans]))
 
 
 def _chance(seed: int, rows: Integers, n: int) -> npt.NDArray[np.float64]:

@@ -1,0 +1,52 @@
+"""The command line: thin commands over the library, which is imported where a command needs it."""
+
+import sys
+from typing import NoReturn
+
+import typer
+
+from mlstream.cli import making, publishing, running
+
+app = typer.Typer(
+    name="mlstream",
+    help="Make streams of multi-label tasks from tables, publish them, and judge learners on them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+COMMANDS = (
+    running.demo,
+    publishing.datasets,
+    making.generate,
+    making.scenario,
+    making.synthesise,
+    making.inspect,
+    making.convert,
+    publishing.publish,
+    publishing.verify,
+    publishing.regenerate,
+    publishing.cards,
+    running.run,
+    running.report,
+)
+for command in COMMANDS:
+    app.command()(command)
+
+
+def main() -> NoReturn:
+    """Run the command line; what went wrong is one line on standard error, and the exit status 1."""
+    try:
+        app()
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        _fail(error)
+    raise SystemExit(0)
+
+
+def _fail(error: Exception) -> NoReturn:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        message = f"{error.filename}: {error.strerror}"
+    else:
+        message = " ".join(str(error).split()) or type(error).__name__
+    sys.stderr.write(f"Error: {message}\n")
+    raise SystemExit(1)

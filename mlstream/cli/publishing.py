@@ -1,0 +1,67 @@
+"""Commands that publish streams, and the tables they are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_absent
+
+
+def datasets() -> None:
+    """List the tables that can be named instead of a path."""
+    from mlstream import console
+    from mlstream.datasets import list_datasets
+
+    console.show_datasets(list_datasets())
+
+
+def publish(
+    stream: StreamPath,
+    folder: Annotated[Path, typer.Argument(help="Folder to make; must not exist.")],
+) -> None:
+    """Write a folder that others can use: NPZ, ARFF, card, readable page, hashes."""
+    from mlstream import console
+    from mlstream.publishing import publish as publish_stream
+
+    publish_stream(open_stream(stream), folder)
+    console.say(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+
+
+def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) -> None:
+    """Read a published folder again and compare everything with its card and hashes."""
+    from mlstream import console
+    from mlstream.publishing import verify as verify_folder
+
+    verify_folder(folder)
+    console.say(f"{folder} is complete and unchanged.")
+
+
+def regenerate(
+    card: Annotated[Path, typer.Argument(help="A card (.json).")],
+    output: OutputFile,
+    force: Force = False,
+) -> None:
+    """Make a stream again from its card alone."""
+    from mlstream import console
+    from mlstream.cards import load_card
+    from mlstream.formats import save
+    from mlstream.publishing import regenerate as regenerate_stream
+
+    require_absent(output, force)
+    save(regenerate_stream(load_card(card)), output)
+    console.say(f"Wrote {output}: the same data as the card says.")
+
+
+def cards(
+    folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("data_cards"),
+) -> None:
+    """Write the cards of the streams that this project publishes."""
+    from mlstream import console
+    from mlstream.presets import write_cards
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, outcome in write_cards(folder):
+        console.say(f"{name}: {outcome}")

@@ -17,6 +17,7 @@ from estimators.pipeline import StreamPipeline
 from estimators.pragma import PragmaForestClassifier
 from estimators.pragma_threshold import PragmaThreshold
 from estimators.replay import FIFOMemory, ReservoirMemory
+from estimators.replay_classifier import ReplayClassifier
 from estimators.river import RiverClassifier, as_river
 from estimators.strategies import STRATEGIES, grid, make_strategy
 from estimators.tree import HoeffdingTreeClassifier
@@ -36,6 +37,7 @@ __all__ = [
     "PragmaForestClassifier",
     "PragmaThreshold",
     "PriorLabelsClassifier",
+    "ReplayClassifier",
     "ReservoirMemory",
     "RiverClassifier",
     "StreamClassifier",

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estimators.replay import FIFOMemory, ReservoirMemory
-
 CHOICES: dict[str, tuple[Any, ...]] = {
     "optimizer": ("adam", "sgd"),
     "targeted_loss": (None, "signature", "published"),
@@ -15,7 +13,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "standardize": (False, True, "scale"),
     "dtype": ("float32", "float64"),
 }
-MEMORIES = {"reservoir": ReservoirMemory, "fifo": FIFOMemory}
 
 
 def check_parameters(estimator: Any) -> None:
@@ -24,10 +21,6 @@ def check_parameters(estimator: Any) -> None:
         value = getattr(estimator, name)
         if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
             raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
-    for name, kind in MEMORIES.items():
-        memory = getattr(estimator, name)
-        if memory is not None and not isinstance(memory, kind):
-            raise TypeError(f"{name} must be a {kind.__name__} or None. Got {memory!r} instead.")
     for width in hidden_widths(estimator.hidden_units):
         if not isinstance(width, Integral) or width < 1:
             raise ValueError(f"hidden_units must be positive integers. Got {estimator.hidden_units!r} instead.")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from estimators._gate import Features
@@ -17,7 +16,7 @@ from estimators._network_options import check_learning_rate, check_parameters, h
 from estimators._network_state import State, as_network, brought_up_to_date, draw_state
 from estimators._row_store import RowStore, as_rows, empty_store
 from estimators.base import StreamClassifier
-from estimators.replay import FIFOMemory, ReplayPlan, ReservoirMemory
+from estimators.replay import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
 
 Array = npt.NDArray[Any]
 
@@ -154,8 +153,7 @@ class OnlineNeuralClassifier(StreamClassifier):
         random_state = check_random_state(self.random_state)
         sizes = (self.n_features_in_, *hidden_widths(self.hidden_units), self.n_labels_)
         self.state_ = draw_state(sizes, self.dtype, random_state, freeze=self.freeze_masked)
-        memories = (memory for memory in (self.reservoir, self.fifo) if memory is not None)
-        self.memories_ = [clone(memory).begin(random_state.randint(2**31 - 1)) for memory in memories]
+        self.memories_ = begin_memories(self.reservoir, self.fifo, random_state)
         self.store_: RowStore | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -179,7 +177,7 @@ class OnlineNeuralClassifier(StreamClassifier):
             features, X = _compact(X)
             state = brought_up_to_date(state, features)
         rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self.dtype)
-        nothing = empty_store(self.n_labels_, self.dtype), _no_replay(len(rows.weight))
+        nothing = empty_store(self.n_labels_, self.dtype), no_replay(len(rows.weight))
         return self._run(state, rows, *nothing, learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
@@ -188,7 +186,7 @@ class OnlineNeuralClassifier(StreamClassifier):
         X, store = self._match_store(X)
         rows = as_rows(X, Y, mask, weight, self.dtype)
         memories = [copy(memory) for memory in self.memories_]
-        plan = _plan(memories, rows.weight > 0) if memories else _no_replay(len(rows.weight))
+        plan = join_plans(memories, rows.weight > 0) if memories else no_replay(len(rows.weight))
         kept = store.as_rows() if store else empty_store(self.n_labels_, self.dtype)
         state = self._own_state(n_steps=len(rows.weight) * (1 + plan.draws.shape[1]))
         proba = self._run(state, rows, kept, plan, learn=True)
@@ -232,23 +230,6 @@ class OnlineNeuralClassifier(StreamClassifier):
             store = store.copy()
             store.make_sparse()
         return (sparse.csr_array(X) if store.is_sparse and not is_sparse else X), store
-
-
-def _no_replay(n_samples: int) -> ReplayPlan:
-    none = np.empty((n_samples, 0), np.int64)
-    return ReplayPlan(none, none)
-
-
-def _plan(memories: list[Any], learnt: Array) -> ReplayPlan:
-    """Plan the replay of the rows learnt from all memories, whose slots follow each other."""
-    draws, slots, first = [np.empty((len(learnt), 0), np.int64)], [np.empty((len(learnt), 0), np.int64)], 0
-    for memory in memories:
-        plan = memory.plan(int(learnt.sum()))
-        for parts, part in ((draws, plan.draws), (slots, plan.slots[:, np.newaxis])):
-            parts.append(np.full((len(learnt), part.shape[1]), -1))
-            parts[-1][learnt] = np.where(part >= 0, part + first, -1)
-        first += memory.size
-    return ReplayPlan(np.hstack(draws), np.hstack(slots))
 
 
 def _compact(X: Features) -> tuple[Array | None, Features]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 Integers = npt.NDArray[np.int64]
@@ -149,6 +149,19 @@ class FIFOMemory(_Memory):
 
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:  # noqa: ARG002 - nothing is drawn
         return seen % self.size
+
+
+def begin_memories(
+    reservoir: ReservoirMemory | None, fifo: FIFOMemory | None, random_state: np.random.RandomState
+) -> list[_Memory]:
+    """Return the memories there are, the reservoir first, empty and seeded."""
+    memories: list[_Memory] = []
+    for name, memory, kind in (("reservoir", reservoir, ReservoirMemory), ("fifo", fifo, FIFOMemory)):
+        if memory is not None:
+            if not isinstance(memory, kind):
+                raise TypeError(f"{name} must be a {kind.__name__} or None. Got {memory!r} instead.")
+            memories.append(clone(memory).begin(random_state.randint(2**31 - 1)))
+    return memories
 
 
 def no_replay(n_samples: int) -> ReplayPlan:

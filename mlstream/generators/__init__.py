@@ -17,6 +17,7 @@ from mlstream.generators.perturb import (
     reordered_rows,
 )
 from mlstream.generators.recipes import FROM_NOTHING, FROM_STREAMS, FROM_TABLES, GENERATORS, remake
+from mlstream.generators.repetitions import reordered_tasks, resplit_rows
 from mlstream.generators.scenarios import SCENARIOS, scenario_stream
 from mlstream.generators.suggestion import Suggestion, draw_suggestion, suggest_n_tasks
 from mlstream.generators.synthetic import multiplier_rows, multiplier_stream
@@ -46,6 +47,8 @@ __all__ = [
     "rare_labels",
     "remake",
     "reordered_rows",
+    "reordered_tasks",
+    "resplit_rows",
     "scenario_stream",
     "suggest_n_tasks",
     "task_stream",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mlstream.cards import GeneratorCard
-from mlstream.generators import perturb
+from mlstream.generators import perturb, repetitions
 from mlstream.generators.carving import carve_environments
 from mlstream.generators.clustering import task_stream
 from mlstream.generators.drifting import drifting_stream
@@ -38,6 +38,8 @@ FROM_STREAMS: dict[str, Generator] = {
     "noisy_labels": perturb.noisy_labels,
     "rare_labels": perturb.rare_labels,
     "reordered_rows": perturb.reordered_rows,
+    "reordered_tasks": repetitions.reordered_tasks,
+    "resplit_rows": repetitions.resplit_rows,
 }
 GENERATORS = FROM_TABLES | FROM_NOTHING | FROM_STREAMS
 

@@ -21,6 +21,8 @@ from mlstream.generators import (
     rare_labels,
     remake,
     reordered_rows,
+    reordered_tasks,
+    resplit_rows,
     scenario_stream,
     task_stream,
 )
@@ -57,6 +59,8 @@ STREAMS = {
     "noisy_labels": lambda: noisy_labels(base(), rate=0.5, seed=1),
     "rare_labels": lambda: rare_labels(base(), keep={"y1": 0.4}, seed=1),
     "reordered_rows": lambda: reordered_rows(base(), seed=1),
+    "reordered_tasks": lambda: reordered_tasks(base(), seed=1),
+    "resplit_rows": lambda: resplit_rows(base(), seed=1),
 }
 
 

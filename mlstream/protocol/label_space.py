@@ -20,6 +20,11 @@ class CountedLabels:
         The stream.
     label_space : {"task", "seen", "all"}
         The labels of the row's own task; of all tasks that occurred so far; or all labels.
+
+    Notes
+    -----
+    A label of a row's task that its experience leaves out of the label mask (missing, late, or not told yet) is not
+    known, and counts nowhere while the row is learnt. Labels of other tasks are known to be absent.
     """
 
     def __init__(self, stream: Stream, label_space: LabelSpace) -> None:
@@ -39,10 +44,9 @@ class CountedLabels:
         for seen, experience in zip(self._seen, self._stream, strict=False):
             if self._label_space == "task":
                 yield experience.label_mask
-            elif self._label_space == "all":
-                yield self._all
             else:
-                yield self._seen_by_row(experience, seen)
+                wanted = self._all if self._label_space == "all" else self._seen_by_row(experience, seen)
+                yield self._without_unknown(wanted, experience)
 
     def held_out(self, step: int, task: int) -> Mask:
         """Give the labels that count on the evaluation set of a task after so many experiences.
@@ -61,6 +65,12 @@ class CountedLabels:
         """Labels of all tasks seen after each number of experiences: (n_experiences + 1, n_labels)."""
         seen_tasks = np.logical_or.accumulate(self._stream.order, axis=0)
         return np.vstack([np.zeros_like(self._all), seen_tasks @ self._signatures])
+
+    def _without_unknown(self, wanted: Mask, experience: Experience) -> Mask:
+        tasks = experience.task_ids
+        own = self._signatures[tasks[0] if (tasks == tasks[0]).all() else tasks]
+        unknown = own & ~experience.label_mask
+        return wanted & ~unknown if unknown.any() else wanted
 
     def _seen_by_row(self, experience: Experience, seen: Mask) -> Mask:
         tasks, first_rows = np.unique(experience.task_ids, return_index=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -125,13 +126,39 @@ class Learner(ABC):
             answers = self._ask(X)
         return self._read(*answers, X.shape[0])
 
-    @abstractmethod
     def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
-        """Answer about each row with what was learnt from the rows before it, then learn it."""
+        """Answer about each row with what was learnt from the rows before it, then learn it.
+
+        A row of which no label counts says nothing about labels: it is answered and not learnt.
+        """
+        known = np.broadcast_to(mask.any(axis=-1), len(Y))
+        if known.all():
+            return self._meet(X, Y, mask)
+        cuts = [0, *np.flatnonzero(np.diff(known)) + 1, len(Y)]
+        pieces = [slice(start, stop) for start, stop in pairwise(cuts)]
+        return join_answers(
+            [self._meet(X[rows], Y[rows], mask[rows]) if known[rows.start] else self._look(X[rows]) for rows in pieces]
+        )
+
+    def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        """Learn rows one after the other, those without a label that counts left out."""
+        known = np.broadcast_to(mask.any(axis=-1), len(Y))
+        if known.all():
+            self._teach(X, Y, mask)
+        elif known.any():
+            self._teach(X[known], Y[known], mask[known])
 
     @abstractmethod
-    def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        """Learn rows one after the other."""
+    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
+        """Answer about rows and learn them, one after the other."""
+
+    @abstractmethod
+    def _look(self, X: Features) -> Answers:
+        """Answer about rows of the stream that are not learnt."""
+
+    @abstractmethod
+    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        """Learn rows, one after the other."""
 
     def _ask(self, X: Features) -> tuple[Any, Any]:
         estimator = self.estimator
@@ -164,17 +191,23 @@ class ChunkLearner(Learner):
             self.estimator.begin(_plain(X)[:1], Y[:1])
             self._can_answer = True
 
-    def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
-        """Answer and learn in one call."""
+    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
         X = _plain(X)
         with self._meter.block(), self._meter.phase("online"):
             decided, proba = self.estimator.predict_then_fit(X, Y, **self._told(mask))
         self._can_answer = True
         return self._read(decided, proba, len(Y))
 
-    def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        """Learn rows in one call."""
-        self.test_then_train(X, Y, mask)
+    def _look(self, X: Features) -> Answers:
+        if not self._can_answer:
+            return no_answers(X.shape[0], self._n_labels)
+        X = _plain(X)
+        with self._meter.block(), self._meter.phase("online"):
+            answers = self._ask(X)
+        return self._read(*answers, X.shape[0])
+
+    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        self._meet(X, Y, mask)
 
 
 class RowLearner(Learner):
@@ -192,8 +225,7 @@ class RowLearner(Learner):
     def begin(self, X: Features, Y: Indicator) -> None:
         """Do nothing: in scikit-learn's contract there is no answer before the first row is learnt."""
 
-    def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
-        """Loop over rows: predict, then learn."""
+    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
         X, answers = _plain(X), []
         with self._meter.block():
             for i in range(len(Y)):
@@ -201,8 +233,12 @@ class RowLearner(Learner):
                 self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
         return join_answers(answers)
 
-    def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        """Loop over rows."""
+    def _look(self, X: Features) -> Answers:
+        X = _plain(X)
+        with self._meter.block():
+            return join_answers([self._test(X[i : i + 1]) for i in range(X.shape[0])])
+
+    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
         X = _plain(X)
         with self._meter.block():
             for i in range(len(Y)):

@@ -41,9 +41,14 @@ class Scored(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Sums over the rows of a piece of a stream, from which every score follows."""
+    """Sums over the rows of a piece of a stream, from which every score follows.
+
+    Labels can be missing or late, so that none counts in a row (it is not scored), or fewer than k (it is not ranked).
+    """
 
     n_rows: int
+    n_scored: int
+    n_ranked: int
     counts: LabelCounts
     rmse: float
     hits_at_k: int
@@ -62,7 +67,7 @@ def tally(scored: Scored, k: int) -> Tally:
     Parameters
     ----------
     scored : Scored
-        At least one row, and at least k labels that count in each.
+        At least one row.
     k : int
         Number of best-scored labels.
 
@@ -71,13 +76,17 @@ def tally(scored: Scored, k: int) -> Tally:
     Tally
         Counts of decisions per label, and sums over rows.
     """
-    (decided, proba), n_rows = scored.answers, len(scored.Y)
-    return Tally(
-        n_rows,
-        label_counts(scored.Y, decided, label_mask=scored.mask),
-        n_rows * rmse(scored.Y, proba, label_mask=scored.mask),
-        round(n_rows * k * precision_at_k(scored.Y, proba, k, label_mask=scored.mask)),
-    )
+    n_rows = len(scored.Y)
+    n_counted = np.broadcast_to(scored.mask.sum(axis=-1), n_rows)
+    ranked = np.flatnonzero(n_counted >= k)
+    n_scored, n_ranked = int(np.count_nonzero(n_counted)), len(ranked)
+    if not n_scored:
+        nothing = np.zeros(scored.Y.shape[1], dtype=np.int64)
+        return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0)
+    (decided, proba), mask = scored.answers, scored.mask
+    counts = label_counts(scored.Y, decided, label_mask=mask)
+    errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
+    return Tally(n_rows, n_scored, n_ranked, counts, errors, _hits(scored, k, ranked) if n_ranked else 0)
 
 
 class CumulativeSums:
@@ -94,8 +103,9 @@ class CumulativeSums:
     """
 
     def __init__(self, pieces: Sequence[Tally], k: int, one_class: OneClass) -> None:
-        n_rows, counts, errors, hits = zip(*pieces, strict=True)
+        n_rows, n_scored, n_ranked, counts, errors, hits = zip(*pieces, strict=True)
         self._ends, self._errors, self._hits = (_accumulate(np.array(part)) for part in (n_rows, errors, hits))
+        self._n_scored, self._n_ranked = (_accumulate(np.array(part)) for part in (n_scored, n_ranked))
         self._counts = [_accumulate(part) for part in _parts(stack_counts(counts))]
         self._k = k
         self._one_class = one_class
@@ -103,12 +113,12 @@ class CumulativeSums:
     def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
         """Give the scores over stretches of the stream; all numbers must be ends of pieces, or 0."""
         left, right = np.searchsorted(self._ends, starts), np.searchsorted(self._ends, stops)
-        n_rows = self._ends[right] - self._ends[left]
+        n_scored, n_ranked = (sums[right] - sums[left] for sums in (self._n_scored, self._n_ranked))
         counts = LabelCounts(*(part[right] - part[left] for part in self._counts))
         return {
             "ba_macro": ba_macro_from_counts(counts, one_class=self._one_class),
-            "rmse": (self._errors[right] - self._errors[left]) / n_rows,
-            "precision_at_k": (self._hits[right] - self._hits[left]) / (self._k * n_rows),
+            "rmse": _mean(self._errors[right] - self._errors[left], n_scored),
+            "precision_at_k": _mean(self._hits[right] - self._hits[left], self._k * n_ranked),
         }
 
 
@@ -134,6 +144,18 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
         return dict.fromkeys(METRICS, float("nan"))
     sums = CumulativeSums([tally(scored, k)], k, one_class)
     return {name: float(values[0]) for name, values in sums.between([0], [n_rows]).items()}
+
+
+def _hits(scored: Scored, k: int, ranked: npt.NDArray[np.intp]) -> int:
+    """Count the relevant labels among the k best-scored ones of the rows in which k labels count."""
+    if len(ranked) < len(scored.Y):
+        decided, proba = scored.answers
+        scored = Scored(scored.Y[ranked], Answers(decided[ranked], proba[ranked]), scored.mask[ranked])
+    return round(len(ranked) * k * precision_at_k(scored.Y, scored.answers.proba, k, label_mask=scored.mask))
+
+
+def _mean(sums: Floats, n: npt.NDArray[np.int64]) -> Floats:
+    return np.asarray(np.divide(sums, n, out=np.full(len(sums), np.nan), where=n > 0))
 
 
 def _parts(counts: LabelCounts) -> tuple[npt.NDArray[np.int64], ...]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mlstream.generators import missing_labels
 from mlstream.protocol.label_space import CountedLabels
 from tests.mlstream.protocol.slow import counted
 from tests.mlstream.protocol.streams import make_stream
@@ -42,3 +43,15 @@ def test_labels_of_a_task_that_comes_in_the_middle_of_an_experience_count_from_i
     entry = int(np.argmax(stream.experiences[0].task_ids == 1))
     assert mask[:entry].sum(axis=1).tolist() == [3] * entry
     assert mask[entry:].all()
+
+
+@pytest.mark.parametrize("label_space", ["task", "seen", "all"])
+@pytest.mark.parametrize("per", ["label", "row"])
+def test_labels_that_are_missing_count_nowhere(label_space, per):
+    stream = missing_labels(STREAM, rate=0.4, per=per, seed=1)
+    whole = CountedLabels(STREAM, label_space).online()
+    torn = CountedLabels(stream, label_space).online()
+    for before, found, old, new in zip(whole, torn, STREAM, stream, strict=True):
+        lost = by_row(old.label_mask, old) & ~by_row(new.label_mask, new)
+        assert lost.any()
+        np.testing.assert_array_equal(by_row(found, new), by_row(before, old) & ~lost)

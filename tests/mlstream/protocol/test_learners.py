@@ -46,6 +46,33 @@ def test_learning_a_mixed_experience_is_learning_its_rows_one_by_one(estimator):
     np.testing.assert_array_equal(learner.predict(FIRST.X).proba, alone.predict_proba(FIRST.X))
 
 
+@pytest.mark.parametrize("estimator", [Logistic(), Logistic(targeted=True), Online(), Targeted()])
+def test_a_row_of_which_no_label_counts_is_answered_and_not_learnt(estimator):
+    mask = MIXED.label_mask.copy()
+    mask[[0, 3, 4, len(MIXED) - 1]] = False
+    met, taught, alone = learner_of(estimator), learner_of(estimator), fresh(estimator, 0)
+    answers, learnt = met.test_then_train(MIXED.X, MIXED.Y, mask), False
+    taught.learn(MIXED.X, MIXED.Y, mask)
+    for i in range(len(MIXED)):
+        if learnt:
+            np.testing.assert_array_equal(answers.proba[i], alone.predict_proba(MIXED.X[i : i + 1])[0])
+        if mask[i].any():
+            told = {"label_mask": mask[i : i + 1]} if getattr(estimator, "uses_task", False) else {}
+            alone.partial_fit(MIXED.X[i : i + 1], MIXED.Y[i : i + 1], **told)
+            learnt = True
+    for learner in (met, taught):
+        np.testing.assert_array_equal(learner.predict(FIRST.X).proba, alone.predict_proba(FIRST.X))
+
+
+@pytest.mark.parametrize("estimator", [Logistic(), Online()])
+def test_nothing_is_learnt_where_no_label_ever_counts(estimator):
+    learner = learner_of(estimator)
+    nothing = np.zeros(STREAM.n_labels, dtype=bool)
+    assert not learner.test_then_train(FIRST.X, FIRST.Y, nothing).proba.any()
+    learner.learn(FIRST.X, FIRST.Y, nothing)
+    assert not learner.predict(FIRST.X).proba.any()
+
+
 def test_a_learner_that_trains_before_it_tests_is_believed_only_where_it_says_so():
     # The chunk path believes `predict_then_fit`; the laws of estimators/checks.py are what refuses such a learner.
     honest, peeking = learner_of(Logistic()), learner_of(Peeker())

@@ -46,6 +46,23 @@ def test_scores_are_those_of_a_loop_and_of_scikit_learn():
     assert [found["ba_macro"], found["rmse"], found["precision_at_k"]] == pytest.approx(score_slowly(rows, 2))
 
 
+@given(st.integers(0, 200), st.integers(1, 3))
+def test_rows_with_too_few_labels_that_count_are_left_out(seed, k):
+    scored = draw(seed)
+    kept = np.random.default_rng(seed).random((40, 5)) < 0.3
+    scored = scored._replace(mask=kept)
+    rows = list(zip(scored.Y, scored.answers.decided, scored.answers.proba, kept, strict=True))
+    found = score(scored, k, "skip")
+    errors = [score_slowly([row], 1)[1] for row in rows if row[3].any()]
+    precisions = [score_slowly([row], k)[2] for row in rows if row[3].sum() >= k]
+    assert found["rmse"] == pytest.approx(np.mean(errors))
+    assert found["precision_at_k"] == pytest.approx(np.mean(precisions) if precisions else np.nan, nan_ok=True)
+    pieces = [tally(scored.rows(row, row + 1), k) for row in range(40)]
+    sums = CumulativeSums(pieces, k, "skip").between([0], [40])
+    for name, value in found.items():
+        assert sums[name][0] == pytest.approx(value, nan_ok=True)
+
+
 @pytest.mark.parametrize("one_class", ["skip", "recall", "river"])
 def test_the_convention_for_one_class_labels_is_passed_on(one_class):
     scored = draw(1)._replace(Y=np.ones((40, 5), np.uint8))

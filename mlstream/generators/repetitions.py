@@ -102,17 +102,13 @@ def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
 def _visits(stream: Stream) -> list[int]:
     present = stream.order
     if (present.sum(axis=1) != 1).any():
-        raise ValueError(
-            f"Every experience must hold one task to be moved. Got {stream.card.name!r}, which mixes them."
-        )
+        raise ValueError(f"Every experience must hold one task to be moved. Got a mixture in {stream.card.name!r}.")
     visits: list[int] = present.argmax(axis=1).tolist()
     counts = Counter(visits)
     if len(set(counts.values())) > 1:
         raise ValueError(f"Every task must be visited equally often to change places. Got {dict(counts)}.")
     if stream.card.drifts:
-        raise ValueError(
-            f"A stream must have no drifts on its card to be put in another order. Got {stream.card.name!r}."
-        )
+        raise ValueError(f"A stream must have no drifts on its card to be reordered. Got {len(stream.card.drifts)}.")
     return visits
 
 
@@ -130,10 +126,10 @@ def _require_resplittable(stream: Stream, n_repeated: int) -> None:
         )
 
 
-def _stack(parts: Sequence[Features]) -> Features:
+def _stack(parts: Sequence[Any]) -> Features:
     if sparse.issparse(parts[0]):
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return np.concatenate(parts)
+    return np.asarray(np.concatenate(parts))
 
 
 def _with_card(stream: Stream, parts: StreamParts, name: str, what: str, seed: int) -> Stream:

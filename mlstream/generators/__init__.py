@@ -2,6 +2,7 @@
 
 from mlstream.generators.carving import carve_environments
 from mlstream.generators.clustering import task_stream
+from mlstream.generators.delay import delayed_labels
 from mlstream.generators.drifting import drifting_stream
 from mlstream.generators.environments import environment_stream
 from mlstream.generators.hats import hat_and_shirt_stream
@@ -30,6 +31,7 @@ __all__ = [
     "SCENARIOS",
     "Suggestion",
     "carve_environments",
+    "delayed_labels",
     "discover_hierarchy",
     "draw_suggestion",
     "drifting_stream",

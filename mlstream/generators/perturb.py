@@ -11,12 +11,10 @@ import numpy.typing as npt
 from pydantic import JsonValue
 from scipy import sparse
 
-from mlstream.cards import DropCard, GeneratorCard
-from mlstream.description import describe_again
 from mlstream.generators._checks import require_choice, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.drift_truth import carry_drifts
-from mlstream.stream import Experience, Features, Index, Mask, Stream, StreamParts
+from mlstream.generators.perturbed import perturbed_stream
+from mlstream.stream import Experience, Features, Index, Mask, Stream
 
 Change = Callable[[Experience, np.random.Generator], Experience]
 
@@ -226,30 +224,12 @@ def rare_labels(stream: Stream, *, keep: Mapping[str, float], seed: int = 0) -> 
 
 
 def _perturb(stream: Stream, change: Change, name: str, parameters: dict[str, JsonValue], seed: int) -> Stream:
-    """Change every experience, and write on the card what was changed and the recipe of the stream before."""
+    """Change every experience, each with a source of randomness of its own."""
     experiences = tuple(
         change(experience, generator_for(Purpose.PERTURBING, require_seed(seed), number))
         for number, experience in enumerate(stream)
     )
-    for number, experience in enumerate(experiences):
-        if not len(experience):
-            raise ValueError(f"Every experience must keep a row. Got none in experience {number} after {name}.")
-    parts = StreamParts(stream.tasks, experiences, stream.evaluation_sets)
-    words = name.replace("_", " ")
-    recipe = GeneratorCard(
-        name=name, parameters={**parameters, "base": stream.card.generator.model_dump(mode="json")}, seed=seed
-    )
-    card = describe_again(
-        stream.card,
-        parts,
-        name=f"{stream.card.name}-{name.replace('_', '-')}",
-        description=f"{stream.card.description} Learning rows have {words}.",
-        generator=recipe,
-    )
-    lost = stream.n_samples - sum(len(experience) for experience in experiences)
-    drops = [DropCard(what="rows", reason=words, count=lost)] if lost > 0 else []
-    drifts = carry_drifts(stream, experiences)
-    return Stream(parts, card.model_copy(update={"drops": [*card.drops, *drops], "drifts": drifts}))
+    return perturbed_stream(stream, experiences, name, parameters, seed)
 
 
 def _take(experience: Experience, rows: Index) -> Experience:

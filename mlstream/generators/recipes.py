@@ -8,6 +8,7 @@ from mlstream.cards import GeneratorCard
 from mlstream.generators import perturb, repetitions
 from mlstream.generators.carving import carve_environments
 from mlstream.generators.clustering import task_stream
+from mlstream.generators.delay import delayed_labels
 from mlstream.generators.drifting import drifting_stream
 from mlstream.generators.environments import environment_stream
 from mlstream.generators.hats import hat_and_shirt_stream
@@ -31,6 +32,7 @@ FROM_NOTHING: dict[str, Generator] = {
     "multiplier_stream": multiplier_stream,
 }
 FROM_STREAMS: dict[str, Generator] = {
+    "delayed_labels": delayed_labels,
     "duplicated_rows": perturb.duplicated_rows,
     "missing_features": perturb.missing_features,
     "missing_labels": perturb.missing_labels,

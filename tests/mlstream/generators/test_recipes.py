@@ -8,6 +8,7 @@ from mlstream.description import hash_data
 from mlstream.generators import (
     GENERATORS,
     carve_environments,
+    delayed_labels,
     drifting_stream,
     duplicated_rows,
     environment_stream,
@@ -51,6 +52,7 @@ STREAMS = {
     "environment_stream": lambda: environment_stream(("train", "test"), n_rows=40, encoding="numeric", seed=5),
     "hat_and_shirt_stream": lambda: hat_and_shirt_stream(n_copies=2, seed=1),
     "scenario_stream": lambda: scenario_stream(TABLE, "blurred-boundary", n_tasks=2, seed=1),
+    "delayed_labels": lambda: delayed_labels(base(), delay={"y1": 3, "y2": 9}, jitter=4, seed=1),
     "duplicated_rows": lambda: duplicated_rows(base(), rate=0.5, seed=1),
     "missing_features": lambda: missing_features(base(), rate=0.5, seed=1),
     # A stream made of a stream made of a stream.

@@ -8,14 +8,22 @@ from contextlib import contextmanager
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from mlstream.cards import StreamCard, TaskCard
-from mlstream.datasets import DatasetEntry
 from mlstream.diagnosis import Diagnosis, LabelDiagnosis
 from mlstream.protocol.campaign import CampaignProgress
 from mlstream.protocol.results import RunResult
+from mlstream.registry import DatasetEntry
 from mlstream.task_distances import Distances
 
 _LEVELS = " ░▒▓█"
@@ -131,6 +139,25 @@ def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as bars:
         yield _Bars(bars)
+
+
+@contextmanager
+def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show how far downloads are: one bar each on a terminal, nothing elsewhere."""
+    console = Console(highlight=False, stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bars:
+        rows: dict[str, TaskID] = {}
+
+        def show(url: str, n_bytes: int, n_bytes_in_all: int) -> None:
+            if url not in rows:
+                rows[url] = bars.add_task(url.rpartition("/")[2], total=n_bytes_in_all)
+            bars.update(rows[url], completed=n_bytes)
+
+        yield show
 
 
 class _Bars:

@@ -3,20 +3,70 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, Literal
 
 from mlstream.formats.content import PACKED
 
+TableKind = Literal["labels", "class first", "class last"]
+
 _FOLDER = "MLSTREAM_DATA"
-_PUBLIC = "Public research data (MULAN, MEKA and KDIS collections); no licence file of its own."
-_MIT = "MIT (github.com/eliot-leguy/OSC-MLC)"
-_YEAST = "Elisseeff, Weston: A kernel method for multi-labelled classification. NIPS 14, 2001."
-_SYNTHETIC = (
-    "Peuzet, Kuntz, Meyer, Lemaire, Le Mau: Apprentissage multi-labels et multi-tâches en continu pour données "
-    "tabulaires. EGC 2025."
-)
+_CACHE = "MLSTREAM_CACHE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """An address that a file can be had from.
+
+    Parameters
+    ----------
+    url : str
+        The address, http or https.
+    sha256 : str
+        Hash of what it sends, packed or not.
+    n_bytes : int
+        Bytes that it sends.
+    """
+
+    url: str
+    sha256: str
+    n_bytes: int
+
+    @property
+    def file_name(self) -> str:
+        """Last part of the address."""
+        return self.url.rpartition("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFile:
+    """A file of a table.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, which may be packed (.gz, .bz2, .xz) where it lies.
+    sha256 : str
+        Hash of its content, unpacked.
+    n_bytes : int
+        Size of its content, unpacked.
+    downloads : tuple of Download
+        Addresses to try in turn; empty if none is known.
+    """
+
+    name: str
+    sha256: str
+    n_bytes: int
+    downloads: tuple[Download, ...] = ()
+
+    def find_in(self, folder: Path) -> Path | None:
+        """Look the file up anywhere below a folder, packed or not."""
+        names = [self.name + suffix for suffix in ("", *PACKED)]
+        return next((path for name in names for path in sorted(folder.rglob(name))), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,24 +77,24 @@ class DatasetEntry:
     ----------
     name : str
         What `load_dataset` takes.
-    file : str
-        Name of its file, which may be packed (.gz, .bz2, .xz) where it lies.
-    sha256 : str
-        Hash of the file's content, unpacked.
-    labels : int
-        Label columns: the first n, or the last n if negative.
+    files : tuple of DataFile
+        Its files; the rows of one follow those of the other.
+    table : {"labels", "class first", "class last"}
+        How to parse it: a multi-label table; or a table of one class a row, which is the first or the last column.
+    labels : int, tuple of str or None
+        Label columns of a multi-label table: the first n, the last n if negative, or their names.
     n_samples, n_features, n_labels : int
-        Its size.
+        Its size; each class is a label.
     licence, citation : str
         Terms of use, and what to cite.
     package : str
-        Name of the installed package and the folder in it that holds the file; empty for files of a local folder.
+        Name of the installed package and the folder in it that holds the files; empty for all others.
     """
 
     name: str
-    file: str
-    sha256: str
-    labels: int
+    files: tuple[DataFile, ...]
+    table: TableKind = "labels"
+    labels: int | tuple[str, ...] | None = None
     n_samples: int
     n_features: int
     n_labels: int
@@ -54,30 +104,50 @@ class DatasetEntry:
 
     @property
     def where(self) -> str:
-        """Where the file is, or what to do to have it."""
-        path = self.find()
-        if path is not None:
-            return f"embedded ({self.package.partition('/')[0]})" if self.package else str(path)
-        return f"set {_FOLDER} to a folder that holds {self.file}"
+        """Where its files are, or what to do to have them."""
+        paths = self.find()
+        if paths is not None:
+            return f"embedded ({self.package.partition('/')[0]})" if self.package else str(paths[0])
+        put = f"set {_FOLDER} to a folder that holds {' and '.join(file.name for file in self.files)}"
+        return f"mlstream datasets fetch {self.name}, or {put}" if self.is_downloadable else put
 
-    def find(self) -> Path | None:
-        """Look the file up: in its package, or anywhere in the folder that the variable MLSTREAM_DATA names."""
-        folder = _folder_in_package(self.package) if self.package else os.environ.get(_FOLDER)
-        if not folder:
-            return None
-        names = [self.file + suffix for suffix in ("", *PACKED)]
-        return next((path for name in names for path in sorted(Path(folder).rglob(name))), None)
+    @property
+    def is_downloadable(self) -> bool:
+        """Whether an address is known for each of its files."""
+        return all(file.downloads for file in self.files)
 
-    def require(self) -> Path:
-        """Look the file up, and say what to do if it is not there."""
-        path = self.find()
-        if path is None:
-            place = f"the package {self.package}" if self.package else f"the folder that {_FOLDER} names"
-            got = f"{_FOLDER}={os.environ[_FOLDER]}" if _FOLDER in os.environ else f"no variable {_FOLDER}"
-            raise FileNotFoundError(
-                f"Data set {self.name!r} must be in {place}, as {self.file} ({', '.join(PACKED)}). Got {got}."
-            )
-        return path
+    @property
+    def cache(self) -> Path:
+        """Folder that downloads of its files are kept in."""
+        return cache_folder() / self.name
+
+    def locate(self, file: DataFile) -> Path | None:
+        """Look one of its files up: in its package, below the folder that MLSTREAM_DATA names, among the downloads."""
+        folders = [_folder_in_package(self.package)] if self.package else [_local_folder(), self.cache]
+        return next((path for folder in folders if folder and (path := file.find_in(folder))), None)
+
+    def find(self) -> tuple[Path, ...] | None:
+        """Look all its files up; None if one is missing."""
+        paths = [self.locate(file) for file in self.files]
+        return tuple(path for path in paths if path) if all(paths) else None
+
+    def require(self) -> tuple[Path, ...]:
+        """Look all its files up, and say what to do if one is not there."""
+        paths = self.find()
+        if paths is None:
+            raise FileNotFoundError(self.missing())
+        return paths
+
+    def missing(self) -> str:
+        """Say what to do to have its files."""
+        return f"Data set {self.name!r} must be {self._wanted()}. Got {_got()}."
+
+    def _wanted(self) -> str:
+        names = " and ".join(file.name for file in self.files)
+        if self.package:
+            return f"in the package {self.package}, as {names}"
+        fetched = f"fetched by `mlstream datasets fetch {self.name}`, or " if self.is_downloadable else ""
+        return f"{fetched}in the folder that {_FOLDER} names, as {names} ({', '.join(PACKED)})"
 
 
 def list_datasets() -> tuple[DatasetEntry, ...]:
@@ -86,14 +156,66 @@ def list_datasets() -> tuple[DatasetEntry, ...]:
     Returns
     -------
     tuple of DatasetEntry
-        Name, size, terms of use and citation of each; `where` says where its file is or what to do to have it.
+        Name, size, terms of use and citation of each; `where` says where its files are or what to do to have them.
 
     Examples
     --------
     >>> [entry.name for entry in list_datasets()][:3]
     ['yeast', 'yeast-osc-mlc', 'scene']
     """
-    return _ENTRIES
+    return _entries()
+
+
+def find_entry(name: str) -> DatasetEntry:
+    """Look an entry up by its name, and list the names if it is none of them."""
+    entries = {entry.name: entry for entry in list_datasets()}
+    if name not in entries:
+        raise ValueError(f"name must be one of {', '.join(entries)}. Got {name!r} instead.")
+    return entries[name]
+
+
+def cache_folder() -> Path:
+    """Folder of all downloads: what MLSTREAM_CACHE names, or the place that the system keeps for such files."""
+    if folder := os.environ.get(_CACHE):
+        return Path(folder)
+    import pooch
+
+    return Path(pooch.os_cache("mlstream"))
+
+
+@cache
+def _entries() -> tuple[DatasetEntry, ...]:
+    content = tomllib.loads(Path(__file__).with_name("registry.toml").read_text(encoding="utf-8"))
+    return tuple(_read_entry(record, content) for record in content["dataset"])
+
+
+def _read_entry(record: dict[str, Any], content: dict[str, Any]) -> DatasetEntry:
+    labels = record.get("labels")
+    return DatasetEntry(
+        **record
+        | {
+            "files": tuple(_read_file(file) for file in record["files"]),
+            "labels": tuple(labels) if isinstance(labels, list) else labels,
+            "licence": content["licences"][record["licence"]],
+            "citation": content["citations"][record["citation"]],
+        }
+    )
+
+
+def _read_file(record: dict[str, Any]) -> DataFile:
+    # What an address sends is the file itself unless it says otherwise.
+    plain = {"sha256": record["sha256"], "n_bytes": record["n_bytes"]}
+    downloads = tuple(Download(**plain | download) for download in record.get("downloads", ()))
+    return DataFile(**record | {"downloads": downloads})
+
+
+def _local_folder() -> Path | None:
+    folder = os.environ.get(_FOLDER)
+    return Path(folder) if folder else None
+
+
+def _got() -> str:
+    return f"{_FOLDER}={os.environ[_FOLDER]}" if os.environ.get(_FOLDER) else f"no variable {_FOLDER}"
 
 
 def _folder_in_package(package: str) -> Path | None:
@@ -102,109 +224,3 @@ def _folder_in_package(package: str) -> Path | None:
     spec = find_spec(name)
     locations = (spec.submodule_search_locations if spec else None) or []
     return next((Path(location) / folder for location in locations), None)
-
-
-_ENTRIES = (
-    DatasetEntry(
-        name="yeast",
-        file="yeast.csv",
-        sha256="fd17cb9b53acaaf5e82a9e0795e2667167775915c0e32c1f6fe0fadb0d3bd703",
-        labels=-14,
-        n_samples=2417,
-        n_features=103,
-        n_labels=14,
-        licence=_PUBLIC,
-        citation=_YEAST,
-        package="river/datasets",
-    ),
-    DatasetEntry(
-        name="yeast-osc-mlc",
-        file="Yeast.arff",
-        sha256="2795953dbbcaf8a53b1cbf5376ed3153e6c240a942763a3f927c05b452d3abb1",
-        labels=14,
-        n_samples=2417,
-        n_features=103,
-        n_labels=14,
-        licence=_PUBLIC,
-        citation=_YEAST,
-    ),
-    DatasetEntry(
-        name="scene",
-        file="Scene.arff",
-        sha256="39282e8ce59ae7b544bd87cd94cdce8f398e94d3dd5cf44b8d4a81492ae894fa",
-        labels=6,
-        n_samples=2407,
-        n_features=294,
-        n_labels=6,
-        licence=_PUBLIC,
-        citation="Boutell, Luo, Shen, Brown: Learning multi-label scene classification. "
-        "Pattern Recognition 37(9), 2004.",
-    ),
-    DatasetEntry(
-        name="slashdot",
-        file="Slashdot.arff",
-        sha256="5b1ff02219fb0d1b33d9d8cf86f69a222f95f59a89b13f61e245e2289c54d1bf",
-        labels=22,
-        n_samples=3782,
-        n_features=1079,
-        n_labels=22,
-        licence=_PUBLIC,
-        citation="Read, Pfahringer, Holmes, Frank: Classifier chains for multi-label classification. "
-        "Machine Learning 85(3), 2011.",
-    ),
-    DatasetEntry(
-        name="reuters-k500",
-        file="Reuters-K500.arff",
-        sha256="d7813a2d83e5909380a98219ec42ef46dd1df48003c986c2cd2a1e35dba4826e",
-        labels=103,
-        n_samples=6000,
-        n_features=500,
-        n_labels=103,
-        licence=_PUBLIC,
-        citation="Read: Scalable multi-label classification. University of Waikato, 2010.",
-    ),
-    DatasetEntry(
-        name="20ng",
-        file="20NG-F.arff",
-        sha256="25e12aa11aa37ffedc3bc60460a2875227a80dd5dacd43ce45f5651629611208",
-        labels=20,
-        n_samples=19300,
-        n_features=1006,
-        n_labels=20,
-        licence=_PUBLIC,
-        citation="Lang: NewsWeeder: learning to filter netnews. ICML 1995.",
-    ),
-    DatasetEntry(
-        name="synthetic_monolab",
-        file="synthetic_monolab.arff",
-        sha256="c644f50fd1f1ba480a0dc6d577ed11530992bfb94003fbc219fa1efaf4495757",
-        labels=-4,
-        n_samples=4000,
-        n_features=4,
-        n_labels=4,
-        licence=_MIT,
-        citation=_SYNTHETIC,
-    ),
-    DatasetEntry(
-        name="synthetic_bilab",
-        file="synthetic_bilab.arff",
-        sha256="32356e3b94c7aea657711a8d55b1d950b50576fc48c5b079a9cc1187e5a762d2",
-        labels=-4,
-        n_samples=4000,
-        n_features=4,
-        n_labels=4,
-        licence=_MIT,
-        citation=_SYNTHETIC,
-    ),
-    DatasetEntry(
-        name="synthetic_rand",
-        file="synthetic_rand.arff",
-        sha256="4a344893cb61c84d0d60acb03d32c4052050164123ee89f9de1d4999942899d9",
-        labels=-4,
-        n_samples=4000,
-        n_features=4,
-        n_labels=4,
-        licence=_MIT,
-        citation=_SYNTHETIC,
-    ),
-)

@@ -17,7 +17,6 @@ app = typer.Typer(
 
 COMMANDS = (
     running.demo,
-    publishing.datasets,
     making.generate,
     making.scenario,
     making.synthesise,
@@ -32,6 +31,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(publishing.datasets, name="datasets")
 
 
 def main() -> NoReturn:

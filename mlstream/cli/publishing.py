@@ -9,13 +9,40 @@ import typer
 
 from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_absent
 
+datasets = typer.Typer(help="List the tables that can be named instead of a path, and download them.")
 
-def datasets() -> None:
-    """List the tables that can be named instead of a path."""
+
+@datasets.callback(invoke_without_command=True)
+def list_if_alone(context: typer.Context) -> None:
+    """List the tables unless a command says otherwise."""
+    if context.invoked_subcommand is None:
+        list_tables()
+
+
+@datasets.command("list")
+def list_tables() -> None:
+    """List the tables that can be named, and where each is or how to have it."""
     from mlstream import console
-    from mlstream.datasets import list_datasets
+    from mlstream.registry import list_datasets
 
     console.show_datasets(list_datasets())
+
+
+@datasets.command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Names that `mlstream datasets list` shows.")],
+    offline: Annotated[
+        bool | None, typer.Option("--offline/--online", help="Open no connection; by default as MLSTREAM_OFFLINE says.")
+    ] = None,
+) -> None:
+    """Download tables that are not on this machine; what was begun is continued, and hashes are compared."""
+    from mlstream import console
+    from mlstream.downloads import fetch_dataset
+
+    with console.download_progress() as progress:
+        for name in names:
+            paths = fetch_dataset(name, offline=offline, progress=progress)
+            console.say(f"{name}: {', '.join(map(str, paths))}")
 
 
 def publish(

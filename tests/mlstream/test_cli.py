@@ -72,9 +72,21 @@ def test_help_names_every_command_and_imports_nothing_slow():
     assert all(command in done.stdout for command in commands)
 
 
-def test_datasets_lists_what_is_embedded(capsys):
-    assert call("datasets") == 0
-    assert "yeast" in capsys.readouterr().out
+@pytest.mark.parametrize("arguments", [(), ("list",)])
+def test_datasets_lists_what_is_embedded(arguments, capsys):
+    assert call("datasets", *arguments) == 0
+    assert "embedded (river)" in capsys.readouterr().out
+
+
+def test_datasets_fetch_says_where_files_are_or_what_to_do(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("MLSTREAM_DATA", raising=False)
+    monkeypatch.setenv("MLSTREAM_CACHE", str(tmp_path))
+    assert call("datasets", "fetch", "yeast") == 0
+    assert capsys.readouterr().out.rstrip().endswith("yeast.csv.gz")
+    assert call("datasets", "fetch", "mediamill", "--offline") == 1
+    assert "No connection is allowed" in capsys.readouterr().err
+    monkeypatch.setenv("MLSTREAM_OFFLINE", "1")
+    assert call("datasets", "fetch", "scene") == 1
 
 
 def test_inspect_shows_tasks_and_schedule(stream_file, capsys):

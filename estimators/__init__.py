@@ -12,6 +12,7 @@ from estimators.checks import stream_checks
 from estimators.classifier_chain import ClassifierChain
 from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
+from estimators.multilabel_tree import MultiLabelHoeffdingTreeClassifier
 from estimators.neural import OnlineNeuralClassifier
 from estimators.pipeline import StreamPipeline
 from estimators.pragma import PragmaForestClassifier
@@ -32,6 +33,7 @@ __all__ = [
     "LabelCombination",
     "LastLabelsClassifier",
     "MeanLabelsClassifier",
+    "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
     "OnlineNeuralClassifier",
     "PragmaForestClassifier",

@@ -1,17 +1,25 @@
 """Draw a tree in Graphviz's language."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from estimators._kernels.grove import NONE, Grove
+from estimators._kernels.shared_tree import SharedTree
 from estimators._trees import TreeBank
 
 
 def dot(bank: TreeBank, tree: int, features: Sequence[str], classes: Sequence[str]) -> str:
     """Write one tree of a bank as a digraph."""
     grove, place = bank.find(tree)
-    lines = _lines(grove, int(grove.trees[place]["root"]), features, classes)
-    return "\n".join(["digraph tree {", '  node [shape=box, fontname="sans-serif"];', *lines, "}"])
+    root = int(grove.trees[place]["root"])
+    return _digraph(_lines(grove.nodes, root, features, lambda i: _class_text(grove, i, classes)))
+
+
+def dot_of_labels(tree: SharedTree, features: Sequence[str], labels: Sequence[str]) -> str:
+    """Write a tree of all labels as a digraph."""
+    return _digraph(_lines(tree.nodes, 0, features, lambda i: _label_text(tree, i, labels)))
 
 
 def class_weights(grove: Grove, i: int) -> list[tuple[int, float]]:
@@ -25,13 +33,17 @@ def class_weights(grove: Grove, i: int) -> list[tuple[int, float]]:
     return weights
 
 
-def _lines(grove: Grove, root: int, features: Sequence[str], classes: Sequence[str]) -> Iterator[str]:
+def _digraph(lines: Iterator[str]) -> str:
+    return "\n".join(["digraph tree {", '  node [shape=box, fontname="sans-serif"];', *lines, "}"])
+
+
+def _lines(nodes: Any, root: int, features: Sequence[str], leaf_text: Callable[[int], str]) -> Iterator[str]:
     waiting = [root]
     while waiting:
         i = waiting.pop()
-        node = grove.nodes[i]
+        node = nodes[i]
         if node["feature"] == NONE:
-            yield f'  n{i} [label="{_leaf_text(grove, i, classes)}"];'
+            yield f'  n{i} [label="{leaf_text(i)}"];'
             continue
         left, right = int(node["left"]), int(node["right"])
         yield f'  n{i} [label="{_escaped(features[node["feature"]])} <= {node["threshold"]:.6g}", style=rounded];'
@@ -40,13 +52,21 @@ def _lines(grove: Grove, root: int, features: Sequence[str], classes: Sequence[s
         waiting += [right, left]
 
 
-def _leaf_text(grove: Grove, i: int, classes: Sequence[str]) -> str:
+def _class_text(grove: Grove, i: int, classes: Sequence[str]) -> str:
     weights = class_weights(grove, i)
     if not weights:
         return "nothing learnt"
     winner, _ = max(weights, key=lambda pair: pair[1])
     counts = ", ".join(f"{_escaped(classes[code])}: {weight:.6g}" for code, weight in sorted(weights))
     return f"{_escaped(classes[winner])}\\n{counts}"
+
+
+def _label_text(tree: SharedTree, i: int, labels: Sequence[str]) -> str:
+    absent, present = tree.weights[i].T
+    if not (absent + present).any():
+        return "nothing learnt"
+    usual = ", ".join(_escaped(labels[j]) for j in np.flatnonzero(present > absent).tolist())
+    return f"{usual or 'no label'}\\nrows: {(absent + present).mean():.6g}"
 
 
 def _escaped(text: Any) -> str:

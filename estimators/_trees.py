@@ -1,23 +1,22 @@
 """Compiled trees for estimators: rows in blocks, trees in groups, a thread for each group."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
+from estimators._blocks import blocks, dense
 from estimators._gate import Features
 from estimators._kernels.grove import Grove, plant, size_bytes
 from estimators._kernels.hoeffding import SKIP, Lesson, Rules, answer, learn
 
-__all__ = ["SKIP", "UNLIMITED_DEPTH", "TreeBank"]
+__all__ = ["SKIP", "TreeBank", "tree_rules"]
 
 Array = npt.NDArray[Any]
 
-BLOCK = 2048
 # under so many values, starting threads takes longer than the work
 WORK_PER_THREAD = 200_000
 UNLIMITED_DEPTH = 2**31 - 1
@@ -62,9 +61,9 @@ class TreeBank:
         votes = np.empty((X.shape[0], self._n_trees, self.n_classes))
 
         def of_group(g: int) -> None:
-            for rows in _blocks(X):
+            for rows in blocks(X):
                 part = np.empty((rows.stop - rows.start, self._size(g), self.n_classes))
-                answer(self.groves[g], _dense(X[rows]), part)
+                answer(self.groves[g], dense(X[rows]), part)
                 votes[rows, self.groups[g]] = part
 
         self._in_threads(of_group, X)
@@ -93,11 +92,11 @@ class TreeBank:
         weights = NO_WEIGHTS if weight is None else weight
 
         def of_group(g: int) -> None:
-            for rows in _blocks(X):
+            for rows in blocks(X):
                 part = np.empty((len(votes[rows]), self._size(g), self.n_classes))
-                questions = NO_ROWS if asked is None else _dense(asked[rows])
+                questions = NO_ROWS if asked is None else dense(asked[rows])
                 own = np.ascontiguousarray(codes[rows, self.groups[g]], dtype=np.int64)
-                lesson = Lesson(questions, _dense(X[rows]), own, weights[rows])
+                lesson = Lesson(questions, dense(X[rows]), own, weights[rows])
                 self.groves[g] = learn(self.groves[g], lesson, self.rules, part)
                 votes[rows, self.groups[g]] = part
 
@@ -114,11 +113,16 @@ class TreeBank:
                 done.result()
 
 
-def _blocks(X: Features) -> Iterator[slice]:
-    for start in range(0, X.shape[0], BLOCK):
-        yield slice(start, min(start + BLOCK, X.shape[0]))
-
-
-def _dense(X: Features) -> Array:
-    """Return a block of rows as the kernels take them; of sparse rows no more than a block is ever dense."""
-    return np.ascontiguousarray(X.toarray() if isinstance(X, sparse.csr_array) else X, dtype=np.float64)
+def tree_rules(estimator: Any) -> Rules:
+    """Check the parameters of an estimator that say how trees grow, and return them as the compiled loops read them."""
+    for name, least in (("grace_period", 1), ("tau", 0), ("max_bytes", 0)):
+        if not getattr(estimator, name) >= least:
+            raise ValueError(f"{name} must be at least {least}. Got {getattr(estimator, name)!r} instead.")
+    if not 0 < estimator.delta <= 1:
+        raise ValueError(f"delta must be in (0, 1]. Got {estimator.delta!r} instead.")
+    if estimator.max_depth is not None and estimator.max_depth < 0:
+        raise ValueError(f"max_depth must be None or at least 0. Got {estimator.max_depth!r} instead.")
+    depth = UNLIMITED_DEPTH if estimator.max_depth is None else estimator.max_depth
+    return Rules(
+        float(estimator.grace_period), float(estimator.delta), float(estimator.tau), depth, float(estimator.max_bytes)
+    )

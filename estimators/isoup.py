@@ -1,19 +1,17 @@
 """iSOUP tree: one tree for all labels, whose leaves give numbers that are read as probabilities."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
+from estimators._blocks import blocks, dense
 from estimators._gate import Features
 from estimators._kernels import isoup
 from estimators.base import Mask, StreamClassifier
 
 Array = npt.NDArray[Any]
 
-BLOCK = 2048
 DIGITS = 1
 
 
@@ -104,8 +102,8 @@ class ISOUPTreeClassifier(StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         outputs = np.empty((X.shape[0], self.n_labels_))
-        for rows, block in _blocks(X):
-            isoup.answer(self.tree_, block, outputs[rows])
+        for rows in blocks(X):
+            isoup.answer(self.tree_, dense(X[rows]), outputs[rows])
         return _decided(outputs)
 
     def _predict_proba(self, X: Features) -> Array:
@@ -116,7 +114,8 @@ class ISOUPTreeClassifier(StreamClassifier):
         rules = isoup.Rules(float(self.grace_period), float(self.delta), float(self.tau), float(self.max_bytes))
         targets = Y.astype(np.float64)
         weights = np.empty(0) if weight is None else weight
-        for rows, block in _blocks(X):
+        for rows in blocks(X):
+            block = dense(X[rows])
             lesson = isoup.Lesson(block, _rounded(block), targets[rows], weights[rows])
             self.tree_ = isoup.learn(self.tree_, lesson, rules, outputs[rows])
 
@@ -124,14 +123,6 @@ class ISOUPTreeClassifier(StreamClassifier):
 def _decided(outputs: Array) -> tuple[Array, Array]:
     proba = np.nan_to_num(outputs, nan=0.0).clip(0, 1)
     return proba >= 0.5, proba
-
-
-def _blocks(X: Features) -> Iterator[tuple[slice, Array]]:
-    """Cut rows into blocks as the kernels take them; of sparse rows no more than a block is ever dense."""
-    for start in range(0, X.shape[0], BLOCK):
-        rows = slice(start, min(start + BLOCK, X.shape[0]))
-        block = X[rows].toarray() if isinstance(X, sparse.csr_array) else X[rows]
-        yield rows, np.ascontiguousarray(block, dtype=np.float64)
 
 
 def _rounded(X: Array) -> Array:

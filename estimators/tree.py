@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._gate import Features
 from estimators._kernels.hoeffding import Rules
 from estimators._tree_drawing import dot
-from estimators._trees import UNLIMITED_DEPTH, TreeBank
+from estimators._trees import TreeBank, tree_rules
 from estimators.base import Mask, StreamClassifier
 
 Array = npt.NDArray[Any]
@@ -133,15 +133,7 @@ class HoeffdingTreeClassifier(StreamClassifier):
     # ------------------------------------------------------------------ parts
     def rules(self) -> Rules:
         """Return the parameters as the compiled loops read them, after checking them."""
-        for name, least in (("grace_period", 1), ("tau", 0), ("max_bytes", 0)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} must be at least {least}. Got {getattr(self, name)!r} instead.")
-        if not 0 < self.delta <= 1:
-            raise ValueError(f"delta must be in (0, 1]. Got {self.delta!r} instead.")
-        if self.max_depth is not None and self.max_depth < 0:
-            raise ValueError(f"max_depth must be None or at least 0. Got {self.max_depth!r} instead.")
-        depth = UNLIMITED_DEPTH if self.max_depth is None else self.max_depth
-        return Rules(float(self.grace_period), float(self.delta), float(self.tau), depth, float(self.max_bytes))
+        return tree_rules(self)
 
     def _decide(self, votes: Array) -> tuple[Array, Array]:
         if self._target_.multilabel:

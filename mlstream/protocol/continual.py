@@ -15,7 +15,9 @@ from mlstream.protocol.scores import (
     ReferenceScores,
     ScoreBook,
     add_continual,
+    add_environments,
     add_frugality,
+    add_hierarchy,
     add_prequential,
     add_references,
 )
@@ -82,8 +84,10 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     RunResult
         The record, its status "done" or "capped". Scores: ``ba_macro``, ``rmse`` and ``precision_at_k`` over all rows;
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
-        ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. One that is not defined is None, and
-        ``undefined`` tells why.
+        ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
+        ``pw_js``, ``pw_js_mean``, ``jaccard`` and ``refinement_recall`` on the evaluation sets; where tasks are
+        environments, ``nce[NAME]`` in each of them, ``nce_worst`` and ``nce_worst_unseen``. One that is not defined is
+        None, and ``undefined`` tells why.
 
     Raises
     ------
@@ -163,6 +167,8 @@ def _record(
     book, R, order = ScoreBook(), run.R["ba_macro"], stream.order
     add_prequential(book, prequential)
     add_continual(book, R, order)
+    add_hierarchy(book, run.R, order)
+    add_environments(book, run.R, order, [task.name for task in stream.tasks])
     if bounds is not None:
         add_references(book, R, order, bounds)
     add_frugality(book, _total_energy(resources), description["settings"]["energy_unit"])

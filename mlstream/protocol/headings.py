@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,8 @@ class Heading:
     better: Better = "neither"
     meaning: str = ""
 
+
+_NCE = "Cross-entropy against the base rate of the environment: -1 is perfect, above 0 worse than the rate alone."
 
 METRICS = {
     "ba_macro": Heading("BA_macro", "higher", "Balanced accuracy, mean over labels; rows are predicted before learnt."),
@@ -38,9 +41,27 @@ METRICS = {
     "im": Heading("IM", "lower", "Intransigence: score of a joint model minus that right after learning a task."),
     "fwt_single": Heading("FWT, single", "higher", "Score on a task once learnt minus that of a model of it alone."),
     "acc_joint": Heading("ACC, joint", "neither", "A clone that learnt all experiences, shuffled: an upper bound."),
+    "pw_js": Heading(
+        "pw-JS", "higher", "Precision-weighted Jaccard similarity of label paths, mean over the tasks seen, at the end."
+    ),
+    "pw_js_mean": Heading("pw-JS, mean", "higher", "The same after each experience, mean over experiences."),
+    "jaccard": Heading("Jaccard", "higher", "Jaccard similarity of label sets, mean over the tasks seen, at the end."),
+    "refinement_recall": Heading("Refinement recall", "higher", "Share of the true subclasses that are predicted."),
+    "nce": Heading("NCE", "lower", _NCE),
+    "nce_worst": Heading("NCE, worst", "lower", f"{_NCE} In the environment where it is worst."),
+    "nce_worst_unseen": Heading("NCE, worst unseen", "lower", f"{_NCE} The worst of environments never learnt."),
 }
+_ENVIRONMENT = re.compile(r"nce\[(.*)\]")
 
 
 def heading(name: str) -> Heading:
-    """Describe a score; one that is not known here keeps its name and claims no direction."""
+    """Describe a score; one that is not known here keeps its name and claims no direction.
+
+    Examples
+    --------
+    >>> heading("nce[test-0]").title
+    'NCE, test-0'
+    """
+    if environment := _ENVIRONMENT.fullmatch(name):
+        return Heading(f"NCE, {environment[1]}", "lower", _NCE)
     return METRICS.get(name, Heading(name))

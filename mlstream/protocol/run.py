@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from mlstream.protocol.answers import Floats
+from mlstream.protocol.held_out import HeldOutScorer
 from mlstream.protocol.label_space import CountedLabels
 from mlstream.protocol.learners import Learner
 from mlstream.protocol.prequential import PrequentialScorer, plan_curves
 from mlstream.protocol.results import Curve
-from mlstream.protocol.scoring import METRICS, Scored, score
+from mlstream.protocol.scoring import Scored
 from mlstream.protocol.settings import Settings
 from mlstream.stream import Experience, Mask, Stream
 
@@ -26,6 +27,32 @@ _MOST_BEST_LABELS = 3
 def best_labels(stream: Stream) -> int:
     """Give the k of precision@k: 3, or the size of the smallest signature."""
     return min(_MOST_BEST_LABELS, *(int(task.signature.sum()) for task in stream.tasks))
+
+
+def meet(learner: Learner, experience: Experience, mask: Mask, chunk_size: int) -> Iterator[Scored]:
+    """Let a learner answer about an experience chunk by chunk, each before it is learnt.
+
+    Parameters
+    ----------
+    learner : Learner
+        What answers and learns; it is told the label mask of the experience, never that of the score.
+    experience : Experience
+        The rows.
+    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
+        The labels that count.
+    chunk_size : int
+        Rows per chunk.
+
+    Yields
+    ------
+    Scored
+        A chunk, with the answers about it.
+    """
+    for start in range(0, len(experience), chunk_size):
+        rows = slice(start, start + chunk_size)
+        Y, told = experience.Y[rows], experience.label_mask
+        answers = learner.test_then_train(experience.X[rows], Y, told[rows] if told.ndim == 2 else told)
+        yield Scored(Y, answers, mask[rows] if mask.ndim == 2 else mask)
 
 
 class Run:
@@ -54,8 +81,10 @@ class Run:
         self._k = best_labels(stream)
         plan = plan_curves([len(part) for part in stream], settings.n_checkpoints, settings.window)
         self._scorer = PrequentialScorer(plan, self._k, settings.one_class)
+        self._held_out = HeldOutScorer(stream.card, self._k, settings.one_class)
         self._n_rows_of_R = 0
-        self.R: dict[str, Floats] = {name: np.full((len(stream) + 1, stream.n_tasks), np.nan) for name in METRICS}
+        empty = np.full((len(stream) + 1, stream.n_tasks), np.nan)
+        self.R: dict[str, Floats] = {name: empty.copy() for name in self._held_out.names}
 
     @property
     def is_complete(self) -> bool:
@@ -82,23 +111,16 @@ class Run:
         self._measure(step=0)
         yield
         for step, (experience, mask) in enumerate(zip(self._stream, self._counted.online(), strict=True), start=1):
-            for start in range(0, len(experience), self._settings.chunk_size):
-                self._meet(experience, mask, start)
+            for scored in meet(self._learner, experience, mask, self._settings.chunk_size):
+                self._scorer.add(scored)
                 yield
             self._measure(step)
             yield
-
-    def _meet(self, experience: Experience, mask: Mask, start: int) -> None:
-        """Let the learner answer about a chunk, then learn it; it is never shown the mask of the score."""
-        rows = slice(start, start + self._settings.chunk_size)
-        Y, told = experience.Y[rows], experience.label_mask
-        answers = self._learner.test_then_train(experience.X[rows], Y, told[rows] if told.ndim == 2 else told)
-        self._scorer.add(Scored(Y, answers, mask[rows] if mask.ndim == 2 else mask))
 
     def _measure(self, step: int) -> None:
         """Fill a row of R."""
         for task, held_out in enumerate(self._stream.evaluation_sets):
             scored = Scored(held_out.Y, self._learner.predict(held_out.X), self._counted.held_out(step, task))
-            for name, value in score(scored, self._k, self._settings.one_class).items():
+            for name, value in self._held_out.score(scored).items():
                 self.R[name][step, task] = value
         self._n_rows_of_R += 1

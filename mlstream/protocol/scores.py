@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
 from mlstream.protocol.answers import Floats
+from mlstream.protocol.held_out import OF_HIERARCHIES
 from mlstream.protocol.results import Score
 from mlstream.stream import Mask
 
@@ -91,6 +93,50 @@ def add_references(book: ScoreBook, R: Floats, order: Mask, references: Referenc
     _compute_one(book, "im", lambda: intransigence(R, order, references.joint_at_first_visit, when="mean"))
     _compute_one(book, "fwt_single", lambda: fwt(R, order, reference_scores=references.single))
     book.add("acc_joint", float(references.joint[order.any(axis=0)].mean()), "A task has no balanced accuracy.")
+
+
+def add_hierarchy(book: ScoreBook, R: Mapping[str, Floats], order: Mask) -> None:
+    """Record, where labels have a hierarchy, what the matrices of its metrics come to: means over the tasks seen.
+
+    Parameters
+    ----------
+    book : ScoreBook
+        Where to.
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Tasks of each experience.
+    """
+    for name in OF_HIERARCHIES:
+        if name in R:
+            _compute_one(book, name, partial(acc, R[name], order))
+    if "pw_js" in R:
+        _compute_one(book, "pw_js_mean", lambda: acc(R["pw_js"], order, when="mean"))
+
+
+def add_environments(book: ScoreBook, R: Mapping[str, Floats], order: Mask, task_names: Sequence[str]) -> None:
+    """Record, where tasks are environments, the normalised cross-entropy in each of them at the end, and the worst.
+
+    Parameters
+    ----------
+    book : ScoreBook
+        Where to: ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those never learnt.
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Environments of each experience.
+    task_names : sequence of str
+        Names of the environments.
+    """
+    if "nce" not in R:
+        return
+    final, reason = R["nce"][-1], "An environment has a label of one class, or the run did not reach the end."
+    for name, value in zip(task_names, final, strict=True):
+        book.add(f"nce[{name}]", value, reason)
+    book.add("nce_worst", final.max(), reason)
+    unseen = ~order.any(axis=0)
+    if unseen.any():
+        book.add("nce_worst_unseen", final[unseen].max(), reason)
 
 
 def add_frugality(book: ScoreBook, energy_kwh: float | None, energy_unit: str) -> None:

@@ -10,7 +10,9 @@ from mlstream.protocol.scores import (
     ReferenceScores,
     ScoreBook,
     add_continual,
+    add_environments,
     add_frugality,
+    add_hierarchy,
     add_prequential,
     add_references,
 )
@@ -81,3 +83,32 @@ def test_frugality_needs_both_accuracy_and_energy():
     unknown = book_of(R * np.nan)
     add_frugality(unknown, 0.001, "kWh")
     assert (unknown.values["frug"], unknown.undefined["frug"]) == (None, "ACC is not defined.")
+
+
+def test_environments_have_a_score_each_and_a_worst():
+    book, order = ScoreBook(), np.array([[True, False, False]])
+    add_environments(book, {"nce": np.array([[9.0, 9, 9], [0.3, -0.2, 0.1]])}, order, ("a", "b", "c"))
+    assert book.values == {"nce[a]": 0.3, "nce[b]": -0.2, "nce[c]": 0.1, "nce_worst": 0.3, "nce_worst_unseen": 0.1}
+    book = ScoreBook()
+    add_environments(book, {"nce": np.array([[9.0, 9], [0.3, np.nan]])}, order[:, :2], ("a", "b"))
+    assert {name for name, value in book.values.items() if value is None} == {
+        "nce[b]", "nce_worst", "nce_worst_unseen",
+    }  # fmt: skip
+    assert book.undefined.keys() == {"nce[b]", "nce_worst", "nce_worst_unseen"}
+
+
+def test_hierarchies_have_means_over_the_tasks_seen():
+    matrices = {name: R * scale for name, scale in (("pw_js", 1), ("jaccard", 0.5), ("refinement_recall", 0.2))}
+    book = ScoreBook()
+    add_hierarchy(book, matrices, ORDER)
+    assert book.values["pw_js"] == pytest.approx((0.8 + 0.7 + 0.9) / 3)
+    assert book.values["jaccard"] == pytest.approx(0.4)
+    assert book.values["refinement_recall"] == pytest.approx(0.16)
+    assert book.values["pw_js_mean"] == pytest.approx((0.9 + 0.75 + 0.8) / 3)
+
+
+def test_streams_without_hierarchy_or_environments_get_no_such_score():
+    book = ScoreBook()
+    add_hierarchy(book, {"ba_macro": R}, ORDER)
+    add_environments(book, {"ba_macro": R}, ORDER, "abc")
+    assert book.values == {}

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from joblib import Parallel, delayed, parallel_config
-from threadpoolctl import threadpool_limits
-
-from mlstream.protocol.continual import evaluate
-from mlstream.protocol.jobs import Job, plan_jobs
-from mlstream.protocol.learners import warm_up
-from mlstream.protocol.results import RunResult, save_card, save_run
+from mlstream.protocol.jobs import Job
+from mlstream.protocol.planning import Repetitions, plan_jobs
+from mlstream.protocol.pools import run_in_processes, run_serially
+from mlstream.protocol.results import RunResult, save_card
 from mlstream.protocol.run import RowProgress
 from mlstream.stream import Stream
 
@@ -36,6 +32,8 @@ class CampaignProgress(NamedTuple):
         How far it is.
     n_runs_ended, n_runs : int
         How far the campaign is.
+    order_seed, split_seed : int or None
+        The order of tasks and the split of rows, where these are repeated.
     """
 
     stream: str
@@ -46,34 +44,46 @@ class CampaignProgress(NamedTuple):
     n_rows: int
     n_runs_ended: int
     n_runs: int
+    order_seed: int | None = None
+    split_seed: int | None = None
 
 
-def run_campaign(
+def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     strategies: Sequence[str] | Mapping[str, Any],
     streams: Sequence[Stream],
     seeds: Sequence[int],
     directory: str | os.PathLike[str],
     *,
+    orders: Sequence[int] = (),
+    splits: Sequence[int] = (),
+    n_configurations: int = 0,
     n_jobs: int = 1,
     backend: str = "loky",
     progress: Callable[[CampaignProgress], None] | None = None,
     **options: Any,
 ) -> list[RunResult]:
-    """Run every strategy on every stream with every seed, and record each run in a folder.
+    """Run every strategy on every stream, as often as it is repeated, and record each run in a folder.
 
     A campaign that was stopped, or killed, goes on where it was: runs whose record is there are kept, but for failed
-    ones, which are tried again. A run that fails is recorded with its error and stops no other.
+    ones, which are tried again. A run that fails is recorded with its traceback and stops no other.
 
     Parameters
     ----------
-    strategies : sequence of str, or mapping of str to estimator
-        Names of `estimators.strategies`, or estimators by names of your own.
+    strategies : sequence of str, or mapping of str to str, estimator or Search
+        Names of `estimators.strategies`; or by names of your own such names, estimators, or a
+        `mlstream.protocol.selection.Search`.
     streams : sequence of Stream
         The streams; their names must differ.
     seeds : sequence of int
         The seeds of the learners.
     directory : path
         The folder of the records and of the cards of the streams; made if absent.
+    orders, splits : sequence of int
+        Seeds of orders of the tasks (see `mlstream.generators.reordered_tasks`) and of splits of the rows (see
+        `mlstream.generators.resplit_rows`); empty: as the stream has them. All combinations with the seeds are run.
+    n_configurations : int
+        How many configurations of each named strategy are drawn from its grid and tried on the first experience, where
+        the most frugal wins; 0: named strategies have their default parameters.
     n_jobs : int
         Number of processes; -1 for as many as there are cores.
     backend : str
@@ -81,72 +91,49 @@ def run_campaign(
     progress : callable, optional
         Called with a `CampaignProgress` whenever there is something to tell.
     **options
-        Options of `evaluate`, the same for all runs.
+        Options of `evaluate`, the same for all runs. Its time cap holds for the search of a configuration and, again,
+        for the run.
 
     Returns
     -------
     list of RunResult
-        All records, those kept included: by stream, then strategy, then seed.
+        All records, those kept included: by stream, then strategy, then repetition.
 
     Raises
     ------
     ValueError
-        If a name or the value of an option is unknown, two runs have the same name, or the folder holds the record of
-        another run under the name of one of these. Nothing is run then.
+        If a name or the value of an option is unknown, two runs have the same name, a stream cannot be repeated so, or
+        the folder holds the record of another run under the name of one of these. Nothing is run then.
 
     Notes
     -----
     Every run has one thread for linear algebra, whatever `n_jobs`, so that times can be compared, and a clone makes a
     few calls beforehand, so that compilation does not count.
+
+    The cost of a search is in its own phase, "select", which no total includes. What was tried, and what was chosen, is
+    recorded before the run: a run that is started again uses the same configuration.
     """
     if backend == "threading":
         raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
-    jobs = plan_jobs(strategies, streams, seeds, Path(directory), options)
+    repetitions = Repetitions(seeds, orders, splits)
+    jobs = plan_jobs(strategies, streams, repetitions, Path(directory), options, n_configurations=n_configurations)
     kept = {job.path: record for job in jobs if (record := job.find_record()) is not None}
-    for stream in streams:
-        save_card(stream.card, directory)
+    waiting = [job for job in jobs if job.path not in kept]
+    for job in waiting:
+        job.find_selection()
+    for card in {
+        card.name: card for card in [*(one.card for one in streams), *(job.stream.card for job in jobs)]
+    }.values():
+        save_card(card, directory)
     teller = _Teller(progress, n_runs=len(jobs))
     for record in kept.values():
         teller.tell_end(record, "kept")
     records = dict(kept)
-    for job, record in _run_all([job for job in jobs if job.path not in kept], n_jobs, backend, teller):
+    ended = run_serially(waiting, teller.rows_of) if n_jobs == 1 else run_in_processes(waiting, n_jobs, backend)
+    for job, record in ended:
         records[job.path] = record
         teller.tell_end(record, record.status)
     return [records[job.path] for job in jobs]
-
-
-def _run_all(jobs: Sequence[Job], n_jobs: int, backend: str, teller: _Teller) -> Iterator[tuple[Job, RunResult]]:
-    """Run jobs and give each with its record, in the order in which they end."""
-    if n_jobs == 1:
-        for job in jobs:
-            yield job, _run(job, teller.rows_of(job))
-        return
-    threads = {"inner_max_num_threads": 1} if backend == "loky" else {}
-    with parallel_config(backend=backend, n_jobs=n_jobs, **threads):
-        # Large arrays reach the workers as memory maps; writable ones, which compiled code takes for plain arrays.
-        ended = Parallel(return_as="generator_unordered", mmap_mode="c")(
-            delayed(_run_numbered)(number, job) for number, job in enumerate(jobs)
-        )
-        for number, record in ended:
-            yield jobs[number], record
-
-
-def _run_numbered(number: int, job: Job) -> tuple[int, RunResult]:
-    return number, _run(job, None)
-
-
-def _run(job: Job, progress: RowProgress | None) -> RunResult:
-    """Run a job and record it, whatever comes of it."""
-    try:
-        with threadpool_limits(limits=1):
-            warm_up(job.estimator, job.stream)
-            result = evaluate(job.estimator, job.stream, seed=job.seed, progress=progress, **job.options)
-    except Exception:
-        result = RunResult(**job.describe(), status="failed", error=traceback.format_exc())
-    result = result.model_copy(update={"strategy": job.strategy})
-    # A record that is there already is that of a failure: see Job.find_record.
-    save_run(result, job.directory, overwrite=True)
-    return result
 
 
 class _Teller:
@@ -162,8 +149,10 @@ class _Teller:
         listener = self._listener
         if listener is None:
             return None
-        run = job.stream.card.name, job.strategy, job.seed
-        return lambda met, n_rows: listener(CampaignProgress(*run, "running", met, n_rows, self._n_ended, self._n_runs))
+        run, (seed, *others) = (job.stream_name, job.strategy), job.repetition
+        return lambda met, n_rows: listener(
+            CampaignProgress(*run, seed, "running", met, n_rows, self._n_ended, self._n_runs, *others)
+        )
 
     def tell_end(self, record: RunResult, state: State) -> None:
         """Tell that a run has ended, now or before."""
@@ -171,5 +160,5 @@ class _Teller:
         if self._listener is None:
             return
         n_rows = sum(record.experience_sizes)
-        run = record.stream, record.strategy, record.seed
-        self._listener(CampaignProgress(*run, state, n_rows, n_rows, self._n_ended, self._n_runs))
+        run, others = (record.stream, record.strategy, record.seed), (record.order_seed, record.split_seed)
+        self._listener(CampaignProgress(*run, state, n_rows, n_rows, self._n_ended, self._n_runs, *others))

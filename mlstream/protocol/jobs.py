@@ -1,22 +1,26 @@
-"""The runs of a campaign, before they are run: what each is, and whether its record is there already."""
+"""A run of a campaign, before it is run: what it is, and whether its record is there already."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
+from pydantic import JsonValue
+
+from mlstream._files import write_text_atomically
+from mlstream.protocol.folder import Repetition, run_path, selection_path
 from mlstream.protocol.learners import fresh
-from mlstream.protocol.provenance import describe_run
-from mlstream.protocol.results import RunResult, load_run, run_path
-from mlstream.protocol.settings import Settings, require_seed
+from mlstream.protocol.provenance import describe_run, to_json
+from mlstream.protocol.results import RunResult, load_run, load_selection
+from mlstream.protocol.selection import Search, choose
+from mlstream.protocol.settings import Settings
+from mlstream.protocol.trials import Selection, SelectionRecord
 from mlstream.stream import Stream
 
 # What must be equal for a record to be that of the run that is asked for.
-_IDENTITY = ("stream_sha256", "parameters", "seed", "label_space", "settings")
+_IDENTITY = ("stream_sha256", "parameters", "label_space", "settings")
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,14 @@ class Job:
     ----------
     strategy : str
         Its name.
-    estimator : estimator
-        The learner; cloned, never changed.
+    learner : estimator or Search
+        The learner (cloned, never changed), or what it is chosen from.
     stream : Stream
-        The stream.
-    seed : int
-        The seed of the learner.
+        The stream, in the order and split of the repetition.
+    stream_name : str
+        What the stream is called, whatever its order and split.
+    repetition : Repetition
+        Seeds.
     directory : Path
         The folder of the campaign.
     options : dict
@@ -40,21 +46,61 @@ class Job:
     """
 
     strategy: str
-    estimator: Any
+    learner: Any
     stream: Stream
-    seed: int
+    stream_name: str
+    repetition: Repetition
     directory: Path
     options: dict[str, Any]
 
     @property
     def path(self) -> Path:
         """Where its record is, or will be."""
-        return run_path(self.directory, self.stream.card.name, self.strategy, self.seed)
+        return run_path(self.directory, self.stream_name, self.strategy, self.repetition)
 
-    def describe(self) -> dict[str, Any]:
+    @property
+    def labels(self) -> dict[str, Any]:
+        """Fields of its record that the campaign gives it."""
+        return {"strategy": self.strategy, "stream": self.stream_name} | {
+            f"{name}_seed": getattr(self.repetition, f"{name}_seed") for name in ("order", "split")
+        }
+
+    def select(self) -> Selection | None:
+        """Choose its configuration, if there is a choice; one that was made before is kept.
+
+        Raises
+        ------
+        ValueError
+            If the file holds the choice of another run.
+        RuntimeError
+            If every configuration failed.
+        """
+        if not isinstance(self.learner, Search):
+            return None
+        kept = self.find_selection()
+        if kept is not None:
+            return kept
+        selection = choose(self.learner, self.stream, self.repetition.seed, Settings(**self.options))
+        path = self._selection_path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record = SelectionRecord(run=self._origin(), selection=selection)
+        write_text_atomically(path, record.model_dump_json(indent=1))
+        return selection
+
+    def configure(self, selection: Selection | None) -> Any:
+        """Give the learner, in the configuration that was chosen."""
+        if selection is None:
+            return self.learner
+        return self.learner.build(self.learner.draw(self.repetition.seed)[selection.chosen])
+
+    def describe(self, selection: Selection | None = None) -> dict[str, Any]:
         """Give the fields of its record that are known before it is run."""
-        copy = fresh(self.estimator, self.seed)
-        return describe_run(copy, self.stream, self.seed, Settings(**self.options)) | {"strategy": self.strategy}
+        configuration = selection
+        if configuration is None and isinstance(self.learner, Search):
+            configuration = Selection.model_construct(trials=[], chosen=0)
+        copy = fresh(self.configure(configuration), self.repetition.seed)
+        fields = describe_run(copy, self.stream, self.repetition.seed, Settings(**self.options))
+        return fields | self.labels | {"selection": selection}
 
     def find_record(self) -> RunResult | None:
         """Give its record, if there is one that need not be made again.
@@ -71,60 +117,57 @@ class Job:
         """
         if not self.path.exists():
             return None
-        record, expected = load_run(self.path), self.describe()
-        for name in _IDENTITY:
-            if getattr(record, name) != expected[name]:
-                raise ValueError(
-                    f"{self.path} must be the record of the run that is asked for: use another folder, or remove it. "
-                    f"Got {name} = {getattr(record, name)!r} instead of {expected[name]!r}."
-                )
+        record = load_run(self.path)
+        self._require_same_search(self.path, record)
+        # A search that failed chose nothing, and so had no parameters.
+        names = [name for name in _IDENTITY if name != "parameters" or not self._is_undecided(record)]
+        expected = self.describe(record.selection)
+        self._require_same(self.path, {name: (getattr(record, name), expected[name]) for name in names})
         return None if record.status == "failed" else record
 
+    def find_selection(self) -> Selection | None:
+        """Give the choice of its configuration that was made before, if there is one.
 
-def plan_jobs(
-    strategies: Sequence[str] | Mapping[str, Any],
-    streams: Sequence[Stream],
-    seeds: Sequence[int],
-    directory: Path,
-    options: dict[str, Any],
-) -> list[Job]:
-    """List the runs of a campaign.
+        Raises
+        ------
+        ValueError
+            If the file holds the choice of another run, or none of this version.
+        """
+        path = self._selection_path
+        if not isinstance(self.learner, Search) or not path.exists():
+            return None
+        record, expected = load_selection(path), self._origin()
+        self._require_same(path, {name: (record.run.get(name), value) for name, value in expected.items()})
+        return record.selection
 
-    Parameters
-    ----------
-    strategies, streams, seeds, directory, options
-        As for `run_campaign`.
+    @property
+    def _selection_path(self) -> Path:
+        return selection_path(self.directory, self.stream_name, self.strategy, self.repetition)
 
-    Returns
-    -------
-    list of Job
-        By stream, then strategy, then seed.
+    def _origin(self) -> dict[str, JsonValue]:
+        """Say what a selection is made for: all that its outcome depends on."""
+        fields = self.describe()
+        return {name: fields[name] for name in ("stream_sha256", "label_space", "settings")} | {"tried": self._drawn()}
 
-    Raises
-    ------
-    ValueError
-        If there is nothing to run, two runs have the same name, or a name or the value of an option is unknown.
-    TypeError
-        If an option is unknown, or what should be an estimator is none.
-    """
-    Settings(**options)
-    jobs = [
-        Job(name, estimator, stream, require_seed(seed), directory, options)
-        for stream, (name, estimator), seed in product(streams, _estimators(strategies).items(), seeds)
-    ]
-    if not jobs:
-        raise ValueError("A campaign must have strategies, streams and seeds. Got none of at least one of them.")
-    path, times = Counter(job.path for job in jobs).most_common(1)[0]
-    if times > 1:
-        raise ValueError(f"Runs of a campaign must differ in stream, strategy or seed. Got {times} runs for {path}.")
-    return jobs
+    def _drawn(self) -> JsonValue:
+        if not isinstance(self.learner, Search):
+            return None
+        return to_json([self.learner.draw(self.repetition.seed), dict(self.learner.parameters)])
 
+    def _is_undecided(self, record: RunResult) -> bool:
+        return isinstance(self.learner, Search) and record.selection is None and record.status == "failed"
 
-def _estimators(strategies: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
-    if isinstance(strategies, Mapping):
-        return dict(strategies)
-    if isinstance(strategies, str):
-        raise TypeError(f"strategies must be a list of names, or estimators by name. Got {strategies!r} instead.")
-    from estimators.strategies import make_strategy
+    def _require_same_search(self, path: Path, record: RunResult) -> None:
+        if self._is_undecided(record):
+            return
+        drawn = to_json(self.learner.draw(self.repetition.seed)) if isinstance(self.learner, Search) else None
+        tried = None if record.selection is None else [dict(trial.parameters) for trial in record.selection.trials]
+        self._require_same(path, {"configurations tried": (tried, drawn)})
 
-    return {name: make_strategy(name) for name in strategies}
+    def _require_same(self, path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:
+        for name, (got, expected) in pairs.items():
+            if got != expected:
+                raise ValueError(
+                    f"{path} must be the record of the run that is asked for: use another folder, or remove it. "
+                    f"Got {name} = {got!r} instead of {expected!r}."
+                )

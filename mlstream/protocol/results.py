@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -12,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from mlstream._files import write_text_atomically
 from mlstream.cards import StreamCard
+from mlstream.protocol.folder import Repetition, plain, run_path
+from mlstream.protocol.trials import Selection, SelectionRecord
 
 Seconds = Annotated[float, Field(ge=0)]
 KilowattHours = Annotated[float, Field(ge=0)]
@@ -76,7 +77,7 @@ class References(_Record):
 
 
 class RunResult(_Record):
-    """One (stream, strategy, seed), from first prediction to last evaluation.
+    """One (stream, strategy, repetition), from first prediction to last evaluation.
 
     ``R[metric][s][j]`` is the score on the evaluation set of task j after experience s; row 0 is before any learning.
     """
@@ -86,6 +87,8 @@ class RunResult(_Record):
     estimator: str = Field(description="The estimator's own representation, parameters included.")
     parameters: dict[str, JsonValue]
     seed: int = Field(ge=0)
+    order_seed: int | None = Field(None, ge=0, description="Of the order of tasks; None: as the stream has them.")
+    split_seed: int | None = Field(None, ge=0, description="Of the split of rows; None: as the stream has it.")
     stream: str
     stream_sha256: str
     task_names: list[str]
@@ -101,29 +104,10 @@ class RunResult(_Record):
     curves: dict[str, Curve] = Field(default_factory=dict)
     R: dict[str, list[list[Score]]] = Field(default_factory=dict)
     references: References | None = None
+    selection: Selection | None = Field(None, description="How the parameters were chosen; None: they were given.")
     resources: Resources | None = None
     versions: dict[str, str]
     machine: dict[str, str]
-
-
-def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, seed: int) -> Path:
-    """Give the file that holds the record of a run.
-
-    Parameters
-    ----------
-    directory : path
-        The folder of a campaign.
-    stream, strategy : str
-        Their names.
-    seed : int
-        The seed.
-
-    Returns
-    -------
-    Path
-        ``directory/runs/<stream>/<strategy>-seed<seed>.json``.
-    """
-    return Path(directory) / "runs" / _plain(stream) / f"{_plain(strategy)}-seed{seed}.json"
 
 
 def save_run(result: RunResult, directory: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -148,7 +132,8 @@ def save_run(result: RunResult, directory: str | os.PathLike[str], *, overwrite:
     FileExistsError
         If the record exists and `overwrite` is false.
     """
-    path = run_path(directory, result.stream, result.strategy, result.seed)
+    repetition = Repetition(result.seed, result.order_seed, result.split_seed)
+    path = run_path(directory, result.stream, result.strategy, repetition)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -203,6 +188,17 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     return [load_run(path) for path in paths]
 
 
+def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
+    """Read the choice of parameters of a run.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version; the message names it.
+    """
+    return _read(Path(path), SelectionRecord)
+
+
 def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
     """Put the card of a campaign's stream beside its runs, so that a report needs nothing else.
 
@@ -218,7 +214,7 @@ def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
     Path
         ``directory/streams/<stream>.card.json``.
     """
-    path = Path(directory) / "streams" / f"{_plain(card.name)}.card.json"
+    path = Path(directory) / "streams" / f"{plain(card.name)}.card.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text_atomically(path, card.model_dump_json(indent=1))
     return path
@@ -239,10 +235,6 @@ def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
     """
     cards = [_read(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
     return {card.name: card for card in cards}
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", name)
 
 
 def _read(path: Path, model: type[Model]) -> Model:

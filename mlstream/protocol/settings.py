@@ -48,9 +48,9 @@ class Settings:
         for name, choices in _CHOICES.items():
             _require_choice(getattr(self, name), name, choices)
         for name in ("n_checkpoints", "chunk_size"):
-            _require_count(getattr(self, name), name)
+            require_count(getattr(self, name), name)
         if self.window is not None:
-            _require_count(self.window, "window")
+            require_count(self.window, "window")
         if self.time_cap_s is not None:
             _require_positive(self.time_cap_s, "time_cap_s")
 
@@ -69,14 +69,15 @@ def require_seed(seed: object) -> int:
     return int(seed)
 
 
+def require_count(value: object, name: str) -> None:
+    """Refuse what is no whole number, at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        raise ValueError(f"{name} must be a whole number, at least 1. Got {value!r} instead.")
+
+
 def _require_choice(value: object, name: str, choices: Sequence[str]) -> None:
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
-
-
-def _require_count(value: object, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        raise ValueError(f"{name} must be a whole number, at least 1. Got {value!r} instead.")
 
 
 def _require_positive(value: object, name: str) -> None:

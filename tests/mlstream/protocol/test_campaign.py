@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlstream.generators import multiplier_stream, reordered_tasks, resplit_rows
 from mlstream.protocol.campaign import run_campaign
-from mlstream.protocol.results import load_cards, load_runs, run_path
+from mlstream.protocol.continual import evaluate
+from mlstream.protocol.folder import plain, run_path
+from mlstream.protocol.results import load_cards, load_runs
 from tests.mlstream.protocol.streams import Online, Targeted, make_stream
 
 STREAM = make_stream()
@@ -97,6 +100,25 @@ def test_the_record_of_another_run_stops_the_campaign_before_anything_is_run(tmp
         run(tmp_path, {"new": Counting(), "x": Online(step=0.2)})
     assert Counting.lessons == lessons
     assert len(load_runs(tmp_path / "runs")) == 2
+
+
+def test_orders_and_splits_are_repeated_under_the_name_of_the_stream(tmp_path):
+    stream = multiplier_stream("rand", seed=1, n_rows=60)
+    results = run(tmp_path, {"a": Online()}, seeds=(0, 1), streams=(stream,), orders=(3, 4), splits=(5,))
+    names = [(r.stream, r.seed, r.order_seed, r.split_seed) for r in results]
+    assert names == [(stream.card.name, seed, order, 5) for seed in (0, 1) for order in (3, 4)]
+    varied = resplit_rows(reordered_tasks(stream, seed=3), seed=5)
+    alone = evaluate(Online(), varied, seed=0, energy="none")
+    assert results[0].stream_sha256 == varied.card.data_sha256
+    assert (results[0].order, results[0].scores) == (alone.order, alone.scores)
+    assert sorted(results, key=str) == sorted(load_runs(tmp_path / "runs"), key=str)
+    assert (tmp_path / "runs" / "runs" / plain(stream.card.name) / "a-seed0-order3-split5.json").exists()
+    assert {stream.card.name, varied.card.name} <= load_cards(tmp_path / "runs").keys()
+    told = []
+    run(tmp_path, {"a": Online()}, streams=(stream,), orders=(3, 4), splits=(5,), progress=told.append)
+    assert [one.state for one in told] == ["kept"] * 4
+    with pytest.raises(ValueError, match="must hold one task to be moved"):
+        run(tmp_path, {"a": Online()}, orders=(1,))
 
 
 def test_progress_tells_rows_and_runs(tmp_path):

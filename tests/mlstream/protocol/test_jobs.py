@@ -1,8 +1,8 @@
-"""A campaign knows its runs, and whose records are there, before anything is run."""
+"""A job knows whether its record is there, before anything is run."""
 
 import pytest
 
-from mlstream.protocol.jobs import plan_jobs
+from mlstream.protocol.planning import Repetitions, plan_jobs
 from mlstream.protocol.results import RunResult, save_run
 from tests.mlstream.protocol.streams import Online, make_stream
 
@@ -10,42 +10,11 @@ STREAM = make_stream()
 
 
 def plan(tmp_path, strategies=None, streams=(STREAM,), seeds=(0,), **options):
-    return plan_jobs(strategies or {"online": Online()}, streams, seeds, tmp_path, options)
+    return plan_jobs(strategies or {"online": Online()}, streams, Repetitions(seeds), tmp_path, options)
 
 
 def record(job, **changes):
     return RunResult(**job.describe() | {"status": "done"} | changes)
-
-
-def test_jobs_are_all_strategies_on_all_streams_with_all_seeds(tmp_path):
-    strategies = {"a": Online(), "b": Online(0.1)}
-    jobs = plan(tmp_path, strategies, (STREAM, make_stream(name="other")), (3, 1))
-    names = [(job.stream.card.name, job.strategy, job.seed) for job in jobs]
-    assert names == [(stream, strategy, seed) for stream in ("tiny", "other") for strategy in "ab" for seed in (3, 1)]
-    assert jobs[-1].path == tmp_path / "runs" / "other" / "b-seed1.json"
-
-
-def test_named_strategies_are_those_of_the_estimators(tmp_path):
-    strategies = pytest.importorskip("estimators.strategies")
-    jobs = plan(tmp_path, ["mean", "NN_TL"])
-    assert [type(job.estimator) for job in jobs] == [type(strategies.make_strategy(name)) for name in ("mean", "NN_TL")]
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"seeds": ()}, ValueError, "must have strategies, streams and seeds"),
-        ({"streams": (STREAM, make_stream())}, ValueError, "must differ in stream, strategy or seed. Got 2 runs for"),
-        ({"strategies": {"a/b": Online(), "a b": Online()}}, ValueError, "Got 2 runs for .*a_b-seed0"),
-        ({"seeds": (-1,)}, ValueError, "seed must be a whole number"),
-        ({"label_space": "none"}, ValueError, "label_space must be one of"),
-        ({"windows": 3}, TypeError, "windows"),
-        ({"strategies": "NN"}, TypeError, "strategies must be a list of names, or estimators by name. Got 'NN'"),
-    ],
-)
-def test_a_campaign_that_makes_no_sense_is_refused(tmp_path, changes, error, message):
-    with pytest.raises(error, match=message):
-        plan(tmp_path, **changes)
 
 
 def test_the_record_of_this_run_is_found_and_that_of_a_failure_is_not_kept(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 from mlstream._files import write_text_atomically
 from mlstream.card_pages import card_page
 from mlstream.datasets import load_dataset
-from mlstream.generators import multiplier_stream, task_stream
+from mlstream.generators import multiplier_stream, stand_in_stream, task_stream
 from mlstream.stream import Stream
 
 _TABLES = ("yeast", "scene", "slashdot", "reuters-k500", "20ng")
@@ -85,7 +85,8 @@ def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
 
 def _makers() -> Mapping[str, Callable[[], Stream]]:
     tables = {f"{table}-tasks": partial(_from_table, table) for table in _TABLES}
-    return tables | {f"synthetic-{matrix}": partial(multiplier_stream, matrix, seed=0) for matrix in _SYNTHETIC}
+    synthetic = {f"synthetic-{matrix}": partial(multiplier_stream, matrix, seed=0) for matrix in _SYNTHETIC}
+    return tables | synthetic | {"mediamill-stand-in": stand_in_stream}
 
 
 def _from_table(table: str) -> Stream:

@@ -20,6 +20,7 @@ from mlstream.generators.perturb import (
 from mlstream.generators.recipes import FROM_NOTHING, FROM_STREAMS, FROM_TABLES, GENERATORS, remake
 from mlstream.generators.repetitions import reordered_tasks, resplit_rows
 from mlstream.generators.scenarios import SCENARIOS, scenario_stream
+from mlstream.generators.stand_ins import stand_in_stream
 from mlstream.generators.suggestion import Suggestion, draw_suggestion, suggest_n_tasks
 from mlstream.generators.synthetic import multiplier_rows, multiplier_stream
 
@@ -52,6 +53,7 @@ __all__ = [
     "reordered_tasks",
     "resplit_rows",
     "scenario_stream",
+    "stand_in_stream",
     "suggest_n_tasks",
     "task_stream",
 ]

@@ -14,6 +14,7 @@ from mlstream.generators.environments import environment_stream
 from mlstream.generators.hats import hat_and_shirt_stream
 from mlstream.generators.iirc import iirc_stream
 from mlstream.generators.scenarios import scenario_stream
+from mlstream.generators.stand_ins import stand_in_stream
 from mlstream.generators.synthetic import multiplier_stream
 from mlstream.stream import Dataset, Stream
 
@@ -30,6 +31,7 @@ FROM_NOTHING: dict[str, Generator] = {
     "environment_stream": environment_stream,
     "hat_and_shirt_stream": hat_and_shirt_stream,
     "multiplier_stream": multiplier_stream,
+    "stand_in_stream": stand_in_stream,
 }
 FROM_STREAMS: dict[str, Generator] = {
     "delayed_labels": delayed_labels,

@@ -25,6 +25,7 @@ from mlstream.generators import (
     reordered_tasks,
     resplit_rows,
     scenario_stream,
+    stand_in_stream,
     task_stream,
 )
 from tests.mlstream.generators.tables import make_table
@@ -51,6 +52,7 @@ STREAMS = {
     ),
     "environment_stream": lambda: environment_stream(("train", "test"), n_rows=40, encoding="numeric", seed=5),
     "hat_and_shirt_stream": lambda: hat_and_shirt_stream(n_copies=2, seed=1),
+    "stand_in_stream": lambda: stand_in_stream(seed=2, n_tasks=3, n_init=1),
     "scenario_stream": lambda: scenario_stream(TABLE, "blurred-boundary", n_tasks=2, seed=1),
     "delayed_labels": lambda: delayed_labels(base(), delay={"y1": 3, "y2": 9}, jitter=4, seed=1),
     "duplicated_rows": lambda: duplicated_rows(base(), rate=0.5, seed=1),

@@ -20,6 +20,8 @@ from mlstream.generators.rules import By, TaskRule, find_tasks
 from mlstream.generators.visits import OrderName, Shape, Visits, part_sizes
 from mlstream.stream import Dataset, Index, Stream, StreamParts, Task
 
+TaskIdentity = Literal["always", "training", "never"]
+
 
 class Scenario(NamedTuple):
     """What a scenario asks of tasks, and what it lets learners know.
@@ -30,8 +32,8 @@ class Scenario(NamedTuple):
         Rules that find such tasks, the default first.
     learning_fractions : tuple of float
         Share of each task's rows in each of its visits, unless given.
-    task_identity : {"always", "training", "never"}
-        When a learner may be told the task.
+    task_identity : tuple of {"always", "training", "never"}
+        When a learner may be told the task: what the scenario allows, the default first.
     labels : {"any", "same", "disjoint"}
         What the signatures of tasks must be to each other; "same" is all labels of the table.
     blurred : bool
@@ -40,25 +42,24 @@ class Scenario(NamedTuple):
 
     by: tuple[By, ...]
     learning_fractions: tuple[float, ...]
-    task_identity: Literal["always", "training", "never"]
+    task_identity: tuple[TaskIdentity, ...]
     labels: Literal["any", "same", "disjoint"] = "any"
     blurred: bool = False
 
 
 _ONCE, _TWICE, _BATCHES = (0.7,), (0.35, 0.35), (0.14,) * 5
+_ANY: tuple[TaskIdentity, ...] = ("training", "never", "always")
 
 SCENARIOS: dict[str, Scenario] = {
-    "instance-incremental": Scenario(("all",), _BATCHES, "never"),
-    "domain-incremental": Scenario(("features", "column", "time"), _ONCE, "never", "same"),
-    "task-incremental": Scenario(("label-lists",), _ONCE, "always", "disjoint"),
-    "class-incremental": Scenario(("label-lists",), _ONCE, "training", "disjoint"),
-    "task-free": Scenario(("label-lists",), _ONCE, "never", "disjoint"),
-    "online": Scenario(("label-lists", "label-sets", "column", "features", "time"), _ONCE, "training", "disjoint"),
-    "blurred-boundary": Scenario(("label-sets", "label-lists"), _ONCE, "training", blurred=True),
-    "pre-training": Scenario(
-        ("label-lists", "label-sets", "column", "features", "time"), _ONCE, "training", "disjoint"
-    ),
-    "task-based": Scenario(("label-sets", "label-lists", "column", "features", "time"), _TWICE, "training"),
+    "instance-incremental": Scenario(("all",), _BATCHES, ("never",)),
+    "domain-incremental": Scenario(("features", "column", "time"), _ONCE, ("never", "training", "always"), "same"),
+    "task-incremental": Scenario(("label-lists",), _ONCE, ("always",), "disjoint"),
+    "class-incremental": Scenario(("label-lists",), _ONCE, ("training",), "disjoint"),
+    "task-free": Scenario(("label-lists",), _ONCE, ("never",), "disjoint"),
+    "online": Scenario(("label-lists", "label-sets", "column", "features", "time"), _ONCE, _ANY, "disjoint"),
+    "blurred-boundary": Scenario(("label-sets", "label-lists"), _ONCE, ("training", "never"), blurred=True),
+    "pre-training": Scenario(("label-lists", "label-sets", "column", "features", "time"), _ONCE, _ANY, "disjoint"),
+    "task-based": Scenario(("label-sets", "label-lists", "column", "features", "time"), _TWICE, _ANY),
 }
 
 
@@ -72,6 +73,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     label_lists: Sequence[Sequence[str]] | None = None,
     shared_rows: Literal["mask", "drop"] = "mask",
     column: str | None = None,
+    task_identity: TaskIdentity | None = None,
     pretraining_fraction: float = 0.5,
     learning_fractions: Sequence[float] | None = None,
     evaluation_fraction: float = 0.30,
@@ -97,6 +99,8 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         Rule that finds the tasks; by default the first that the scenario allows.
     n_tasks, label_lists, shared_rows, column
         Options of the rule (see `TaskRule`).
+    task_identity : {"always", "training", "never"}, optional
+        When a learner may be told the task; by default the first that the scenario allows.
     pretraining_fraction : float
         Share of the rows that "pre-training" takes before the downstream tasks.
     learning_fractions : sequence of float, optional
@@ -127,24 +131,24 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     Raises
     ------
     ValueError
-        If the scenario is unknown, does not allow the rule, or the table does not hold such tasks.
+        If the scenario is unknown, does not allow the rule or the task identity, or the table does not hold such tasks.
 
     Notes
     -----
-    ====================  ===========================  ==============================  =============
+    ====================  ===========================  ==============================  ===================
     scenario              tasks                        labels of tasks                 task identity
-    ====================  ===========================  ==============================  =============
+    ====================  ===========================  ==============================  ===================
     instance-incremental  one, in five batches         all                             never
-    domain-incremental    by features, column or time  the same                        never
+    domain-incremental    by features, column or time  the same                        never, or any other
     task-incremental      by lists of labels           disjoint                        always
     class-incremental     by lists of labels           disjoint                        training
     task-free             by lists of labels           disjoint                        never
-    online                any, one pass                disjoint, unless asked          training
-    blurred-boundary      by label sets or lists       overlapping, gradual            training
-    pre-training          all rows in batches, then    all, then disjoint, unless      training
+    online                any, one pass                disjoint, unless asked          training, or any
+    blurred-boundary      by label sets or lists       overlapping, gradual            training, or never
+    pre-training          all rows in batches, then    all, then disjoint, unless      training, or any
                           downstream tasks             asked
-    task-based            any, visited twice           those that occur                training
-    ====================  ===========================  ==============================  =============
+    task-based            any, visited twice           those that occur                training, or any
+    ====================  ===========================  ==============================  ===================
 
     Disjoint label spaces and rows with several labels: with ``shared_rows="mask"`` a row with labels of two tasks
     belongs to both, on the same side of the split in each, and shows in each the labels of that task only; with "drop"
@@ -161,7 +165,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     >>> scenario_stream(table, "class-incremental", n_tasks=2)
     Stream('toy-class-incremental': 2 experiences of 2 tasks, 42 rows, 2 features, 4 labels)
     """
-    given, by = _choose(scenario, by)
+    given, by, task_identity = _choose(scenario, by, task_identity)
     table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
     fractions = tuple(given.learning_fractions if learning_fractions is None else learning_fractions)
     plan = Visits(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
@@ -178,6 +182,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         "label_lists": None if label_lists is None else [list(names) for names in label_lists],
         "shared_rows": shared_rows,
         "column": column,
+        "task_identity": task_identity,
         "pretraining_fraction": pretraining_fraction,
         "unlabelled": unlabelled,
         "constant_features": constant_features,
@@ -190,18 +195,20 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         name=name,
         description=f"The {scenario} scenario from {dataset.name}, tasks by {by}.",
         generator=GeneratorCard(name="scenario_stream", parameters=parameters | plan.describe(), seed=seed),
-        scenario=ScenarioCard(name=scenario, boundary=plan.boundary, task_identity=given.task_identity),
+        scenario=ScenarioCard(name=scenario, boundary=plan.boundary, task_identity=task_identity),
         drops=[*drops, *homeless, *unused],
     )
     return Stream(parts, card)
 
 
-def _choose(name: str, by: By | None) -> tuple[Scenario, By]:
+def _choose(name: str, by: By | None, task_identity: TaskIdentity | None) -> tuple[Scenario, By, TaskIdentity]:
     require_choice(name, "scenario", tuple(SCENARIOS))
     scenario = SCENARIOS[name]
-    if by is not None and by not in scenario.by:
-        raise ValueError(f"{name}: by must be one of {', '.join(map(repr, scenario.by))}. Got {by!r} instead.")
-    return scenario, scenario.by[0] if by is None else by
+    if by is not None:
+        require_choice(by, f"{name}: by", scenario.by)
+    if task_identity is not None:
+        require_choice(task_identity, f"{name}: task_identity", scenario.task_identity)
+    return scenario, by or scenario.by[0], task_identity or scenario.task_identity[0]
 
 
 def _pretrain(table: Dataset, rows: Index, plan: Visits, share: float | None) -> tuple[StreamParts, Index]:

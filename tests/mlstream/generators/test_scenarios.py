@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.generators.scenarios import SCENARIOS, scenario_stream
+from mlstream.protocol.continual import evaluate
 from tests.mlstream.generators.tables import make_table, tables
+from tests.mlstream.protocol.streams import Targeted
 
 IDENTITY = {
     "instance-incremental": "never",
@@ -120,6 +122,28 @@ def test_pre_training_comes_in_batches_before_the_downstream_tasks():
     assert stream.tasks[0].signature.all()
 
 
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("identity", ["always", "training", "never"])
+def test_task_identity_can_be_chosen_where_the_scenario_leaves_it_open(scenario, identity):
+    allowed = {
+        "instance-incremental": {"never"},
+        "task-incremental": {"always"},
+        "class-incremental": {"training"},
+        "task-free": {"never"},
+        "blurred-boundary": {"training", "never"},
+    }.get(scenario, {"always", "training", "never"})
+    options = {"n_tasks": 2, "task_identity": identity}
+    if identity not in allowed:
+        with pytest.raises(ValueError, match="task_identity must be one of"):
+            scenario_stream(table_of(0), scenario, **options)
+        return
+    stream = scenario_stream(table_of(0), scenario, **options)
+    assert stream.card.scenario.task_identity == identity
+    if identity == "never":
+        with pytest.raises(ValueError, match="uses the task, so the scenario must tell it"):
+            evaluate(Targeted(), stream, energy="none")
+
+
 @given(tables(), st.sampled_from(["task-based", "blurred-boundary"]))
 @settings(max_examples=15, deadline=None)
 def test_label_sets_of_any_table_make_a_stream(table, scenario):
@@ -133,6 +157,16 @@ def test_label_sets_of_any_table_make_a_stream(table, scenario):
     [
         ("lifelong", {}, r"scenario must be one of 'instance-incremental', .* Got 'lifelong'"),
         ("class-incremental", {"by": "time"}, r"class-incremental: by must be one of 'label-lists'. Got 'time'"),
+        (
+            "task-free",
+            {"task_identity": "training"},
+            r"task-free: task_identity must be .* 'never'",
+        ),
+        (
+            "blurred-boundary",
+            {"task_identity": "always"},
+            r"blurred-boundary: task_identity must be one of 'training', 'never'. Got 'always'",
+        ),
         (
             "task-incremental",
             {"label_lists": [["y0", "y1"], ["y1", "y2"]]},

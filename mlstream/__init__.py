@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from mlstream.formats import load, save
     from mlstream.generators import task_stream
     from mlstream.protocol.campaign import run_campaign
+    from mlstream.protocol.config import load_config
     from mlstream.protocol.continual import evaluate
     from mlstream.protocol.report import report
     from mlstream.protocol.results import RunResult, load_runs
+    from mlstream.protocol.selection import Search
     from mlstream.publishing import publish, regenerate, verify
     from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
@@ -26,9 +28,11 @@ _HOMES = {
     "mlstream.formats": ("load", "save"),
     "mlstream.generators": ("task_stream",),
     "mlstream.protocol.campaign": ("run_campaign",),
+    "mlstream.protocol.config": ("load_config",),
     "mlstream.protocol.continual": ("evaluate",),
     "mlstream.protocol.report": ("report",),
     "mlstream.protocol.results": ("RunResult", "load_runs"),
+    "mlstream.protocol.selection": ("Search",),
     "mlstream.publishing": ("publish", "regenerate", "verify"),
     "mlstream.stream": ("Dataset", "EvaluationSet", "Experience", "Stream", "StreamParts", "Task"),
 }
@@ -39,6 +43,7 @@ __all__ = [
     "EvaluationSet",
     "Experience",
     "RunResult",
+    "Search",
     "Stream",
     "StreamCard",
     "StreamParts",
@@ -49,6 +54,7 @@ __all__ = [
     "list_datasets",
     "load",
     "load_card",
+    "load_config",
     "load_dataset",
     "load_runs",
     "publish",

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from mlstream.cli.arguments import open_stream, parse_seeds
+from mlstream.cli.arguments import parse_seeds
 
 
 def demo(
@@ -24,33 +24,82 @@ def demo(
 
 
 def run(
-    streams: Annotated[list[Path], typer.Argument(help="Streams: .npz, .arff, .arff.gz, or published folders.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the records; runs done already are kept.")],
-    strategies: Annotated[str, typer.Option("--strategies", "-s", help="Names split by commas.")] = "NN,NN_TL,BR_HT",
-    seeds: Annotated[str, typer.Option(help="Seeds split by commas.")] = "0",
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CONFIG.toml | STREAMS...",
+            help="A campaign file; or streams: .npz, .arff, .arff.gz, published folders, or names such as yeast-tasks.",
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder of the records; runs done already are kept.")
+    ] = None,
+    strategies: Annotated[
+        str | None, typer.Option("--strategies", "-s", help="Names split by commas; by default NN,NN_TL,BR_HT.")
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(help="Seeds split by commas; by default 0.")] = None,
     label_space: Annotated[
-        Literal["task", "seen", "all"],
-        typer.Option(help="Labels that count: of the row's task, of all tasks seen so far, or all."),
-    ] = "task",
-    energy: Annotated[bool, typer.Option(help="Measure energy.")] = True,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes.")] = 1,
+        Literal["task", "seen", "all"] | None,
+        typer.Option(help="Labels that count: of the row's task (default), of all tasks seen so far, or all."),
+    ] = None,
+    energy: Annotated[bool | None, typer.Option(help="Measure energy (default).")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; -1: as many as cores.")] = None,
 ) -> None:
-    """Run learners on streams: test-then-train, transfer matrix, resources."""
+    """Run learners on streams: test-then-train, transfer matrix, resources. What is recorded already is kept."""
+    if len(sources) == 1 and sources[0].lower().endswith(".toml"):
+        own = {"--strategies": strategies, "--seeds": seeds, "--label-space": label_space, "--energy": energy}
+        _run_file(Path(sources[0]), output, jobs, [name for name, value in own.items() if value is not None])
+        return
     from mlstream import console
     from mlstream.protocol.campaign import run_campaign
+    from mlstream.protocol.config import open_named
 
+    if output is None:
+        raise ValueError("--output must name the folder of the records. Got nothing.")
     with console.campaign_progress() as progress:
         results = run_campaign(
-            strategies.split(","),
-            [open_stream(path) for path in streams],
-            parse_seeds(seeds),
+            (strategies or "NN,NN_TL,BR_HT").split(","),
+            [open_named(name) for name in sources],
+            parse_seeds(seeds or "0"),
             output,
-            label_space=label_space,
-            energy="codecarbon" if energy else "none",
-            n_jobs=jobs,
+            label_space=label_space or "task",
+            energy="none" if energy is False else "codecarbon",
+            n_jobs=jobs or 1,
             progress=progress,
         )
     console.show_results(results)
+
+
+def _run_file(path: Path, output: Path | None, jobs: int | None, refused: list[str]) -> None:
+    """Run a campaign file, and write its report."""
+    from mlstream import console
+    from mlstream.protocol.campaign import run_campaign
+    from mlstream.protocol.config import load_config, open_named
+    from mlstream.protocol.report import report as write_report
+
+    if refused:
+        raise ValueError(f"{path} must say what is run: only --output and --jobs go with it. Got {', '.join(refused)}.")
+    # Classes may lie beside the campaign file.
+    sys.path.insert(0, str(path.resolve().parent))
+    config = load_config(path)
+    folder = output or (path.parent / config.directory if config.directory else None)
+    if folder is None:
+        raise ValueError(f"{path} must say the directory of the records, or --output must. Got neither.")
+    with console.campaign_progress() as progress:
+        results = run_campaign(
+            config.learners(),
+            [open_named(name, path.parent) for name in config.streams],
+            config.seeds,
+            folder,
+            orders=config.orders,
+            splits=config.splits,
+            n_jobs=jobs or config.jobs,
+            progress=progress,
+            config=path.read_text(encoding="utf-8"),
+            **config.options,
+        )
+    console.show_results(results)
+    console.say(f"Wrote {write_report(folder)}")
 
 
 def report(

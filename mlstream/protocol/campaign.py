@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from mlstream._files import write_text_atomically
 from mlstream.protocol.jobs import Job
 from mlstream.protocol.planning import Repetitions, plan_jobs
 from mlstream.protocol.pools import run_in_processes, run_serially
@@ -60,6 +61,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     n_jobs: int = 1,
     backend: str = "loky",
     progress: Callable[[CampaignProgress], None] | None = None,
+    config: str | None = None,
     **options: Any,
 ) -> list[RunResult]:
     """Run every strategy on every stream, as often as it is repeated, and record each run in a folder.
@@ -90,6 +92,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         What runs the processes: a backend of joblib.
     progress : callable, optional
         Called with a `CampaignProgress` whenever there is something to tell.
+    config : str, optional
+        Text to keep beside the records as ``config.toml``.
     **options
         Options of `evaluate`, the same for all runs. Its time cap holds for the search of a configuration and, again,
         for the run.
@@ -125,6 +129,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         card.name: card for card in [*(one.card for one in streams), *(job.stream.card for job in jobs)]
     }.values():
         save_card(card, directory)
+    if config is not None:
+        write_text_atomically(Path(directory) / "config.toml", config)
     teller = _Teller(progress, n_runs=len(jobs))
     for record in kept.values():
         teller.tell_end(record, "kept")

@@ -162,6 +162,70 @@ def test_runs_are_recorded_kept_and_reported(stream_file, tmp_path, capsys):
     assert (runs / "report.html").exists()
 
 
+OWN = """
+from tests.mlstream.protocol.streams import Online
+
+class Mine(Online):
+    pass
+"""
+
+
+@pytest.mark.slow
+def test_a_campaign_file_is_run_kept_and_reported(stream_file, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "my_learners.py").write_text(OWN)
+    text = f"""
+streams = ["{stream_file}"]
+directory = "out"
+n_configurations = 2
+energy = "none"
+splits = [1]
+[strategies.mean]
+[strategies.NN]
+[strategies.mine]
+class = "my_learners:Mine"
+parameters = {{ step = 0.1 }}
+"""
+    campaign = tmp_path / "campaign.toml"
+    campaign.write_text(text)
+    assert call("run", campaign) == 0
+    records = {path: path.read_bytes() for path in tmp_path.glob("out/runs/*/*.json")}
+    assert sorted(path.name for path in records) == [f"{name}-seed0-split1.json" for name in ("NN", "mean", "mine")]
+    assert (tmp_path / "out" / "config.toml").read_text() == text
+    assert (tmp_path / "out" / "report.html").exists()
+    assert call("run", campaign) == 0
+    assert {path: path.read_bytes() for path in records} == records
+    capsys.readouterr()
+    campaign.write_text(text.replace("step = 0.1", "step = 0.2"))
+    assert call("run", campaign) == 1
+    error = capsys.readouterr().err
+    assert "mine-seed0-split1.json must be the record of the run that is asked for" in error
+    assert error.count("\n") == 1
+    assert (tmp_path / "out" / "config.toml").read_text() == text
+    assert {path: path.read_bytes() for path in records} == records
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("c.toml", "--seeds", "1"), "only --output and --jobs go with it. Got --seeds"),
+        (("c.toml",), "must say the directory of the records"),
+        (("absent.toml",), "absent.toml: No such file"),
+        (("yeast-task", "-o", "out"), "did you mean 'yeast-tasks'"),
+        (("yeast-tasks",), "--output must name the folder"),
+    ],
+)
+def test_a_campaign_that_cannot_be_is_one_line(arguments, message, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.chdir(tmp_path)
+    Path("c.toml").write_text('streams = ["yeast-tasks"]\nstrategies = ["mean"]')
+    assert call("run", *arguments) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["c.toml"]
+
+
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [

@@ -21,6 +21,7 @@ from rich.table import Table
 
 from mlstream.cards import StreamCard, TaskCard
 from mlstream.diagnosis import Diagnosis, LabelDiagnosis
+from mlstream.generators import Suggestion
 from mlstream.protocol.campaign import CampaignProgress
 from mlstream.protocol.results import RunResult
 from mlstream.registry import DatasetEntry
@@ -80,9 +81,20 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
         console.print(f"Labels never learnt: {', '.join(diagnosis.unlearnt_labels)}", soft_wrap=True, markup=False)
 
 
+def show_suggestion(suggestion: Suggestion) -> None:
+    """Print what each number of tasks would give, and which one is suggested."""
+    table = Table("tasks", "mean diversity", "with one label only", box=None)
+    measures = zip(suggestion.candidates, suggestion.diversity, suggestion.n_single_label, strict=True)
+    for n_tasks, diversity, n_single in measures:
+        table.add_row(str(n_tasks), f"{diversity:.3f}", str(n_single))
+    _console().print(table)
+    say(f"Suggested: {suggestion.n_tasks} tasks.")
+
+
 def show_results(results: Sequence[RunResult]) -> None:
     """Print one line of scores per run."""
-    columns = ("ba_macro", "acc", "bwt", "fwt", "frug")
+    special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
+    columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug")
     table = Table("stream", "strategy", "seed", "status", *columns, "seconds", box=None)
     for result in results:
         scores = [_format(result.scores.get(column)) for column in columns]

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import typer
 
-from mlstream.cli import making, publishing, running
+from mlstream.cli import kinds, making, publishing, running
 
 app = typer.Typer(
     name="mlstream",
@@ -20,6 +20,10 @@ COMMANDS = (
     making.generate,
     making.scenario,
     making.synthesise,
+    kinds.iirc,
+    kinds.carve,
+    kinds.perturb,
+    kinds.suggest_tasks,
     making.inspect,
     making.convert,
     publishing.publish,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -11,10 +13,33 @@ if TYPE_CHECKING:
     from mlstream.generators.visits import OrderName
     from mlstream.stream import Stream
 
+Number = TypeVar("Number", int, float)
+
 StreamPath = Annotated[Path, typer.Argument(help="A stream: .npz, .arff, .arff.gz, or a published folder.")]
 SourceName = Annotated[str, typer.Argument(help="A name that `mlstream datasets` lists, or the path of an ARFF file.")]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff or .arff.gz.")]
 Seed = Annotated[int, typer.Option(min=0, help="Source of everything random.")]
+LabelColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--labels", help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file."
+    ),
+]
+Starts = Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")]
+VisitShares = Annotated[
+    str | None,
+    typer.Option("--visits", help="Number of visits to each task, or the share of its rows in each: 0.5,0.2."),
+]
+EvaluationShare = Annotated[float, typer.Option("--evaluation", help="Share of each task's rows that is held out.")]
+TaskOrder = Annotated[
+    str | None,
+    typer.Option("--order", help="random, similarity, dissimilarity, interleaved, or the task of each visit: 1,0,1,0."),
+]
+WindowShape = Annotated[
+    Literal["linear", "sigmoid"], typer.Option("--shape", help="How the next task rises in the window.")
+]
+Unlabelled = Annotated[Literal["drop", "keep"], typer.Option(help="What to do with rows without any label.")]
+Stratified = Annotated[bool, typer.Option("--stratified", help="Split each task by label set.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
@@ -23,6 +48,15 @@ def open_stream(path: Path) -> Stream:
     from mlstream.formats import load
 
     return load(path / "stream.npz" if path.is_dir() else path)
+
+
+def save_new(stream: Stream, path: Path) -> None:
+    """Save a stream that was made, and say so."""
+    from mlstream import console
+    from mlstream.formats import save
+
+    save(stream, path)
+    console.say(f"Wrote {path}: {stream!r}")
 
 
 def require_absent(path: Path, force: bool) -> None:
@@ -48,6 +82,23 @@ def parse_order(text: str | None) -> list[int] | OrderName | None:
     return named if named or text is None else parse_integers(text, "--order")
 
 
+def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | None:
+    """Read the share of each visit; a number of visits shares out evenly what is not held out."""
+    if text is None:
+        return None
+    if text.isdigit() and int(text):
+        return ((1 - evaluation) / int(text),) * int(text)
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"--visits must be a number of visits, or shares split by commas. Got {text!r}.") from None
+
+
+def parse_label_lists(text: str | None) -> list[list[str]] | None:
+    """Read the labels of each task: names split by commas, tasks split by semicolons."""
+    return None if text is None else [[name.strip() for name in part.split(",")] for part in text.split(";")]
+
+
 def parse_seeds(text: str) -> list[int]:
     """Read seeds."""
     return parse_integers(text, "--seeds")
@@ -59,3 +110,24 @@ def parse_integers(text: str, option: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"{option} must be whole numbers split by commas. Got {text!r} instead.") from None
+
+
+def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number]) -> dict[str, Number]:
+    """Read numbers by name: a=1,b=2."""
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    try:
+        if all(name for name, _, _ in pairs):
+            return {name: number(value) for name, _, value in pairs}
+    except ValueError:
+        pass
+    raise ValueError(f"{option} must be numbers by name, such as a=1,b=2. Got {text!r} instead.")
+
+
+def read_hierarchy(text: str | None) -> Any:
+    """Read parents from a JSON file; the name of a rule is what it is."""
+    if text is None or not text.endswith(".json"):
+        return text
+    parents = json.loads(Path(text).read_text(encoding="utf-8"))
+    if not isinstance(parents, dict) or not all(isinstance(parent, str) for parent in parents.values()):
+        raise ValueError(f"{text} must hold a JSON object of names, child to parent. Got {type(parents).__name__}.")
+    return parents

@@ -35,7 +35,7 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     dataset: Dataset,
     *,
     seed: int = 0,
-    hierarchy: Mapping[str, str] | Literal["names", "discover"] = "discover",
+    hierarchy: Mapping[str, str] | Literal["names", "discover"] | None = None,
     introductions: Sequence[Sequence[str]] | None = None,
     labels_per_task: int = 5,
     first_labels: int | None = None,
@@ -57,9 +57,10 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
         A table.
     seed : int
         Source of everything random.
-    hierarchy : mapping of str to str, or {"names", "discover"}
+    hierarchy : mapping of str to str, or {"names", "discover"}, optional
         Parent of each label that has one, of any depth; or read off names such as "rec.autos" (superclasses without a
-        column get one); or discovered: a label that never occurs without another one is below it.
+        column get one); or discovered: a label that never occurs without another one is below it. By default the
+        hierarchy that the table comes with, or "discover" where it has none.
     introductions : sequence of sequence of str, optional
         Labels that each task introduces; by default drawn at random under the rules of `draw_introductions`.
     labels_per_task, first_labels : int
@@ -124,7 +125,7 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     parts, unused = _lay_out(table, rows, parents, order, shares, plan, information)
     name = name or f"{dataset.name}-iirc"
     parameters: dict[str, JsonValue] = {
-        "hierarchy": hierarchy if isinstance(hierarchy, str) else dict(hierarchy),
+        "hierarchy": dict(hierarchy) if isinstance(hierarchy, Mapping) else hierarchy,
         "introductions": [list(names) for names in order],
         "superclass_share": float(superclass_share),
         "subclass_share": float(subclass_share),
@@ -148,18 +149,20 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
 
 
 def _resolve_hierarchy(
-    dataset: Dataset, hierarchy: Mapping[str, str] | Literal["names", "discover"], min_support: int
+    dataset: Dataset, hierarchy: Mapping[str, str] | Literal["names", "discover"] | None, min_support: int
 ) -> tuple[Dataset, dict[str, str]]:
     """Give the table with complete labels, and the parents."""
-    if isinstance(hierarchy, str):
-        require_choice(hierarchy, "hierarchy", ("names", "discover"))
-        if hierarchy == "names":
-            parents = hierarchy_from_names(dataset.label_names)
-        else:
-            parents = discover_hierarchy(dataset.Y, dataset.label_names, min_support=min_support)
-    else:
+    if hierarchy is None:
+        hierarchy = dataset.label_parents or "discover"
+    if not isinstance(hierarchy, str):
         parents = dict(hierarchy)
         check_hierarchy(parents, dataset.label_names)
+        return add_superclasses(dataset, parents), parents
+    require_choice(hierarchy, "hierarchy", ("names", "discover"))
+    if hierarchy == "names":
+        parents = hierarchy_from_names(dataset.label_names)
+    else:
+        parents = discover_hierarchy(dataset.Y, dataset.label_names, min_support=min_support)
     return add_superclasses(dataset, parents), parents
 
 

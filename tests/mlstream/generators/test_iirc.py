@@ -72,6 +72,12 @@ def test_superclasses_are_discovered_or_read_off_names():
     assert stream.card.tasks[0].signature == [3]
 
 
+def test_the_hierarchy_that_a_table_comes_with_is_taken_before_one_is_discovered():
+    table = replace(zoo(), label_parents={"y1": "y0"})
+    assert iirc_stream(table, labels_per_task=2).card.label_parents == {"y1": "y0"}
+    assert iirc_stream(table, labels_per_task=2, hierarchy="discover").card.label_parents == PARENTS
+
+
 def test_the_newsgroups_make_a_stream(shared_data):
     stream = iirc_stream(load_dataset(shared_data("multilabel/20NG-F.arff.gz")), hierarchy="names")
     assert set(stream.card.label_names[20:]) == {"comp", "comp.sys", "politics", "rec", "rec.sport", "religion", "sci"}

@@ -1,0 +1,147 @@
+"""Refined labels, environments, perturbations and a number of tasks from the command line."""
+
+import json
+
+import pytest
+
+from mlstream.formats import load
+from mlstream.generators import FROM_STREAMS
+from tests.mlstream.cli.commands import invoke, make, write_table
+
+# bear, polar bear, brown bear, dog
+ZOO = {"label_names": ("bear", "bear.polar", "bear.brown", "dog"), "label_sets": ("1100", "1010", "0001")}
+PERTURBATIONS = {
+    "delayed-labels": ("--delay", "k=3,m=5", "--jitter", 2),
+    "duplicated-rows": ("--rate", 0.5),
+    "missing-features": ("--rate", 0.5),
+    "missing-labels": ("--rate", 0.5, "--per", "row"),
+    "noisy-features": ("--scale", 0.5),
+    "noisy-labels": ("--rate", 0.5),
+    "rare-labels": ("--keep", "k=0.5,l=0.9"),
+    "reordered-rows": (),
+    "reordered-tasks": (),
+    "resplit-rows": (),
+}
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    return write_table(tmp_path / "zoo.arff", **ZOO)
+
+
+@pytest.fixture(scope="module")
+def stream_file(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("streams")
+    make("generate", write_table(folder / "toy.arff"), "--tasks", 2, output=folder / "s.npz")
+    return folder / "s.npz"
+
+
+@pytest.mark.parametrize("rule", [(), ("--hierarchy", "names"), ("--hierarchy", "discover", "--min-support", 2)])
+def test_iirc_finds_a_hierarchy(rule, zoo, tmp_path):
+    stream = make("iirc", zoo, *rule, "--first-labels", 1, "--labels-per-task", 2, output=tmp_path / "s.npz")
+    assert stream.card.label_parents == {"bear.polar": "bear", "bear.brown": "bear"}
+    assert stream.card.tasks[0].signature == [0]
+
+
+def test_iirc_takes_a_hierarchy_from_a_file(zoo, tmp_path):
+    parents = tmp_path / "parents.json"
+    parents.write_text(json.dumps({"bear.polar": "bear"}))
+    options = ("--hierarchy", parents, "--information", "complete", "--superclass-share", 0.5, "--seed", 4)
+    stream = make("iirc", zoo, *options, output=tmp_path / "s.npz")
+    assert stream.card.label_parents == {"bear.polar": "bear"}
+    generator = stream.card.generator
+    assert (generator.seed, generator.parameters["superclass_share"]) == (4, 0.5)
+    assert generator.parameters["information"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("by", "roles"), [("features", "train,test"), ("column", "train,train,unseen"), ("time", "train,validation,unseen")]
+)
+def test_environments_are_carved_with_roles(by, roles, zoo, tmp_path):
+    column = {"column": ("--column", "x"), "time": ("--column", "t")}.get(by, ())
+    stream = make("carve", zoo, "--by", by, *column, "--roles", roles, output=tmp_path / "s.npz")
+    assert stream.card.scenario.name == "environments"
+    assert sorted(task.name.split("-")[0] for task in stream.tasks) == sorted(roles.split(","))
+
+
+@pytest.mark.parametrize("kind", PERTURBATIONS)
+def test_perturbations_pass_their_options_on_and_can_be_made_again(kind, stream_file, tmp_path):
+    stream = make("perturb", stream_file, kind, *PERTURBATIONS[kind], "--seed", 3, output=tmp_path / "p.npz")
+    assert stream.card.generator.name == kind.replace("-", "_")
+    assert stream.card.generator.seed == 3
+    before = load(stream_file)
+    again = FROM_STREAMS[stream.card.generator.name](
+        before, **{k: v for k, v in stream.card.generator.parameters.items() if k != "base"}, seed=3
+    )
+    assert again.card.data_sha256 == stream.card.data_sha256
+    # Two tasks in another order may be in the same order.
+    assert kind == "reordered-tasks" or stream.card.data_sha256 != before.card.data_sha256
+
+
+def test_every_perturbation_has_a_name_on_the_command_line():
+    assert {kind.replace("-", "_") for kind in PERTURBATIONS} == FROM_STREAMS.keys()
+
+
+def test_one_delay_is_for_all_labels(stream_file, tmp_path):
+    stream = make("perturb", stream_file, "delayed-labels", "--delay", 4, output=tmp_path / "p.npz")
+    assert stream.card.generator.parameters["delay"] == 4
+
+
+def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
+    table = write_table(tmp_path / "toy.arff", label_sets=("1100", "1000", "0011", "0001"))
+    picture = tmp_path / "suggestion.png"
+    result = invoke("suggest-tasks", table, "--most", 4, "--starts", 3, "--picture", picture)
+    assert result.exit_code == 0
+    assert "Suggested: 2 tasks." in result.output
+    assert "with one label only" in result.output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("iirc", "ZOO", "--hierarchy", "guess"), "hierarchy must be one of 'names', 'discover'. Got 'guess'"),
+        (("iirc", "ZOO", "--hierarchy", "CYCLE"), "must have no cycle. Got dog -> bear -> dog"),
+        (("iirc", "ZOO", "--hierarchy", "UNKNOWN"), "must name labels of the table. Got 'cat'"),
+        (("iirc", "ZOO", "--hierarchy", "LIST"), "must hold a JSON object of names"),
+        (("iirc", "ZOO", "--superclass-share", 1.5), r"superclass_share must lie in \[0, 1\]. Got 1.5"),
+        (("iirc", "ZOO", "--evaluation", 0.01), "rows to learn and to evaluate"),
+        (("carve", "ZOO", "--roles", "train,judge"), "roles must be of train, .* Got 'judge'"),
+        (("carve", "ZOO", "--roles", "test,unseen"), "must have the role 'train'"),
+        (("carve", "ZOO", "--roles", "train,test", "--by", "column"), "column must be a feature of zoo"),
+        (("perturb", "STREAM", "noisy-labels"), "noisy-labels must have the option --rate. Got no option"),
+        (
+            ("perturb", "STREAM", "reordered-rows", "--rate", 0.1),
+            "must be of: none. Got --rate",
+        ),
+        (("perturb", "STREAM", "noisy-labels", "--rate", 2), r"rate must lie in \[0, 1\]. Got 2"),
+        (("perturb", "STREAM", "delayed-labels", "--delay", "k=soon"), "--delay must be numbers by name"),
+        (("perturb", "STREAM", "delayed-labels", "--delay", "k"), "--delay must be numbers by name"),
+        (
+            ("perturb", "STREAM", "delayed-labels", "--delay", "cat=3"),
+            "delay must name labels .* Got 'cat'",
+        ),
+        (("perturb", "STREAM", "rare-labels", "--keep", "k"), "--keep must be numbers by name"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_written(arguments, message, zoo, stream_file, tmp_path):
+    files = {"CYCLE": {"dog": "bear", "bear": "dog"}, "UNKNOWN": {"cat": "bear"}, "LIST": ["bear"]}
+    for name, content in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    places = {"ZOO": zoo, "STREAM": stream_file} | {name: tmp_path / f"{name}.json" for name in files}
+    result = invoke(*(places.get(argument, argument) for argument in arguments), "-o", tmp_path / "s.npz")
+    assert result.exit_code == 1
+    with pytest.raises(ValueError, match=message):
+        raise result.exception
+    assert not (tmp_path / "s.npz").exists()
+
+
+@pytest.mark.parametrize("command", ["iirc", "carve", "perturb"])
+def test_a_file_that_is_there_stays_unless_forced(command, zoo, stream_file, tmp_path):
+    output = tmp_path / "there.npz"
+    output.write_text("mine")
+    source = (stream_file, "reordered-rows") if command == "perturb" else (zoo,)
+    assert isinstance(invoke(command, *source, "-o", output).exception, FileExistsError)
+    assert output.read_text() == "mine"
+    options = ("--roles", "train,test") if command == "carve" else ()
+    make(command, *source, *options, "--force", output=output)

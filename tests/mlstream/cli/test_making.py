@@ -1,0 +1,110 @@
+"""The commands that make streams pass every option on, and say what they wrote."""
+
+import numpy as np
+import pytest
+
+from mlstream.generators import SCENARIOS
+from tests.mlstream.cli.commands import invoke, make, write_table
+
+
+@pytest.fixture
+def table(tmp_path):
+    return write_table(tmp_path / "toy.arff")
+
+
+def parameters(stream):
+    return stream.card.generator.parameters
+
+
+def test_generate_passes_its_options_on(table, tmp_path):
+    options = ("--tasks", 2, "--visits", 3, "--evaluation", 0.4, "--order", "1,0,1,0,1,0", "--window", 2)
+    stream = make("generate", table, *options, "--shape", "sigmoid", "--seed", 3, output=tmp_path / "s.npz")
+    assert parameters(stream)["learning_fractions"] == pytest.approx([0.2] * 3)
+    assert parameters(stream)["order"] == [1, 0, 1, 0, 1, 0]
+    assert (parameters(stream)["window"], parameters(stream)["shape"]) == (2, "sigmoid")
+    assert (stream.card.generator.seed, len(stream)) == (3, 6)
+
+
+def test_generate_as_it_is_visits_each_task_twice(table, tmp_path):
+    stream = make("generate", table, "--tasks", 2, output=tmp_path / "s.npz")
+    assert parameters(stream)["learning_fractions"] == pytest.approx([0.35, 0.35])
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_scenario_has_a_name_on_the_command_line(scenario, table, tmp_path):
+    stream = make("scenario", table, scenario, "--tasks", 2, output=tmp_path / "s.npz")
+    assert stream.card.scenario.name == scenario
+
+
+def test_scenario_takes_lists_of_labels(table, tmp_path):
+    options = ("--label-lists", "k,l; m,n", "--shared-rows", "drop", "--visits", "0.3,0.4")
+    stream = make("scenario", table, "online", *options, output=tmp_path / "s.npz")
+    assert [task.signature.tolist() for task in stream.tasks] == [
+        [True, True, False, False],
+        [False, False, True, True],
+    ]
+    assert parameters(stream)["learning_fractions"] == [0.3, 0.4]
+    assert stream.card.drops[0].count == 24
+
+
+def test_scenario_takes_a_column_and_an_order(table, tmp_path):
+    options = ("--by", "column", "--column", "x", "--tasks", 3, "--order", "2,0,1")
+    stream = make("scenario", table, "domain-incremental", *options, output=tmp_path / "s.npz")
+    assert [np.unique(part.X[:, 0]).tolist() for part in stream] == [[2], [0], [1]]
+
+
+def test_scenario_takes_time_and_task_identity(table, tmp_path):
+    options = ("--by", "time", "--column", "t", "--tasks", 2, "--task-identity", "never")
+    stream = make("scenario", table, "task-based", *options, output=tmp_path / "s.npz")
+    assert stream.card.scenario.task_identity == "never"
+    assert stream.experiences[0].X[:, 1].max() < stream.experiences[1].X[:, 1].min()
+
+
+@pytest.mark.parametrize(
+    ("kind", "generator", "rows"),
+    [
+        ("bilab", "multiplier_stream", 4 * 40),
+        ("hat-and-shirt", "hat_and_shirt_stream", 2 * 36),
+        ("environments", "environment_stream", 12 * 40),
+        ("tree", "drifting_stream", 3 * 40),
+    ],
+)
+def test_synthetic_streams_have_the_rows_asked_for(kind, generator, rows, tmp_path):
+    stream = make("synthesise", kind, "--rows", 40, "--seed", 2, output=tmp_path / "s.npz")
+    assert (stream.card.generator.name, stream.card.generator.seed) == (generator, 2)
+    assert stream.n_samples + sum(len(part) for part in stream.evaluation_sets) == rows
+
+
+def test_drifts_are_asked_for_by_name(tmp_path):
+    options = ("--drift-in", "P(X),dependence", "--pattern", "incremental", "--window", 10, "--rows", 60)
+    stream = make("synthesise", "rbf", *options, output=tmp_path / "s.npz")
+    assert stream.card.drifts[0].what == ["P(X)", "dependence"]
+    assert stream.card.drifts[0].pattern == "incremental"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("generate", "TABLE", "--visits", "often"), "--visits must be a number of visits, or shares .* Got 'often'"),
+        (("generate", "TABLE", "--visits", "0.9", "--evaluation", 0.3), "must add up to at most 1"),
+        (("generate", "TABLE", "--visits", "0"), "all fractions positive"),
+        (("generate", "TABLE", "--tasks", 2, "--window", 999), "window must be at most the rows of each experience"),
+        (("generate", "TABLE", "--tasks", 99), "n_tasks must be at most the number of distinct label sets"),
+        (("generate", "TABLE", "--tasks", 4, "--evaluation", 0.001, "--visits", "0.02"), "must hold rows"),
+        (("scenario", "TABLE", "online", "--label-lists", "k,cat"), "must name labels of toy that occur. Got 'cat'"),
+        (("scenario", "TABLE", "online", "--by", "column", "--column", "z"), "column must be a feature .* Got 'z'"),
+        (("scenario", "TABLE", "task-free", "--task-identity", "always"), "task_identity must be one of 'never'"),
+        (("scenario", "TABLE", "instance-incremental", "--tasks", 99), "at least 99 rows"),
+        (("scenario", "TABLE", "pre-training", "--pretraining", 1.5), "pretraining_fraction must lie between 0 and 1"),
+        (("synthesise", "bilab", "--pattern", "gradual"), "--pattern must go with hyperplane, tree or rbf. Got bilab"),
+        (("synthesise", "tree", "--drift-in", "weather"), "drift_in must be a sequence of .* Got .'weather'."),
+        (("synthesise", "tree", "--pattern", "gradual"), "window must be 0 for abrupt drifts"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_written(arguments, message, table, tmp_path):
+    arguments = [table if argument == "TABLE" else argument for argument in arguments]
+    result = invoke(*arguments, "-o", tmp_path / "s.npz")
+    assert result.exit_code == 1
+    with pytest.raises(ValueError, match=message):
+        raise result.exception
+    assert [path.name for path in tmp_path.iterdir()] == ["toy.arff"]

@@ -6,7 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from mlstream.card_limits import known_limits
 from mlstream.cards import StreamCard, TaskCard
+from mlstream.front_matter import front_matter
+
+SIGNATURES = "signatures.svg"
+SCHEDULE = "schedule.svg"
 
 _TOLD = {
     "always": "a learner may be told the task of each row, in training and when it predicts",
@@ -16,22 +21,26 @@ _TOLD = {
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
 
 
-def card_page(card: StreamCard) -> str:
+def card_page(card: StreamCard, *, prefix: str = "") -> str:
     """Write the page that people read.
 
     Parameters
     ----------
     card : StreamCard
         The card.
+    prefix : str
+        What the names of its pictures, which lie beside it, begin with.
 
     Returns
     -------
     str
-        Markdown: tasks, signatures, schedule, what was dropped, how the stream was made and how to load it, files,
-        licence and citation.
+        Markdown, after the YAML that dataset hubs read: statistics, tasks, signatures, schedule, what was dropped, how
+        the stream was made and how to load it, known limits, files, licence and citation.
     """
-    sections = (_summary, _tasks, _signatures, _schedule, _drifts, _drops, _making, _loading, _files, _source)
-    return "\n\n".join(text for section in sections if (text := "\n".join(section(card)))) + "\n"
+    pictured = (_signatures, f"{prefix}{SIGNATURES}"), (_schedule, f"{prefix}{SCHEDULE}")
+    sections = [_summary(card), _tasks(card), *(write(card, picture) for write, picture in pictured)]
+    sections += [write(card) for write in (_drifts, _drops, _limits, _making, _loading, _files, _source)]
+    return front_matter(card) + "\n" + "\n\n".join(text for lines in sections if (text := "\n".join(lines))) + "\n"
 
 
 def _summary(card: StreamCard) -> Iterator[str]:
@@ -41,6 +50,7 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "rows held out for evaluation": f"{sum(task.n_evaluation for task in card.tasks):,}",
         "features": f"{len(card.feature_names):,}",
         "labels": f"{len(card.label_names):,}",
+        **_label_facts(card),
         "tasks": f"{len(card.tasks):,}",
         "experiences": f"{len(card.experiences):,}",
         "scenario": f"{_plain(card.scenario.name)}: boundaries are {card.scenario.boundary}; "
@@ -49,6 +59,22 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "hash of the data": f"`{card.data_sha256}`",
     }
     yield from _table(("what", "value"), facts.items())
+
+
+def _label_facts(card: StreamCard) -> dict[str, str]:
+    """Cardinality, density and the frequencies of labels, over all rows."""
+    sizes = [task.n_learning + task.n_evaluation for task in card.tasks]
+    n_rows, n_labels = max(sum(sizes), 1), len(card.label_names)
+    cardinality = sum(size * task.cardinality for size, task in zip(sizes, card.tasks, strict=True)) / n_rows
+    shares = [
+        sum(size * task.label_frequencies[label] for size, task in zip(sizes, card.tasks, strict=True)) / n_rows
+        for label in range(n_labels)
+    ]
+    return {
+        "labels of a row (cardinality)": f"{cardinality:.3f}",
+        "of all labels (density)": f"{cardinality / n_labels:.3f}",
+        "share of rows with the rarest and the most frequent label": f"{min(shares):.2%} and {max(shares):.2%}",
+    }
 
 
 def _tasks(card: StreamCard) -> Iterator[str]:
@@ -72,8 +98,8 @@ def _tasks(card: StreamCard) -> Iterator[str]:
     )
 
 
-def _signatures(card: StreamCard) -> Iterator[str]:
-    yield from ("## Signatures", "")
+def _signatures(card: StreamCard, picture: str) -> Iterator[str]:
+    yield from ("## Signatures", "", f"![Which label occurs in which task]({picture})", "")
     yield "Percent of a task's rows that carry a label. An empty cell: the label cannot occur in the task."
     yield ""
     has_parents = bool(card.label_parents)
@@ -94,8 +120,9 @@ def _percent(task: TaskCard, label: int) -> str:
     return f"{100 * task.label_frequencies[label]:.1f}" if label in task.signature else ""
 
 
-def _schedule(card: StreamCard) -> Iterator[str]:
-    yield from ("## Schedule", "", "The experiences, in the order in which they arrive.", "")
+def _schedule(card: StreamCard, picture: str) -> Iterator[str]:
+    yield from ("## Schedule", "", f"![When each task is visited]({picture})", "")
+    yield from ("The experiences, in the order in which they arrive.", "")
     stop, rows = 0, []
     for number, experience in enumerate(card.experiences, 1):
         start, stop = stop, stop + experience.n_samples
@@ -140,6 +167,11 @@ def _drops(card: StreamCard) -> Iterator[str]:
                 for drop in card.drops
             ),
         )
+
+
+def _limits(card: StreamCard) -> Iterator[str]:
+    yield from ("## Known limits", "")
+    yield from (f"- {_plain(limit)}" for limit in known_limits(card) or ["None that the card tells."])
 
 
 def _making(card: StreamCard) -> Iterator[str]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
+_MOST_BYTES = 64 * 2**20
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
 class _Strict(BaseModel):
     """Immutable, and refuses fields it does not know."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class SourceCard(_Strict):
@@ -160,9 +163,34 @@ class StreamCard(_Strict):
         default=None, description="Only on the card beside ARFF files: where their rows belong."
     )
 
+    @model_validator(mode="after")
+    def _require_consistent(self) -> Self:
+        for what, got in _contradictions(self):
+            raise ValueError(f"{what} of the card must fit its lists. Got {got}")
+        return self
+
+
+def _contradictions(card: StreamCard) -> Iterator[tuple[str, object]]:
+    """Find what would send a reader of the card to a label or task that is not there."""
+    n_labels, n_tasks = len(card.label_names), len(card.tasks)
+    for task in card.tasks:
+        if max(task.signature, default=-1) >= n_labels:
+            yield "signatures", f"label {max(task.signature)} of {n_labels}"
+        if len(task.label_frequencies) != n_labels:
+            yield "label_frequencies", f"{len(task.label_frequencies)} for {n_labels} labels"
+    for visited in (*(experience.tasks for experience in card.experiences), *_drifting(card)):
+        if max(visited, default=-1) >= n_tasks:
+            yield "tasks", f"task {max(visited)} of {n_tasks}"
+    if unknown := {*card.label_parents, *card.label_parents.values()} - {*card.label_names}:
+        yield "label_parents", f"unknown label {min(unknown)!r}"
+
+
+def _drifting(card: StreamCard) -> Iterator[list[int]]:
+    return ([drift.before, drift.after] for drift in card.drifts)
+
 
 def load_card(path: str | os.PathLike[str]) -> StreamCard:
-    """Read a card from its JSON file.
+    """Read a card from its JSON file, of 64 MiB at most.
 
     Parameters
     ----------
@@ -179,11 +207,32 @@ def load_card(path: str | os.PathLike[str]) -> StreamCard:
     ValueError
         If the file does not hold a card of this version; the message names the first field that is wrong.
     """
-    return parse_card(Path(path).read_bytes(), str(path))
+    with Path(path).open("rb") as file:
+        # One byte more than allowed is enough to know.
+        return parse_card(file.read(_MOST_BYTES + 1), str(path))
+
+
+def card_schema() -> str:
+    """Write the JSON Schema of cards, as UTF-8 text.
+
+    Returns
+    -------
+    str
+        JSON Schema, draft 2020-12.
+
+    Examples
+    --------
+    >>> "data_sha256" in card_schema()
+    True
+    """
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | StreamCard.model_json_schema()
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def parse_card(content: bytes, where: str) -> StreamCard:
     """Read a card from JSON; `where` is what an error calls it."""
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"{where} must hold a StreamCard of {_MOST_BYTES} bytes at most. Got more.")
     try:
         return StreamCard.model_validate_json(content)
     except ValidationError as error:

@@ -8,10 +8,14 @@ from functools import partial
 from pathlib import Path
 
 from mlstream._files import write_text_atomically
-from mlstream.card_pages import card_page
+from mlstream.card_pages import SCHEDULE, SIGNATURES, card_page
+from mlstream.card_pictures import schedule_picture, signatures_picture
+from mlstream.cards import StreamCard, card_schema
 from mlstream.datasets import load_dataset
 from mlstream.generators import multiplier_stream, stand_in_stream, task_stream
 from mlstream.stream import Stream
+
+SCHEMA = "stream-card.schema.json"
 
 _TABLES = ("yeast", "scene", "slashdot", "reuters-k500", "20ng")
 _SYNTHETIC = ("monolab", "bilab", "rand")
@@ -60,7 +64,7 @@ def make_preset(name: str) -> Stream:
 
 
 def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
-    """Write the card of every published stream whose table can be had, as JSON and as a page.
+    """Write the card of every published stream whose table can be had, as JSON and as a page, and the cards' schema.
 
     Parameters
     ----------
@@ -72,15 +76,39 @@ def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     name, outcome : str
         A stream, and "written" or why it was left out.
     """
+    write_text_atomically(Path(folder) / SCHEMA, card_schema())
     for name in list_presets():
         try:
             card = make_preset(name).card
         except FileNotFoundError as error:
             yield name, f"left out: {error}"
             continue
-        write_text_atomically(Path(folder) / f"{name}.card.json", card.model_dump_json(indent=1) + "\n")
-        write_text_atomically(Path(folder) / f"{name}.md", card_page(card))
+        for file, text in card_files(card, name).items():
+            write_text_atomically(Path(folder) / file, text)
         yield name, "written"
+
+
+def card_files(card: StreamCard, name: str) -> dict[str, str]:
+    """Give the texts of the files that show a card: JSON, the page, and its pictures.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+    name : str
+        What the names of the files begin with.
+
+    Returns
+    -------
+    dict of str to str
+        File name -> text.
+    """
+    return {
+        f"{name}.card.json": card.model_dump_json(indent=1) + "\n",
+        f"{name}.md": card_page(card, prefix=f"{name}."),
+        f"{name}.{SIGNATURES}": signatures_picture(card),
+        f"{name}.{SCHEDULE}": schedule_picture(card),
+    }
 
 
 def _makers() -> Mapping[str, Callable[[], Stream]]:

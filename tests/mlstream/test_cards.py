@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from mlstream.cards import load_card, parse_card
+from mlstream.cards import card_schema, load_card, parse_card
 from mlstream.stream import Stream
 from tests.mlstream.streams import make_stream, streams
 
@@ -45,6 +45,58 @@ def test_a_card_of_another_kind_is_one_error_with_the_field(
 def test_what_is_no_card_is_one_error(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"x must hold a StreamCard of this version. Got "):
         parse_card(content, "x")
+
+
+def text_of(**changes: object) -> bytes:
+    return json.dumps(json.loads(make_stream().card.model_dump_json()) | changes).encode()
+
+
+def task_with(**changes: object) -> dict[str, object]:
+    return {**make_stream().card.tasks[0].model_dump(), **changes}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (text_of(tasks=[task_with(signature=[3])]), "signatures of the card must fit its lists. Got label 3 of 3"),
+        (text_of(tasks=[task_with(label_frequencies=[0.5])]), "label_frequencies .* Got 1 for 3 labels"),
+        (
+            text_of(experiences=[{"tasks": [9], "n_samples": 1}]),
+            "tasks of the card must .* Got task 9 of 2",
+        ),
+        (text_of(label_parents={"k": "x"}), "label_parents of the card must fit its lists. Got unknown label 'x'"),
+        (text_of(tasks=[task_with(cardinality=float("inf"))]), "cardinality: Input should be a finite number"),
+        (text_of(tasks=[task_with(n_learning=-1)]), "n_learning: Input should be greater than or equal to 0"),
+        (text_of(source={"name": "x", "origin": "x", "n_samples": 1, "sha256": "../x"}), "sha256: String should match"),
+        (b"[" * 100_000, "recursion limit exceeded"),
+        (b'{"a":' * 100_000, "recursion limit exceeded"),
+        (b"!!python/object/apply:os.system [ls]", "Invalid JSON"),
+        (b" " * (64 * 2**20 + 1), "x must hold a StreamCard of 67108864 bytes at most. Got more"),
+    ],
+)
+def test_a_card_that_means_harm_is_one_short_error(content: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        parse_card(content, "x")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_file_is_not_read_farther_than_a_card_may_be_long(tmp_path: Path) -> None:
+    with (tmp_path / "x.json").open("wb") as file:
+        file.truncate(10 * 2**30)
+    with pytest.raises(ValueError, match="67108864 bytes at most"):
+        load_card(tmp_path / "x.json")
+
+
+def test_the_schema_accepts_what_cards_are_and_nothing_else() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(card_schema())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    card = json.loads(make_stream().card.model_dump_json())
+    assert list(validator.iter_errors(card)) == []
+    for change in ({"surprise": 1}, {"format_version": 2}, {"data_sha256": "abc"}, {"tasks": None}):
+        assert list(validator.iter_errors(card | change))
 
 
 def test_cards_cannot_be_changed() -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mlstream.cards import load_card
-from mlstream.presets import list_presets, make_preset, write_cards
+from mlstream.cards import card_schema, load_card
+from mlstream.presets import card_files, list_presets, make_preset, write_cards
 
 CARDS = Path(__file__).parents[2] / "data_cards"
 
@@ -20,9 +20,26 @@ def test_a_card_is_that_of_its_stream(name, monkeypatch, shared_data):
     assert without_versions(load_card(CARDS / f"{name}.card.json")) == without_versions(make_preset(name).card)
 
 
-def test_every_card_has_its_page():
-    assert {path.name.removesuffix(".card.json") for path in CARDS.glob("*.json")} == set(list_presets())
-    assert {path.stem for path in CARDS.glob("*.md")} - {"README"} == set(list_presets())
+@pytest.mark.parametrize("name", list_presets())
+def test_the_files_of_a_card_are_those_that_are_written_today(name):
+    files = card_files(load_card(CARDS / f"{name}.card.json"), name)
+    assert len(files) == 4
+    for file, text in files.items():
+        assert (CARDS / file).read_text(encoding="utf-8") == text
+
+
+def test_there_is_nothing_else_among_the_cards():
+    suffixes = ("card.json", "md", "signatures.svg", "schedule.svg")
+    expected = {f"{name}.{suffix}" for name in list_presets() for suffix in suffixes}
+    assert {path.name for path in CARDS.iterdir()} == expected | {"README.md", "stream-card.schema.json"}
+
+
+def test_the_schema_is_that_of_the_cards():
+    assert (CARDS / "stream-card.schema.json").read_text(encoding="utf-8") == card_schema()
+
+
+def test_the_stand_in_says_that_it_is_one():
+    assert "STAND-IN for mediamill, not its data" in (CARDS / "mediamill-stand-in.md").read_text(encoding="utf-8")
 
 
 def test_cards_of_tables_that_cannot_be_had_are_left_as_they_are(tmp_path, monkeypatch):

@@ -1,0 +1,88 @@
+"""What dataset hubs read at the top of a card's page: YAML between two lines of dashes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlstream.cards import StreamCard
+
+# How licences begin, and what hubs call them.
+_LICENCES = {
+    "mit": "mit",
+    "bsd-3-clause": "bsd-3-clause",
+    "apache-2.0": "apache-2.0",
+    "cc0": "cc0-1.0",
+    "cc by 4.0": "cc-by-4.0",
+    "cc-by-4.0": "cc-by-4.0",
+    "cc by-sa 4.0": "cc-by-sa-4.0",
+    "cc-by-sa-4.0": "cc-by-sa-4.0",
+}
+_SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "n>1B")
+_TAGS = ("multi-label", "continual-learning", "data-stream", "task-incremental", "tabular")
+
+
+def front_matter(card: StreamCard) -> str:
+    """Write what dataset hubs read of a card.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+
+    Returns
+    -------
+    str
+        YAML 1.2 between two lines of dashes: name, licence, kind of task, size, tags. Every text is quoted, so that
+        nothing in a name is read as YAML.
+
+    Examples
+    --------
+    >>> from mlstream.generators import multiplier_stream
+    >>> print(front_matter(multiplier_stream("rand").card).splitlines()[1])
+    pretty_name: "synthetic-rand"
+    """
+    lines = ("---", *_lines(_fields(card)), "---")
+    return "\n".join(lines) + "\n"
+
+
+def licence_name(licence: str) -> str:
+    """Give the name that hubs have for a licence: one they know, "unknown" if none is stated, or else "other"."""
+    stated = licence.strip().lower()
+    known = (name for start, name in _LICENCES.items() if stated.startswith(start))
+    return next(known, "other" if stated else "unknown")
+
+
+def _fields(card: StreamCard) -> dict[str, str | bool | Sequence[str]]:
+    n_rows = sum(task.n_learning + task.n_evaluation for task in card.tasks)
+    licence = licence_name(card.source.licence)
+    return {
+        "pretty_name": card.name,
+        "license": licence,
+        **({"license_name": "as-stated-by-the-source", "license_link": "README.md"} if licence == "other" else {}),
+        "task_categories": ("tabular-classification",),
+        "size_categories": (_SIZES[min(max(len(str(n_rows)) - 3, 0), len(_SIZES) - 1)],),
+        "tags": _TAGS,
+        # Hubs that show rows can read neither NPZ nor ARFF.
+        "viewer": False,
+    }
+
+
+def _lines(fields: Mapping[str, str | bool | Sequence[str]]) -> Iterator[str]:
+    for name, value in fields.items():
+        if isinstance(value, bool):
+            yield f"{name}: {str(value).lower()}"
+        elif isinstance(value, str):
+            yield f"{name}: {_quote(value)}"
+        else:
+            yield f"{name}:"
+            yield from (f"- {_quote(item)}" for item in value)
+
+
+def _quote(text: str) -> str:
+    return f'"{"".join(_escape(character) for character in text)}"'
+
+
+def _escape(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isprintable() else f"\\U{ord(character):08x}"

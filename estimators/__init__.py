@@ -1,5 +1,6 @@
 """Multi-label classifiers that learn from a stream, in scikit-learn's manner."""
 
+from estimators.adaptive_random_forest import AdaptiveRandomForestClassifier
 from estimators.base import StreamClassifier
 from estimators.baselines import (
     LastLabelsClassifier,
@@ -25,6 +26,7 @@ from estimators.tree import HoeffdingTreeClassifier
 
 __all__ = [
     "STRATEGIES",
+    "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
     "FIFOMemory",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
+from estimators.adaptive_random_forest import AdaptiveRandomForestClassifier
 from estimators.baselines import (
     LastLabelsClassifier,
     MeanLabelsClassifier,
@@ -47,6 +48,7 @@ _HIDDEN: Grid = {**_RATES, "hidden_units": (200, 2000)}
 _RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
 _FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
+_FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
 
 
 def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
@@ -123,6 +125,10 @@ def _over_trees(meta: Callable[..., BaseEstimator]) -> Callable[..., BaseEstimat
     return build
 
 
+def _forest(n_models: int = 10, grace_period: int = 50, delta: float = 1e-7, tau: float = 0.05) -> BaseEstimator:
+    return AdaptiveRandomForestClassifier(n_models, grace_period=grace_period, delta=delta, tau=tau)
+
+
 def _linear(learning_rate: float = 0.01) -> BaseEstimator:
     return OnlineNeuralClassifier(learning_rate=learning_rate)
 
@@ -163,6 +169,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "BR_HT": Strategy(_over_trees(BinaryRelevance), (_TREE_GRID,)),
         "LC_HT": Strategy(_over_trees(LabelCombination), (_TREE_GRID,)),
         "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),
+        "BR_random_forest": Strategy(_forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy(ISOUPTreeClassifier, (_TREE_GRID,)),
         "last_class": Strategy(LastLabelsClassifier, ({},)),
         "prior_distribution": Strategy(PriorLabelsClassifier, ({},)),

@@ -124,14 +124,15 @@ def plant(n_trees: int, n_features: int, *, width: int | None = None, seeds: Arr
     return grove
 
 
-def grow(grove: Grove, n_classes: int) -> Grove:
-    """Double what runs short, so that a row can split a leaf and bring a class."""
+def grow(grove: Grove, n_classes: int, n_rows: int = 1) -> Grove:
+    """Double what runs short, so that each of so many rows can split a leaf and bring a class."""
     free = grove.free[0]
+    n_nodes, n_stats = n_rows * NODES_PER_ROW, n_rows * _stats_per_row(n_classes)
     return _extended(
         grove,
-        max(len(grove.nodes), NODES_PER_ROW) if free["n_nodes"] < NODES_PER_ROW else 0,
-        max(len(grove.stats), _stats_per_row(n_classes)) if free["n_stats"] < _stats_per_row(n_classes) else 0,
-        max(len(grove.observers), 1) if free["n_observers"] < 1 else 0,
+        max(len(grove.nodes), n_nodes) if free["n_nodes"] < n_nodes else 0,
+        max(len(grove.stats), n_stats) if free["n_stats"] < n_stats else 0,
+        max(len(grove.observers), n_rows) if free["n_observers"] < n_rows else 0,
         random=len(grove.subsets) > 0,
     )
 
@@ -167,10 +168,14 @@ def _longer(places: Array, n_more: int, free: Array, name: str, link: str) -> Ar
 
 # ------------------------------------------------------------------- places
 @njit(**HOT)
-def has_room(grove: Grove, n_classes: int) -> bool:
-    """Tell whether any one row can be learnt without more places."""
+def has_room(grove: Grove, n_classes: int, n_rows: int = 1) -> bool:
+    """Tell whether any so many rows can be learnt without more places."""
     free = grove.free[0]
-    return free.n_nodes >= NODES_PER_ROW and free.n_stats >= _stats_per_row(n_classes) and free.n_observers >= 1
+    return (
+        free.n_nodes >= n_rows * NODES_PER_ROW
+        and free.n_stats >= n_rows * _stats_per_row(n_classes)
+        and free.n_observers >= n_rows
+    )
 
 
 @njit(**HOT)

@@ -22,6 +22,7 @@ N_CONFIGURATIONS = {
     "BR_HT": 2 * 2 * 2,
     "LC_HT": 2 * 2 * 2,
     "CC_HT": 2 * 2 * 2,
+    "BR_random_forest": 3 * 2 * 2 * 2,
     "iSOUPtree": 2 * 2 * 2,
     "last_class": 1,
     "prior_distribution": 1,

@@ -79,7 +79,8 @@ def bayesian_signed_rank(
     prior = np.concatenate([[0.5], np.ones(len(differences) - 1)])
     weights = np.random.default_rng(seed).dirichlet(prior, size=n_draws)
     answers = (pair_means > rope, np.abs(pair_means) <= rope, pair_means < -rope)
-    mass = np.stack([np.einsum("ni,ni->n", weights @ pairs, weights) for pairs in answers], axis=1)
+    # As numbers: a product of numbers and booleans would not be left to BLAS.
+    mass = np.stack([np.einsum("ni,ni->n", weights @ pairs.astype(np.float64), weights) for pairs in answers], axis=1)
     winners = mass == mass.max(axis=1, keepdims=True)
     shares = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
     return BayesianComparison(*shares.tolist())

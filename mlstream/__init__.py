@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mlstream.cards import StreamCard, load_card
-    from mlstream.datasets import fetch_dataset, list_datasets, load_dataset
+    from mlstream.datasets import fetch_dataset, iter_dataset, list_datasets, load_dataset
     from mlstream.diagnosis import Diagnosis, diagnose
     from mlstream.formats import load, save
     from mlstream.generators import task_stream
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "mlstream.cards": ("StreamCard", "load_card"),
-    "mlstream.datasets": ("fetch_dataset", "list_datasets", "load_dataset"),
+    "mlstream.datasets": ("fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"),
     "mlstream.diagnosis": ("Diagnosis", "diagnose"),
     "mlstream.formats": ("load", "save"),
     "mlstream.generators": ("task_stream",),
@@ -51,6 +51,7 @@ __all__ = [
     "diagnose",
     "evaluate",
     "fetch_dataset",
+    "iter_dataset",
     "list_datasets",
     "load",
     "load_card",

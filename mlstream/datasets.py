@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
+
+from scipy import sparse
 
 from mlstream.cards import StreamCard
 from mlstream.class_tables import read_class_table
 from mlstream.downloads import fetch_dataset
 from mlstream.formats.arff import find_card
-from mlstream.formats.by_suffix import read_table
-from mlstream.formats.content import FormatError, read_unpacked, stem
+from mlstream.formats.by_suffix import read_tables
+from mlstream.formats.content import FormatError, UnpackedFile, read_unpacked, stem
 from mlstream.formats.labels import LabelRule, PlainRule, choose_labels, normalise_rule
-from mlstream.formats.table import part
+from mlstream.formats.lines import Readable
+from mlstream.formats.table import Table, part_all, regroup
 from mlstream.registry import DataFile, DatasetEntry, list_datasets
 from mlstream.stream import Dataset
 
-__all__ = ["DatasetEntry", "fetch_dataset", "list_datasets", "load_dataset"]
+__all__ = ["DatasetEntry", "fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"]
 
 
 def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Dataset:
@@ -77,14 +83,64 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     if not path.is_file():
         names = ", ".join(entries)
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set ({names}). Got neither.")
-    return _parse(path, read_unpacked(path), rule, find_card(path))
+    with UnpackedFile(path) as file:
+        dataset = _read(path, file, rule, find_card(path))
+    return replace(dataset, sha256=file.sha256)
+
+
+def iter_dataset(
+    source: str | os.PathLike[str], labels: LabelRule = None, *, chunk_size: int = 10_000
+) -> Iterator[Dataset]:
+    """Read a multi-label table that may be larger than memory, some rows at a time.
+
+    Parameters
+    ----------
+    source : path
+        An ARFF or CSV file, which may be packed (.gz, .bz2, .xz).
+    labels : int, sequence of str, path or None
+        The label columns, as for `load_dataset`.
+    chunk_size : int
+        Rows at a time.
+
+    Yields
+    ------
+    Dataset
+        As many rows, the last time what remains. X is a CSR matrix in all if it is one in the first. The hash of the
+        file is not known yet, and left empty.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        As `load_dataset` does, when the reading comes to the place.
+
+    Examples
+    --------
+    >>> for rows in iter_dataset("large.arff.gz", labels=14):  # doctest: +SKIP
+    ...     model.partial_fit(rows.X, rows.Y)
+    """
+    if chunk_size < 1:
+        raise ValueError(f"chunk_size must be at least 1. Got {chunk_size} instead.")
+    path, rule = Path(source), normalise_rule(labels)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} must be a file that exists.")
+    card, first = find_card(path), None
+    with UnpackedFile(path) as file:
+        for table in regroup(read_tables(path, file), chunk_size):
+            chunk = _take(table, [table], rule, card)
+            first = first or chunk
+            yield chunk if sparse.issparse(chunk.X) == sparse.issparse(first.X) else _convert(chunk)
+    if first is None:
+        raise FormatError(f"{path} must hold at least one row. Got a header only.")
 
 
 def _load_registered(entry: DatasetEntry, rule: PlainRule) -> Dataset:
     paths = entry.require()
     contents = [_read_verified(entry, file, path) for file, path in zip(entry.files, paths, strict=True)]
     if entry.table == "labels":
-        dataset = _parse(paths[0], contents[0], entry.labels if rule is None else rule, None)
+        dataset = _read(paths[0], BytesIO(contents[0]), entry.labels if rule is None else rule, None)
+        dataset = replace(dataset, sha256=entry.files[0].sha256)
     elif rule is None:
         dataset = read_class_table(paths, contents, class_first=entry.table == "class first")
     else:
@@ -107,22 +163,32 @@ def _read_verified(entry: DatasetEntry, file: DataFile, path: Path) -> bytes:
     return content
 
 
-def _parse(path: Path, content: bytes, rule: PlainRule, card: StreamCard | None) -> Dataset:
-    table = read_table(path, content)
-    if not len(table.lines):
+def _read(path: Path, source: Readable, rule: PlainRule, card: StreamCard | None) -> Dataset:
+    tables = read_tables(path, source)
+    # The first tells the columns; it may hold no row.
+    first = next(tables)
+    dataset = _take(first, chain([first], tables), rule, card)
+    if not dataset.n_samples:
         raise FormatError(f"{path} must hold at least one row. Got a header only.")
-    columns, parents = choose_labels(table, rule, card)
-    X, Y, feature_names = part(table, columns)
+    return dataset
+
+
+def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCard | None) -> Dataset:
+    columns, parents = choose_labels(head, rule, card)
+    X, Y, feature_names = part_all(tables, columns)
     return Dataset(
         X,
         Y,
         feature_names,
-        tuple(table.names[index] for index in columns),
-        name=stem(path),
-        source=str(path),
+        tuple(head.names[index] for index in columns),
+        name=stem(head.path),
+        source=str(head.path),
         licence=card.source.licence if card else "",
         citation=card.source.citation if card else "",
-        sha256=hashlib.sha256(content).hexdigest(),
         label_rule=rule,
         label_parents=parents,
     )
+
+
+def _convert(chunk: Dataset) -> Dataset:
+    return replace(chunk, X=chunk.X.toarray() if sparse.issparse(chunk.X) else sparse.csr_array(chunk.X))

@@ -11,6 +11,8 @@ from scipy import sparse
 
 def join_columns(blocks: Sequence[Any]) -> Any:
     """Put blocks of columns side by side."""
+    if len(blocks) == 1:
+        return blocks[0]
     if any(sparse.issparse(block) for block in blocks):
         return sparse.csr_array(sparse.hstack(blocks, format="csr"))
     return np.hstack(blocks)

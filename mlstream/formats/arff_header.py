@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,13 +30,13 @@ class Header(NamedTuple):
     n_lines: int
 
 
-def parse_header(lines: Sequence[str], path: Path) -> Header:
+def parse_header(lines: Iterable[str], path: Path) -> Header:
     """Read the lines of a file up to ``@data``.
 
     Parameters
     ----------
-    lines : sequence of str
-        All lines of the file.
+    lines : iterable of str
+        The lines of the file; no more are taken than needed.
     path : Path
         The file, for errors.
 
@@ -50,9 +50,10 @@ def parse_header(lines: Sequence[str], path: Path) -> Header:
     FormatError
         If a line is no header line, a column is neither numeric nor nominal, or two columns share a name.
     """
-    relation, columns = "", dict[str, Column]()
+    relation, columns, what_else = "", dict[str, Column](), "an empty file"
     for number, line in enumerate(lines, 1):
         text = line.strip()
+        what_else = "a header only" if text else what_else
         if not text or text.startswith("%"):
             continue
         keyword, rest = _split_keyword(text, at(path, number))
@@ -65,7 +66,7 @@ def parse_header(lines: Sequence[str], path: Path) -> Header:
             if column.name in columns:
                 raise FormatError(f"{at(path, number)}: column names must differ. Got {show(column.name)} twice.")
             columns[column.name] = column
-    raise FormatError(f"{path} must be an ARFF file, with @data after its header. Got {_what_else(lines)}.")
+    raise FormatError(f"{path} must be an ARFF file, with @data after its header. Got {what_else}.")
 
 
 def unquote(token: str) -> str:
@@ -130,7 +131,3 @@ def _require_columns(columns: dict[str, Column], path: Path) -> tuple[Column, ..
     if not columns:
         raise FormatError(f"{path} must declare at least one @attribute before @data. Got none.")
     return tuple(columns.values())
-
-
-def _what_else(lines: Sequence[str]) -> str:
-    return "a header only" if any(line.strip() for line in lines) else "an empty file"

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from mlstream.formats.arff_blocks import BlockReader
 from mlstream.formats.arff_header import parse_header
-from mlstream.formats.arff_rows import RowReader
-from mlstream.formats.content import FormatError, at, clip, read_lines, show
-from mlstream.formats.table import Cells, Column, Table
-
-Row = tuple[int, str]
+from mlstream.formats.content import FormatError, at, clip, show
+from mlstream.formats.lines import Lines, Readable
+from mlstream.formats.table import Cells, Table, gather
 
 
 def parse_arff(content: bytes, path: Path) -> Table:
     """Read the content of an ARFF file.
-
-    Dense and sparse rows, comments, blank lines, trailing commas, quotes and escapes, keywords in any case, UTF-8 and
-    Latin-1 are read; columns are numeric or nominal. The width is the header's.
 
     Parameters
     ----------
@@ -42,60 +37,48 @@ def parse_arff(content: bytes, path: Path) -> Table:
     FormatError
         If anything is not as the format or the header has it; the message says the line.
     """
-    lines = read_lines(content)
-    header = parse_header(lines, path)
-    body = enumerate(islice(lines, header.n_lines, None), header.n_lines + 1)
-    rows = [(number, text) for number, line in body if (text := line.strip()) and text[0] != "%"]
-    is_sparse = 2 * sum(text[0] == "{" for _, text in rows) > len(rows)
-    cells = (_read_sparse if is_sparse else _read_dense)(rows, header.columns, path)
-    numbers = np.fromiter((number for number, _ in rows), np.int64, len(rows))
-    table = Table(path, header.columns, cells, numbers, header.relation)
-    _require_finite(table)
-    _require_declared(table)
-    return table
+    return gather(read_arff(BytesIO(content), path))
 
 
-def _read_dense(rows: Sequence[Row], columns: Sequence[Column], path: Path) -> npt.NDArray[np.float64]:
-    reader, cells = RowReader(columns, path), array("d")
-    defaults = array("d", [column.default for column in columns])
-    for number, text in rows:
-        if text[0] != "{":
-            cells.extend(reader.dense(number, text))
-            continue
-        row = defaults[:]
-        for index, value in zip(*reader.sparse(number, text), strict=True):
-            row[index] = value
-        cells.extend(row)
-    return np.asarray(cells).reshape(len(rows), len(columns))
+def read_arff(source: Readable, path: Path) -> Iterator[Table]:
+    """Read an ARFF file in tables of some thousands of rows, one after the other.
 
+    Dense and sparse rows, comments, blank lines, trailing commas, quotes and escapes, keywords in any case, UTF-8 and
+    Latin-1 are read; columns are numeric or nominal. The width is the header's.
 
-def _read_sparse(rows: Sequence[Row], columns: Sequence[Column], path: Path) -> sparse.csr_array:
-    reader, values, indices, starts = RowReader(columns, path), array("d"), array("i"), [0]
-    for number, text in rows:
-        if text[0] == "{":
-            row_indices, row = reader.sparse(number, text)
-        else:
-            row_indices, row = list(range(len(columns))), reader.dense(number, text)
-        indices.extend(row_indices)
-        values.extend(row)
-        starts.append(len(values))
-    parts = np.asarray(values), np.asarray(indices), np.asarray(starts)
-    cells = sparse.csr_array(parts, shape=(len(rows), len(columns)))
-    cells.sort_indices()
-    return _add_defaults(cells, columns)
+    Parameters
+    ----------
+    source : Readable
+        The content, unpacked.
+    path : Path
+        The file, for errors.
 
+    Yields
+    ------
+    Table
+        At least one, and each with the same columns; its cells are a CSR matrix if its rows are in sparse notation.
 
-def _add_defaults(cells: sparse.csr_array, columns: Sequence[Column]) -> sparse.csr_array:
-    # A sparse row leaves out the first value of a nominal column, which need not be 0.
-    shifted = [index for index, column in enumerate(columns) if column.default != 0]
-    if not shifted:
-        return cells
-    n_rows = cells.shape[0]
-    rows = np.repeat(np.arange(n_rows), np.diff(cells.indptr))
-    absent = [np.setdiff1d(np.arange(n_rows), rows[cells.indices == index]) for index in shifted]
-    values = [np.full(len(places), columns[index].default) for places, index in zip(absent, shifted, strict=True)]
-    places = np.concatenate(absent), np.repeat(shifted, [len(part) for part in absent])
-    return sparse.csr_array(cells + sparse.csr_array((np.concatenate(values), places), shape=cells.shape))
+    Raises
+    ------
+    FormatError
+        As `parse_arff` does.
+    """
+    lines = Lines(source, path)
+    header = parse_header(lines.head(), path)
+    reader, first_line = BlockReader(header.columns, lines), header.n_lines + 1
+    has_values = any(column.numbers not in {None, (0.0, 1.0), (1.0, 0.0)} for column in header.columns)
+    nothing = np.empty((0, len(header.columns))), np.empty(0, np.int64)
+    yield Table(path, header.columns, *nothing, header.relation)
+    for block in lines.blocks():
+        rows = reader.read(block, first_line)
+        table = Table(path, header.columns, rows.cells, rows.lines, header.relation)
+        if rows.n_careful:
+            # Compiled loops read finite numbers only, and 0 and 1 only where these are declared.
+            _require_finite(table)
+        if rows.n_careful or has_values:
+            _require_declared(table)
+        yield table
+        first_line = rows.next_line
 
 
 def _require_finite(table: Table) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from mlstream.formats.arff import load_arff, save_arff
-from mlstream.formats.arff_reader import parse_arff
+from mlstream.formats.arff_reader import read_arff
 from mlstream.formats.content import FormatError, bare_path
-from mlstream.formats.csv_reader import parse_csv
+from mlstream.formats.csv_reader import read_csv
+from mlstream.formats.lines import Readable
 from mlstream.formats.npz import load_npz, save_npz
 from mlstream.formats.table import Table
 from mlstream.stream import Stream
@@ -78,12 +80,12 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
     return load_arff(path)
 
 
-def read_table(path: Path, content: bytes) -> Table:
-    """Read the unpacked content of a plain table: CSV if the name says so, else ARFF."""
+def read_tables(path: Path, source: Readable) -> Iterator[Table]:
+    """Read the unpacked content of a plain table piece by piece: CSV if the name says so, else ARFF."""
     suffix = bare_path(path).suffix.lower()
     if suffix == ".npz":
         raise FormatError(f"{path} must be an ARFF or CSV file. Got an NPZ file; `load` reads streams.")
-    return (parse_csv if suffix == ".csv" else parse_arff)(content, path)
+    return (read_csv if suffix == ".csv" else read_arff)(source, path)
 
 
 def _require_suffix(path: Path) -> str:

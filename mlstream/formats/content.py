@@ -1,21 +1,76 @@
 """The bytes and text of a file that may be packed, and errors that say where in it."""
 
+from __future__ import annotations
+
 import bz2
 import gzip
+import hashlib
 import lzma
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
-PACKED: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-}
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+# Real tables shrink to a hundredth at most; beyond that, with room for small files, it is a bomb.
+_MOST_TIMES = 200
+_ALWAYS_BYTES = 64 * 2**20
+_PIECE_BYTES = 2**20
 
 
 class FormatError(ValueError):
     """A file is not what its format says; the message carries the file and, where there is one, the line."""
+
+
+class UnpackedFile:
+    """The content of a file that may be packed by gzip, bzip2 or xz, read forwards.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its ending says how it is packed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._suffix = path.suffix.lower()
+        self._file: IO[bytes] = PACKED.get(self._suffix, Path.open)(path, "rb")
+        self._bytes_left = _ALWAYS_BYTES + _MOST_TIMES * os.fstat(self._file.fileno()).st_size
+        self._digest = hashlib.sha256()
+
+    def __enter__(self) -> UnpackedFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    @property
+    def sha256(self) -> str:
+        """Hash of what was read so far."""
+        return self._digest.hexdigest()
+
+    def read(self, n_bytes: int) -> bytes:
+        """Read as many bytes; fewer at the end only.
+
+        Raises
+        ------
+        FormatError
+            If the file is not, to its end, packed as its name says, or unpacks to hundreds of times its size.
+        """
+        try:
+            piece: bytes = self._file.read(n_bytes)
+        except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+            if self._suffix not in PACKED:
+                raise
+            raise FormatError(f"{self._path} must be a complete {self._suffix} file. Got: {error}.") from None
+        self._bytes_left -= len(piece)
+        if self._bytes_left < 0 and self._suffix in PACKED:
+            rule = f"must unpack to at most {_MOST_TIMES} times its size; if you trust it, unpack it first"
+            raise FormatError(f"{self._path} {rule}. Got more.")
+        self._digest.update(piece)
+        return piece
 
 
 def at(path: Path, line: int) -> str:
@@ -44,21 +99,15 @@ def stem(path: Path) -> str:
 
 
 def read_unpacked(path: Path) -> bytes:
-    """Read a file that may be packed by gzip, bzip2 or xz.
+    """Read the whole content of a file that may be packed.
 
     Raises
     ------
     FormatError
-        If the file is not, to its end, packed as its name says.
+        As `UnpackedFile.read` does.
     """
-    content = path.read_bytes()
-    unpack = PACKED.get(path.suffix.lower())
-    if unpack is None:
-        return content
-    try:
-        return unpack(content)
-    except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
-        raise FormatError(f"{path} must be a complete {path.suffix} file. Got: {error}.") from None
+    with UnpackedFile(path) as file:
+        return b"".join(iter(lambda: file.read(_PIECE_BYTES), b""))
 
 
 def read_lines(content: bytes) -> list[str]:

@@ -4,45 +4,59 @@ from __future__ import annotations
 
 import csv
 from array import array
+from collections.abc import Iterator
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from mlstream.formats.content import FormatError, at, read_lines, show
-from mlstream.formats.table import Column, Table, to_number
+from mlstream.formats.content import FormatError, at, show
+from mlstream.formats.lines import Lines, Readable
+from mlstream.formats.table import Column, Table, gather, to_number
+
+_N_ROWS = 4096
 
 
 def parse_csv(content: bytes, path: Path) -> Table:
-    """Read the content of a CSV file: a row of names, then rows of numbers.
+    """Read the content of a CSV file; as `read_csv`, but in one table."""
+    return gather(read_csv(BytesIO(content), path))
+
+
+def read_csv(source: Readable, path: Path) -> Iterator[Table]:
+    """Read a CSV file, a row of names and then rows of numbers, in tables of some rows, one after the other.
 
     Parameters
     ----------
-    content : bytes
-        The file's content, unpacked.
+    source : Readable
+        The content, unpacked.
     path : Path
         The file, for errors.
 
-    Returns
-    -------
+    Yields
+    ------
     Table
-        Dense, all columns numeric.
+        At least one; dense, all columns numeric.
 
     Raises
     ------
     FormatError
         If a row is not as wide as the first, or a cell is not a finite number; the message says the line.
     """
-    rows = csv.reader(read_lines(content))
+    rows = csv.reader(Lines(source, path).head())
     names = next(rows, [])
     if not names or len(set(names)) < len(names):
         raise FormatError(f"{at(path, 1)}: a CSV file must start with the names of its columns, all different.")
-    cells, lines = array("d"), array("q")
-    for row in rows:
-        if row:
-            cells.extend(_read_row(row, names, at(path, rows.line_num)))
-            lines.append(rows.line_num)
     columns = tuple(Column(name) for name in names)
-    return Table(path, columns, np.asarray(cells).reshape(len(lines), len(names)), np.asarray(lines))
+    numbered = ((rows.line_num, row) for row in rows if row)
+    while True:
+        cells, lines = array("d"), array("q")
+        for line, row in islice(numbered, _N_ROWS):
+            cells.extend(_read_row(row, names, at(path, line)))
+            lines.append(line)
+        yield Table(path, columns, np.asarray(cells).reshape(len(lines), len(names)), np.asarray(lines))
+        if len(lines) < _N_ROWS:
+            return
 
 
 def _read_row(row: list[str], names: list[str], where: str) -> list[float]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.formats._features import join_columns
+from mlstream.formats._features import cut_rows, join_columns
+from mlstream.formats._growing import Growing, GrowingTable
 from mlstream.formats.content import FormatError, at, show
 from mlstream.stream import Features, Indicator
 
@@ -73,6 +74,10 @@ class Table:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
+    def rows(self, start: int, stop: int) -> Table:
+        """Cut out rows."""
+        return replace(self, cells=cut_rows(self.cells, start, stop), lines=self.lines[start:stop])
+
 
 class Parted(NamedTuple):
     """A table with its labels told apart."""
@@ -106,32 +111,77 @@ def to_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def gather(tables: Iterable[Table]) -> Table:
+    """Put tables of the same columns one below the other; the cells are CSR if most rows were."""
+    first, tables = _peek(tables)
+    cells, lines = GrowingTable(len(first.columns)), Growing(np.int64)
+    for table in tables:
+        cells.extend(table.cells)
+        lines.extend(table.lines)
+    return replace(first, cells=cells.take(), lines=lines.take())
+
+
+def regroup(tables: Iterable[Table], n_rows: int) -> Iterator[Table]:
+    """Put tables of the same columns together, or cut them, to a number of rows each; the last has what remains."""
+    pending: list[Table] = []
+    for table in tables:
+        # A copy, because tables may be views of larger buffers.
+        pending.append(replace(table, cells=table.cells.copy(), lines=table.lines.copy()))
+        n_pending = sum(len(waiting.lines) for waiting in pending)
+        if n_pending < n_rows:
+            continue
+        whole = gather(pending)
+        n_taken = n_pending - n_pending % n_rows
+        yield from (whole.rows(start, start + n_rows) for start in range(0, n_taken, n_rows))
+        pending = [whole.rows(n_taken, n_pending)]
+    rest = gather(pending)
+    if len(rest.lines):
+        yield rest
+
+
+def _peek(tables: Iterable[Table]) -> tuple[Table, Iterator[Table]]:
+    iterator = iter(tables)
+    first = next(iterator)
+    return first, chain([first], iterator)
+
+
 def part(table: Table, labels: Sequence[int]) -> Parted:
-    """Part a table into features and labels.
+    """Part a table into features and labels: `part_all` of one table."""
+    return part_all([table], labels)
+
+
+def part_all(tables: Iterable[Table], labels: Sequence[int]) -> Parted:
+    """Part tables of the same columns, one below the other, into features and labels.
 
     Nominal features whose values are all numbers become these numbers; any other nominal feature becomes one 0/1
     column per value, called ``name=value``.
 
     Parameters
     ----------
-    table : Table
-        The table.
+    tables : iterable of Table
+        The tables, at least one; each is dropped before the next is taken.
     labels : sequence of int
         Indices of the label columns, in the order wanted.
 
     Returns
     -------
     Parted
-        X is a CSR matrix if the table is one and less than a quarter of X is stored, else dense.
+        X is a CSR matrix if most tables are and less than a quarter of X is stored, else dense.
 
     Raises
     ------
     FormatError
         If a label column holds anything but 0 and 1.
     """
-    features = np.setdiff1d(np.arange(len(table.columns)), labels).tolist()
-    names = tuple(name for index in features for name in _feature_names(table.columns[index]))
-    return Parted(_read_features(table, features), _read_labels(table, labels), names)
+    first, tables = _peek(tables)
+    features = np.setdiff1d(np.arange(len(first.columns)), labels).tolist()
+    names = tuple(name for index in features for name in _feature_names(first.columns[index]))
+    X, Y = GrowingTable(len(names), sparse_below=SPARSE_BELOW), Growing(np.uint8, len(labels))
+    for table in tables:
+        if len(table.lines):
+            X.extend(_read_features(table, features))
+            Y.extend(_read_labels(table, labels))
+    return Parted(X.take(), Y.take(), names)
 
 
 def _feature_names(column: Column) -> tuple[str, ...]:
@@ -140,20 +190,24 @@ def _feature_names(column: Column) -> tuple[str, ...]:
     return (column.name,)
 
 
-def _read_features(table: Table, features: Sequence[int]) -> Features:
-    blocks = list(_blocks(table, features))
-    X: Features = join_columns(blocks)
-    if not sparse.issparse(X):
-        return X
-    X.eliminate_zeros()
-    return X if X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1] else X.toarray()
+def _read_features(table: Table, features: Sequence[int]) -> Cells:
+    X: Cells = join_columns(list(_blocks(table, features)))
+    if sparse.issparse(X):
+        X.eliminate_zeros()
+    return X
 
 
 def _blocks(table: Table, features: Sequence[int]) -> Iterator[Cells]:
     for is_coded, group in groupby(features, lambda index: table.columns[index].is_coded):
         indices = list(group)
-        block = table.cells[:, indices]
+        block = _take_columns(table.cells, indices)
         yield _one_hot(block, [len(_feature_names(table.columns[index])) for index in indices]) if is_coded else block
+
+
+def _take_columns(cells: Cells, indices: Sequence[int]) -> Cells:
+    # Neighbours need not be picked one by one.
+    is_run = list(indices) == list(range(indices[0], indices[0] + len(indices)))
+    return cells[:, indices[0] : indices[0] + len(indices)] if is_run else cells[:, list(indices)]
 
 
 def _one_hot(codes: Cells, n_values: Sequence[int]) -> Cells:
@@ -171,7 +225,7 @@ def _read_labels(table: Table, labels: Sequence[int]) -> Indicator:
         if column.is_coded:
             got = ", ".join(column.values or ())
             raise FormatError(f"{table.path}: label {show(column.name)} must be 0 or 1. Got the values {show(got)}.")
-    block = table.cells[:, list(labels)]
+    block = _take_columns(table.cells, labels)
     values = block.toarray() if sparse.issparse(block) else block
     wrong = np.argwhere((values != 0) & (values != 1))
     if len(wrong):

@@ -2,14 +2,16 @@
 
 import gzip
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from mlstream.datasets import load_dataset
+from mlstream.datasets import iter_dataset, load_dataset
 from mlstream.formats.content import FormatError
 from mlstream.registry import list_datasets
 
@@ -189,3 +191,56 @@ def test_every_defect_is_one_error(path: Path, rows: str, labels: int | list[str
     path.write_text(TEXT.format(title="t", rows=rows), encoding="utf-8")
     with pytest.raises(FormatError, match=message):
         load_dataset(path, labels)
+
+
+@pytest.mark.parametrize("name", ["multilabel/Reuters-K500.arff", "multilabel/Yeast.arff.gz"])
+@pytest.mark.parametrize("chunk_size", [1000, 10**9])
+def test_chunks_are_the_table_in_pieces(shared_data: Locate, name: str, chunk_size: int) -> None:
+    path = shared_data(name)
+    whole, chunks = load_dataset(path, labels=5), list(iter_dataset(path, labels=5, chunk_size=chunk_size))
+    sizes = [chunk.n_samples for chunk in chunks]
+    assert sum(sizes) == whole.n_samples
+    assert set(sizes[:-1]) <= {chunk_size}
+    assert {(chunk.label_names, chunk.feature_names) for chunk in chunks} == {(whole.label_names, whole.feature_names)}
+    assert {sparse.issparse(chunk.X) for chunk in chunks} == {sparse.issparse(whole.X)}
+    join = sparse.vstack if sparse.issparse(whole.X) else np.vstack
+    assert np.abs(join([chunk.X for chunk in chunks]) - whole.X).max() == 0
+    np.testing.assert_array_equal(np.vstack([chunk.Y for chunk in chunks]), whole.Y)
+
+
+def test_chunks_of_csv_know_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,y\n" + "1,0\n" * 5000 + "2,x\n", encoding="utf-8")
+    chunks = iter_dataset(path, labels=-1, chunk_size=100)
+    assert next(chunks).X.tolist() == [[1.0]] * 100
+    with pytest.raises(FormatError, match=r"x.csv, line 5002: column 'y' must be a finite number. Got 'x'"):
+        list(chunks)
+
+
+def test_chunks_of_a_file_without_rows_or_of_no_rows_are_errors(tmp_path: Path) -> None:
+    path = tmp_path / "x.arff"
+    path.write_text("@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a real\n@data\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"x.arff must hold at least one row. Got a header only"):
+        list(iter_dataset(path))
+    with pytest.raises(ValueError, match=r"chunk_size must be at least 1. Got 0 instead."):
+        list(iter_dataset(path, chunk_size=0))
+    with pytest.raises(FileNotFoundError, match=r"absent.arff must be a file that exists"):
+        list(iter_dataset(tmp_path / "absent.arff"))
+
+
+def read_chunks(path: Path) -> int:
+    return sum(chunk.n_samples for chunk in iter_dataset(path, chunk_size=2000))
+
+
+@pytest.mark.parametrize(("read", "times"), [(load_dataset, 2.0), (read_chunks, 0.8)])
+def test_memory_is_bounded_by_the_result(tmp_path: Path, read: Any, times: float) -> None:
+    path, n_rows, n_features = tmp_path / "x.arff", 30_000, 100
+    head = "@relation 'x: -C 1'\n@attribute y {0,1}\n" + "".join(f"@attribute a{i} real\n" for i in range(n_features))
+    row = ",".join(["1", *(f"0.{number}" for number in range(n_features))])
+    path.write_text(f"{head}@data\n" + f"{row}\n" * n_rows, encoding="utf-8")
+    read(path)
+    tracemalloc.start()
+    read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < times * n_rows * (8 * n_features + 1)

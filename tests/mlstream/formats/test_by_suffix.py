@@ -1,5 +1,6 @@
 """Write then read is the identity, whatever the stream; and what a name may end in."""
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from mlstream.datasets import load_dataset
 from mlstream.description import hash_data
 from mlstream.formats import load, save
-from mlstream.formats.by_suffix import read_table
+from mlstream.formats.by_suffix import read_tables
 from mlstream.formats.content import FormatError
 from mlstream.generators import task_stream
 from mlstream.stream import Stream
@@ -83,4 +84,4 @@ def test_only_npz_can_be_mapped(tmp_path: Path) -> None:
 
 def test_a_stream_is_no_plain_table(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"x.npz must be an ARFF or CSV file. Got an NPZ file; `load` reads streams"):
-        read_table(tmp_path / "x.npz", b"PK")
+        read_tables(tmp_path / "x.npz", BytesIO(b"PK"))

@@ -1,0 +1,116 @@
+"""Text that is read forwards: line by line at first, then in blocks of whole lines."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from mlstream.formats.content import FormatError, at
+
+# Enough for compiled loops to be fast, few enough to be nothing beside a table.
+BLOCK_BYTES = 2**19
+# Below this, nothing is gained by loading compiled loops.
+SHORT_BYTES = 2**20
+# A row of millions of numbers is shorter; what is longer is no text.
+LONGEST_LINE_BYTES = 64 * 2**20
+
+_LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n)")
+
+
+class Place(NamedTuple):
+    """Where the reading of a block is: position, number of the line, and what was found before."""
+
+    position: int
+    line: int
+    n_rows: int
+    n_stored: int
+
+
+class Readable(Protocol):
+    """What gives bytes."""
+
+    def read(self, n_bytes: int, /) -> bytes:
+        """Read as many bytes; fewer at the end only."""
+
+
+class Lines:
+    """The lines of a text, which end as on Unix, Windows or old Macs.
+
+    Parameters
+    ----------
+    source : Readable
+        The content.
+    path : Path
+        The file, for errors.
+
+    Notes
+    -----
+    The first line with other characters than ASCII, comments aside, tells whether the text is UTF-8 or Latin-1.
+    """
+
+    def __init__(self, source: Readable, path: Path) -> None:
+        self.path = path
+        self.n_read = 0
+        """How many lines `head` gave."""
+        self.is_short = False
+        """Whether the text is so short that it is not worth much effort."""
+        self._encoding = ""
+        self._block, self._position = b"", 0
+        self._blocks = self._read_blocks(source)
+
+    def head(self) -> Iterator[str]:
+        """Read line by line, as long as lines are taken."""
+        for block in self._blocks:
+            self._block = block
+            for match in _LINE.finditer(block):
+                self.n_read, self._position = self.n_read + 1, match.end()
+                yield self.decode(match.group(1), self.n_read)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Read what `head` left, in blocks of whole lines, each of which ends."""
+        if self._position < len(self._block):
+            yield self._block[self._position :]
+        yield from self._blocks
+
+    def decode(self, line: bytes, number: int) -> str:
+        """Decode one line."""
+        if line.isascii():
+            return line.decode("ascii")
+        if line.lstrip().startswith(b"%"):
+            return line.decode("utf-8", "replace")
+        try:
+            text, encoding = line.decode("utf-8"), "UTF-8"
+        except UnicodeDecodeError:
+            text, encoding = line.decode("latin-1"), "Latin-1"
+        if self._encoding == "UTF-8" != encoding:
+            raise FormatError(f"{at(self.path, number)}: text must be UTF-8, as it was before. Got other bytes.")
+        self._encoding = self._encoding or encoding
+        return text if self._encoding == encoding else line.decode("latin-1")
+
+    def _read_blocks(self, source: Readable) -> Iterator[bytes]:
+        rest = b""
+        for piece in self._read_pieces(source):
+            rest += piece
+            end = _end_of_last_line(rest)
+            if end:
+                yield rest[:end]
+                rest = rest[end:]
+            elif len(rest) > LONGEST_LINE_BYTES:
+                raise FormatError(f"{self.path}: a line must be at most {LONGEST_LINE_BYTES} bytes long. Got a longer.")
+        if rest:
+            yield rest + b"\n"
+
+    def _read_pieces(self, source: Readable) -> Iterator[bytes]:
+        start = source.read(SHORT_BYTES)
+        self.is_short = len(start) < SHORT_BYTES
+        start = start.removeprefix(codecs.BOM_UTF8)
+        yield from (start[place : place + BLOCK_BYTES] for place in range(0, len(start), BLOCK_BYTES))
+        yield from iter(lambda: source.read(BLOCK_BYTES), b"")
+
+
+def _end_of_last_line(text: bytes) -> int:
+    # A carriage return at the very end may be half of a line's end.
+    return text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1

@@ -21,8 +21,8 @@ from mlstream.cards import (
     StreamCard,
     TaskCard,
 )
-from mlstream.label_sets import count_label_sets
-from mlstream.stream import Dataset, Features, Stream, StreamParts
+from mlstream.label_sets import count_label_sets, count_labels
+from mlstream.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
 
 # What can change the bits of a generated stream.
 _VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn")
@@ -99,8 +99,7 @@ def measure(parts: StreamParts | Stream) -> Measures:
     return Measures(
         tasks=[_describe_task(index, parts) for index in range(len(parts.tasks))],
         experiences=[
-            ExperienceCard(tasks=np.unique(experience.task_ids).tolist(), n_samples=len(experience))
-            for experience in parts.experiences
+            ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
         ],
         data_sha256=hash_data(parts),
     )
@@ -127,8 +126,8 @@ def describe_again(
     StreamCard
         Without files, which are the other stream's.
     """
-    changes = {"name": name, "description": description, "generator": generator, "files": []}
-    return card.model_copy(update=changes | _measure(parts))
+    changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
+    return card.model_copy(update=changes | measure(parts)._asdict())
 
 
 def hash_data(parts: StreamParts | Stream) -> str:
@@ -172,18 +171,6 @@ def _kept_parents(dataset: Dataset) -> dict[str, str]:
     return {child: parent for child, parent in dataset.label_parents.items() if {child, parent} <= kept}
 
 
-def _measure(parts: StreamParts) -> dict[str, Any]:
-    """Measure what the card says about the data."""
-    return {
-        "tasks": [_describe_task(index, parts) for index in range(len(parts.tasks))],
-        "experiences": [
-            ExperienceCard(tasks=np.unique(experience.task_ids).tolist(), n_samples=len(experience))
-            for experience in parts.experiences
-        ],
-        "data_sha256": hash_data(parts),
-    }
-
-
 def _describe_source(dataset: Dataset) -> SourceCard:
     return SourceCard(
         name=dataset.name,
@@ -198,14 +185,25 @@ def _describe_source(dataset: Dataset) -> SourceCard:
 
 def _describe_task(index: int, parts: StreamParts | Stream) -> TaskCard:
     task, held_out = parts.tasks[index], parts.evaluation_sets[index].Y
-    learning = [experience.Y[experience.task_ids == index] for experience in parts.experiences]
+    learning = [_labels_of_task(experience, index) for experience in parts.experiences]
     Y = np.concatenate([*learning, held_out])
+    n_rows, counts = max(1, len(Y)), count_labels(Y)
     return TaskCard(
         name=task.name,
         signature=np.flatnonzero(task.signature).tolist(),
-        label_frequencies=Y.mean(axis=0).tolist() if len(Y) else [0.0] * Y.shape[1],
-        cardinality=float(Y.sum(axis=1).mean()) if len(Y) else 0.0,
+        label_frequencies=(counts / n_rows).tolist(),
+        cardinality=float(counts.sum() / n_rows),
         n_label_sets=count_label_sets(Y),
         n_learning=sum(len(part) for part in learning),
         n_evaluation=len(held_out),
     )
+
+
+def _labels_of_task(experience: Experience, index: int) -> Indicator:
+    mine = experience.task_ids == index
+    return experience.Y if mine.all() else experience.Y[mine]
+
+
+def _tasks_of(experience: Experience) -> list[int]:
+    found: list[int] = np.flatnonzero(np.bincount(experience.task_ids)).tolist()
+    return found

@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 from mlstream.stream import Index, Indicator
 
+_BLOCK = 256
+
 
 def label_set_ids(Y: Indicator) -> Index:
     """Give rows with the same labels the same number.
@@ -55,6 +57,31 @@ def count_label_sets(Y: Indicator) -> int:
     if Y.shape[1] <= 16:
         return int(np.count_nonzero(np.bincount(_pack(Y).view(np.uint16)[::4])))
     return int(label_set_ids(Y).max(initial=-1)) + 1
+
+
+def count_labels(Y: Indicator) -> Index:
+    """Count the rows that carry each label.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_labels,)
+        Counts.
+
+    Examples
+    --------
+    >>> count_labels(np.array([[1, 0], [1, 1]], dtype=np.uint8)).tolist()
+    [2, 1]
+    """
+    # Rows are narrow: NumPy adds long vectors of many rows several times faster than row after row.
+    whole = len(Y) - len(Y) % _BLOCK
+    blocks = np.ascontiguousarray(Y[:whole]).reshape(whole // _BLOCK, _BLOCK * Y.shape[1])
+    counts = blocks.sum(axis=0, dtype=np.int64).reshape(_BLOCK, Y.shape[1]).sum(axis=0)
+    return np.asarray(counts + Y[whole:].sum(axis=0, dtype=np.int64))
 
 
 def _pack(Y: Indicator) -> npt.NDArray[np.uint64]:

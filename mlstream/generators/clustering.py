@@ -230,7 +230,8 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     while len(counts) > 1 and (single := np.flatnonzero((counts > 0).sum(axis=1) == 1)).size:
         source = int(single[0])
         unit = counts / np.linalg.norm(counts, axis=1, keepdims=True)
-        cosine = unit @ unit[source]
+        # Rounded, so that equal cosines tie and the least number wins.
+        cosine = (unit @ unit[source]).round(12)
         cosine[source] = -1
         cluster = np.where(cluster == source, np.argmax(cosine), cluster)
         cluster = np.unique(cluster, return_inverse=True)[1]

@@ -13,6 +13,7 @@ from mlstream.cards import DriftTarget, GeneratorCard, ScenarioCard
 from mlstream.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
 from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators._threads import for_each
 from mlstream.generators.concepts import Concept, Dials, changes_between, draw_rows, make_concepts
 from mlstream.generators.drift_truth import Pattern, list_drifts
 from mlstream.generators.layout import lay_out
@@ -183,12 +184,15 @@ def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float
     n_features, n_labels = world.place.shape[-1], len(concepts[0].thresholds)
     X = np.empty((len(concepts) * n_rows, n_features))
     Y = np.empty((len(concepts) * n_rows, n_labels), dtype=np.uint8)
-    for number, concept in enumerate(concepts):
-        rng = generator_for(Purpose.SAMPLING, seed, number)
+
+    def draw(number: int) -> None:
+        concept, rng = concepts[number], generator_for(Purpose.SAMPLING, seed, number)
         # In pieces that stay in the cache, and that are too small for BLAS to spread over threads.
         for start in range(number * n_rows, (number + 1) * n_rows, _PIECE):
             stop = min(start + _PIECE, (number + 1) * n_rows)
             X[start:stop], Y[start:stop] = draw_rows(world, (concept, concept), 0.0, noise, stop - start, rng)
+
+    for_each(draw, range(len(concepts)))
     features = tuple(f"x{column}" for column in range(n_features))
     return Dataset(X, Y, features, tuple(f"y{column}" for column in range(n_labels)), name, source="synthetic")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from mlstream.cards import DropCard
 from mlstream.generators.mixing import blend
 from mlstream.generators.orders import resolve_order
-from mlstream.generators.partition import Partition, count_rows
+from mlstream.generators.partition import Partition, as_slice, count_rows
 from mlstream.generators.splits import split_tasks
 from mlstream.generators.visits import Visits
 from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Index, Indicator, Mask, StreamParts
@@ -77,15 +78,20 @@ def _mask(partition: Partition, tasks: Index) -> Mask:
 
 
 def _take(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tuple[Features, Indicator]:
-    """Give the rows; neighbours in order are a view, not a copy."""
-    chosen = slice(int(rows[0]), int(rows[-1]) + 1) if (np.diff(rows) == 1).all() else rows
+    chosen = as_slice(rows)
     Y = table.Y[chosen]
     return table.X[chosen], Y & partition.signatures[tasks] if partition.hides_labels else Y
 
 
 def _count_unused(partition: Partition, shares: list[list[Index]]) -> tuple[DropCard, ...]:
-    unused = count_rows(partition.members) - count_rows([part for parts in shares for part in parts])
+    # Where no task shares rows with another, no row comes twice, and sizes say it all.
+    count = count_rows if partition.shares_rows else _sum_lengths
+    unused = count(partition.members) - count([part for parts in shares for part in parts])
     return (DropCard(what="rows", reason="outside the fractions", count=unused),) if unused else ()
+
+
+def _sum_lengths(parts: Sequence[Index]) -> int:
+    return sum(len(rows) for rows in parts)
 
 
 def chain_parts(first: StreamParts, second: StreamParts) -> StreamParts:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.label_sets import count_labels
 from mlstream.stream import Dataset, Index, Mask, Task
 
 Floats = npt.NDArray[np.float64]
@@ -91,11 +92,21 @@ def make_partition(
         if not len(rows):
             raise ValueError(f"{table.name}: every task must hold rows. Got none in {name}.")
     if signatures is None:
-        signatures = [np.any(table.Y[rows], axis=0) for rows in members]
+        signatures = [count > 0 for count in _label_counts(table, members)]
     if profiles is None:
-        profiles = np.array([table.Y[rows].mean(axis=0) for rows in members])
+        sizes = [[len(rows)] for rows in members]
+        profiles = np.array(_label_counts(table, members)) / sizes
     tasks = tuple(Task(name, signature) for name, signature in zip(names, signatures, strict=True))
     return Partition(tasks, tuple(members), profiles, hides_labels)
+
+
+def as_slice(rows: Index) -> Index | slice:
+    """Give neighbours in order as a slice, which takes a view of a table and not a copy."""
+    return slice(int(rows[0]), int(rows[-1]) + 1) if (np.diff(rows) == 1).all() else rows
+
+
+def _label_counts(table: Dataset, members: Sequence[Index]) -> list[Index]:
+    return [count_labels(table.Y[as_slice(rows)]) for rows in members]
 
 
 def count_rows(parts: Sequence[Index]) -> int:

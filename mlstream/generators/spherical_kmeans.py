@@ -10,6 +10,7 @@ from scipy import sparse
 
 from mlstream.generators._checks import require_choice, require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators._threads import for_each
 from mlstream.stream import Index
 
 Floats = npt.NDArray[np.float64]
@@ -51,7 +52,7 @@ def spherical_kmeans(
     tol: float = 1e-9,
     sample_weight: npt.ArrayLike | None = None,
 ) -> Clustering:
-    """Cluster the directions of rows; the best of several random starts is kept.
+    """Cluster the directions of rows; the best of several random starts is kept. Starts run in threads.
 
     Parameters
     ----------
@@ -98,11 +99,12 @@ def spherical_kmeans(
     weight = _to_weights(sample_weight, rows.shape[0])
     require_seed(seed)
     _require_enough_rows(rows, require_count(n_clusters, "n_clusters"))
-    starts = (
-        _draw_centres(rows, weight, n_clusters, generator_for(Purpose.CLUSTERING, seed, restart))
-        for restart in range(require_count(n_init, "n_init"))
-    )
-    return max((_iterate(rows, weight, start, max_iter, tol) for start in starts), key=lambda run: run.criterion)
+
+    def run(restart: int) -> Clustering:
+        centres = _draw_centres(rows, weight, n_clusters, generator_for(Purpose.CLUSTERING, seed, restart))
+        return _iterate(rows, weight, centres, max_iter, tol)
+
+    return max(for_each(run, range(require_count(n_init, "n_init"))), key=lambda found: found.criterion)
 
 
 def published_spherical_kmeans(

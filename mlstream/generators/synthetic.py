@@ -13,6 +13,7 @@ from mlstream.cards import GeneratorCard, ScenarioCard
 from mlstream.description import describe_stream
 from mlstream.generators._checks import require_count, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators._threads import for_each
 from mlstream.generators.layout import lay_out
 from mlstream.generators.partition import make_partition
 from mlstream.generators.visits import OrderName, Shape, Visits
@@ -212,13 +213,16 @@ def _draw_table(matrix: Floats, n_rows: int, threshold: float, noise: float, see
     n_tasks, n_labels, n_features = len(matrix), matrix.shape[1], matrix.shape[-1]
     X = np.empty((n_tasks * n_rows, n_features))
     Y = np.empty((n_tasks * n_rows, n_labels), dtype=np.uint8)
-    for task, weights in enumerate(matrix):
+
+    def draw(task: int) -> None:
         rng = generator_for(Purpose.SAMPLING, seed, task)
         rng.random(out=X[task * n_rows : (task + 1) * n_rows])
         # In pieces that stay in the cache; the draws are the same as in one go.
         for start in range(task * n_rows, (task + 1) * n_rows, _PIECE):
             rows = slice(start, min(start + _PIECE, (task + 1) * n_rows))
-            Y[rows] = _label_rows(X[rows], weights, threshold, noise, rng)
+            Y[rows] = _label_rows(X[rows], matrix[task], threshold, noise, rng)
+
+    for_each(draw, range(n_tasks))
     features = tuple(f"x{column}" for column in range(n_features))
     return Dataset(X, Y, features, tuple(f"y{column}" for column in range(n_labels)), name, source="synthetic")
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from estimators._blocks import dense
 from estimators._gate import Features
 from estimators._kernels.forest import Habits, Lesson, answer, forest_bytes, learn, sow
+from estimators._kernels.hoeffding import SKIP
 
 Array = npt.NDArray[Any]
 
@@ -19,6 +20,14 @@ BLOCK = 256
 # under so many steps, rows times members, starting threads takes longer than the work
 STEPS_PER_THREAD = 5_000
 NO_WEIGHTS = np.zeros(0)
+
+
+def codes_of(Y: Array, mask: npt.NDArray[np.bool_] | None) -> Array:
+    """Return what each target learns from each row: 0 or 1 of labels, `SKIP` where masked; or the code of a class."""
+    codes = Y.astype(np.int64).reshape(len(Y), -1)
+    if mask is not None:
+        codes[~mask] = SKIP
+    return codes
 
 
 class ForestBank:

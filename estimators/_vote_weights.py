@@ -52,13 +52,14 @@ class Scales:
 
     def _weigh_labels(self, votes: Array, Y: Array, rng: np.random.RandomState) -> Weighed:
         """Search each label alone: PRAGMA is a mean over labels, and a weight decides about its own label only."""
-        found = [self._weigh_label(j, votes[:, j], Y[:, j], rng) for j in range(Y.shape[1])]
+        found = [self.weigh_label(j, votes[:, j], Y[:, j], rng) for j in range(Y.shape[1])]
         theta = self.wishes.importance * Y.any(axis=0)
         values = np.array([one.value for one in found])
         pragma = float(values @ theta / theta.sum()) if theta.any() else float("nan")
         return Weighed(np.array([one.weights[1] for one in found]), pragma, [one.trace for one in found])
 
-    def _weigh_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> Found:
+    def weigh_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> Found:
+        """Find weights of the absence of a label, which is 1, and of the label; every row must have a vote."""
         stored, losses = store(votes, positive), self.wishes.losses_of_label(j, positive)
         if self.given is None:
             found = find_weights(stored, losses, self.effort, rng)

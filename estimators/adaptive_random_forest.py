@@ -9,10 +9,9 @@ import numpy.typing as npt
 from scipy.stats import poisson
 from sklearn.utils import check_random_state
 
-from estimators._forests import ForestBank
+from estimators._forests import ForestBank, codes_of
 from estimators._gate import Features
 from estimators._kernels.forest import Habits
-from estimators._trees import SKIP
 from estimators.base import Mask, StreamClassifier
 from estimators.tree import HoeffdingTreeClassifier
 
@@ -150,23 +149,39 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         """Size of the arrays."""
         return self.forest_.size_bytes
 
-    # ------------------------------------------------------------------ hooks
-    def _start(self) -> None:
-        labels = self._target_.multilabel
-        n_targets, n_classes = (self.n_labels_, 2) if labels else (1, len(self.classes_))
-        self.forest_ = ForestBank(
-            (n_targets, _whole(self.n_models, "n_models"), self.n_features_in_, n_classes),
-            _width(self.max_features, self.n_features_in_),
+    def plant(self, n_targets: int, n_classes: int, n_features: int, random_state: Any) -> ForestBank:
+        """Make a forest for each target that knows nothing, after checking the parameters.
+
+        Parameters
+        ----------
+        n_targets, n_classes, n_features : int
+            Sizes; every target has the same classes.
+        random_state : int, RandomState instance or None
+            Gives each member its seeds.
+
+        Returns
+        -------
+        ForestBank
+            The forests.
+        """
+        return ForestBank(
+            (n_targets, _whole(self.n_models, "n_models"), n_features, n_classes),
+            _width(self.max_features, n_features),
             self._habits(2 * n_targets * self.n_models),
-            check_random_state(self.random_state),
+            check_random_state(random_state),
             n_groups=joblib.effective_n_jobs(self.n_jobs),
         )
 
+    # ------------------------------------------------------------------ hooks
+    def _start(self) -> None:
+        n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
+        self.forest_ = self.plant(n_targets, n_classes, self.n_features_in_, self.random_state)
+
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
-        self.forest_.learn(X, _codes(Y, mask), weight)
+        self.forest_.learn(X, codes_of(Y, mask), weight)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
-        return self._decide(self.forest_.learn(X, _codes(Y, mask)))
+        return self._decide(self.forest_.learn(X, codes_of(Y, mask)))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.forest_.answer(X))
@@ -193,13 +208,6 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         total = votes.sum(axis=2)
         share = np.divide(votes[:, :, 1], total, out=np.zeros_like(total), where=total > 0)
         return votes[:, :, 1] > votes[:, :, 0], share
-
-
-def _codes(Y: Array, mask: Mask | None) -> Array:
-    codes = Y.astype(np.int64).reshape(len(Y), -1)
-    if mask is not None:
-        codes[~mask] = SKIP
-    return codes
 
 
 def _width(max_features: Any, n_features: int) -> int | None:

@@ -17,6 +17,7 @@ from estimators.multilabel_tree import MultiLabelHoeffdingTreeClassifier
 from estimators.neural import OnlineNeuralClassifier
 from estimators.pipeline import StreamPipeline
 from estimators.pragma import PragmaForestClassifier
+from estimators.pragma_stream_forest import PragmaStreamForestClassifier
 from estimators.pragma_threshold import PragmaThreshold
 from estimators.replay import FIFOMemory, ReservoirMemory
 from estimators.replay_classifier import ReplayClassifier
@@ -39,6 +40,7 @@ __all__ = [
     "NearestRowClassifier",
     "OnlineNeuralClassifier",
     "PragmaForestClassifier",
+    "PragmaStreamForestClassifier",
     "PragmaThreshold",
     "PriorLabelsClassifier",
     "ReplayClassifier",

@@ -12,11 +12,13 @@ from typing import Any
 
 from mlstream.cards import StreamCard
 from mlstream.protocol.charts import Chart, Key, strategy_key, task_keys
+from mlstream.protocol.comparison import compare_all
 from mlstream.protocol.costs import cost_table, energy_marks
 from mlstream.protocol.figures import curve_chart, label_chart, schedule_chart
 from mlstream.protocol.groups import Group
 from mlstream.protocol.headings import heading
 from mlstream.protocol.pareto import cost_charts
+from mlstream.protocol.ranking import friedman_table, pair_chart, pair_table, rank_chart, rank_table
 from mlstream.protocol.results import RunResult
 from mlstream.protocol.tables import Table, overview_table, score_table
 from mlstream.protocol.transfer import Transfer, score_limits, transfer, transfer_charts
@@ -59,6 +61,18 @@ class StreamPart:
 
 
 @dataclass(frozen=True)
+class Statistics:
+    """Strategies compared over streams; both charts have a view per score."""
+
+    views: list[str]
+    ranks: Chart
+    pairs: Chart
+    tests: Table
+    rank_table: Table
+    pair_tables: list[tuple[str, Table]]
+
+
+@dataclass(frozen=True)
 class Unfinished:
     """A run that did not reach the end of its stream: why, in one line, and the whole error if it is longer."""
 
@@ -92,6 +106,7 @@ def describe(
         "runs": runs,
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
+        "statistics": _statistics(streams),
         "overview_title": heading(_OVERVIEW_SCORE).title,
         "streams": [
             _describe_stream(f"stream-{place}", cards[name], groups)
@@ -104,6 +119,20 @@ def describe(
         "versions": _agreed(run.versions for run in runs),
         "mlstream_version": version("mlstream"),
     }
+
+
+def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:
+    comparisons = compare_all(streams)
+    if not comparisons:
+        return None
+    return Statistics(
+        views=[heading(one.metric).title for one in comparisons],
+        ranks=rank_chart(comparisons),
+        pairs=pair_chart(comparisons),
+        tests=friedman_table(comparisons),
+        rank_table=rank_table(comparisons),
+        pair_tables=[(heading(one.metric).title, pair_table(one)) for one in comparisons],
+    )
 
 
 def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> StreamPart:

@@ -1,13 +1,13 @@
 "use strict";
 (() => {
   // The first charts are drawn at once, while time allows; the others when they come near the screen, or one by one.
-  const AT_ONCE = { charts: 20, ms: 1500 };
+  const AT_ONCE = { charts: 20, ms: 250 };
   const CONFIG = { responsive: true, displayModeBar: false, doubleClick: "reset" };
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const style = getComputedStyle(document.documentElement);
   const plots = all(".plot");
-  const specs = new Map(plots.map((plot) => [plot, JSON.parse(plot.closest("figure").querySelector("script").textContent)]));
+  const specs = new Map();
   const drawn = new Set();
   // On a touch screen, a finger on a chart scrolls the page.
   const dragmode = matchMedia("(hover: none)").matches ? false : "zoom";
@@ -24,12 +24,18 @@
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, coloured(item, /color/.test(key))]));
   }
 
+  // A page may hold hundreds of charts: each is read when it is drawn.
+  function viewsOf(plot) {
+    if (!specs.has(plot)) specs.set(plot, JSON.parse(plot.closest("figure").querySelector("script").textContent));
+    return specs.get(plot);
+  }
+
   function hiddenGroups(plot) {
     return new Set(all('.legend button[aria-pressed="false"]', plot.closest(".panel")).map((button) => button.dataset.group));
   }
 
   function draw(plot) {
-    const views = specs.get(plot);
+    const views = viewsOf(plot);
     const chosen = plot.closest(".panel").querySelector(".switch :checked");
     const view = views.find((one) => chosen && one.name === chosen.value) ?? views[0];
     const hidden = hiddenGroups(plot);

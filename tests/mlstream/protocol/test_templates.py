@@ -237,11 +237,18 @@ def test_several_streams_have_an_overview_and_all_their_charts_in_the_end(browse
     browser.open(report(write_campaign(tmp_path, streams=("a", "b"))))
     assert browser.run("[...document.querySelectorAll('main > section')].map(one => one.id)") == [
         "overview",
+        "statistics",
         "stream-1",
         "stream-2",
         "methods",
     ]
-    assert browser.run("document.querySelectorAll('.plot').length") == 2 * 17
+    assert browser.run("document.querySelectorAll('.plot').length") == 2 + 2 * 17
+    browser.run("document.querySelector('#statistics').scrollIntoView({behavior: 'instant'})")
+    diagram = "document.querySelector('#statistics .plot')"
+    browser.wait_until(f"{diagram}.querySelector('.main-svg') !== null")
+    assert browser.run(f"{diagram}.data[0].hovertemplate.includes('mean rank')")
+    browser.run("[...document.querySelectorAll('#statistics .switch input')][1].click()")
+    browser.wait_until(f"{diagram}.querySelectorAll('.trace').length > 0")
     browser.run("document.querySelector('#stream-2-cost').scrollIntoView({behavior: 'instant'})")
     browser.wait_until("document.querySelector('#stream-2-cost .plot .main-svg') !== null")
     browser.wait_until(ALL_DRAWN)

@@ -1,0 +1,87 @@
+"""Strategies are compared as SciPy, scikit-posthocs and the book of rules say."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mlstream.protocol.comparison import compare, compare_all, find_cliques
+from mlstream.protocol.groups import group_runs
+from tests.mlstream.protocol.records import make_capped, make_run
+
+STREAMS = [f"s{number}" for number in range(6)]
+STRATEGIES = ["a", "b", "c", "d"]
+RNG = np.random.default_rng(4)
+TABLE = np.round(0.6 + 0.05 * np.arange(4) + 0.08 * RNG.random((6, 4)), 3)
+
+
+def runs_of(table, metric="acc", seeds=(0, 1)):
+    """Record a table; seeds lie around each value, which is their mean."""
+    return [
+        make_run(strategy, seed, stream, scores={metric: float(value) + (0.25 if seed else -0.25)})
+        for stream, row in zip(STREAMS, table, strict=False)
+        for strategy, value in zip(STRATEGIES, row, strict=True)
+        for seed in seeds
+    ]
+
+
+def test_seeds_are_averaged_first_and_a_stream_counts_once():
+    found = compare(group_runs(runs_of(TABLE)), "acc")
+    assert np.allclose(found.scores, TABLE)
+    assert (found.streams, found.strategies) == (tuple(STREAMS), tuple(STRATEGIES))
+    expected = stats.friedmanchisquare(*TABLE.T)
+    assert math.isclose(found.statistic, expected.statistic)
+    assert math.isclose(found.p_value, expected.pvalue)
+    assert np.allclose(found.ranks, stats.rankdata(-TABLE, axis=1).mean(axis=0))
+
+
+def test_the_post_hoc_test_is_that_of_scikit_posthocs():
+    posthocs = pytest.importorskip("scikit_posthocs")
+    expected = np.asarray(posthocs.posthoc_nemenyi_friedman(TABLE))
+    for pair in compare(group_runs(runs_of(TABLE)), "acc").pairs:
+        assert math.isclose(pair.p_value, expected[pair.first, pair.second], abs_tol=1e-3)
+        assert math.isclose(pair.first_better + pair.equivalent + pair.second_better, 1.0)
+
+
+def test_the_direction_of_a_score_counts():
+    high = compare(group_runs(runs_of(TABLE, "acc")), "acc")
+    low = compare(group_runs(runs_of(TABLE, "rmse")), "rmse")
+    assert np.allclose(high.ranks + low.ranks, 5)
+    for one, other in zip(high.pairs, low.pairs, strict=True):
+        assert math.isclose(one.first_better, other.second_better)
+
+
+def test_a_strategy_without_a_score_on_every_stream_is_left_out_and_named():
+    runs = [run for run in runs_of(TABLE) if (run.strategy, run.stream) != ("c", "s2")]
+    runs.append(make_capped("c", 0, "s2"))
+    found = compare(group_runs(runs), "acc")
+    assert found.strategies == ("a", "b", "d")
+    assert found.left_out == ("c",)
+
+
+def test_too_little_is_not_compared():
+    assert compare(group_runs(runs_of(TABLE[:1])), "acc") is None
+    assert compare(group_runs([run for run in runs_of(TABLE) if run.strategy == "a"]), "acc") is None
+    two = compare(group_runs([run for run in runs_of(TABLE) if run.strategy in "ab"]), "acc")
+    assert math.isnan(two.p_value)
+    assert len(two.pairs) == 1
+
+
+def test_every_score_with_a_direction_is_compared():
+    found = compare_all(group_runs([make_run(name, 0, stream) for stream in "xy" for name in ("NN", "NN_TL", "1NN")]))
+    assert {one.metric for one in found} == {"ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm", "frug"}
+
+
+@pytest.mark.parametrize(
+    ("ranks", "difference", "cliques"),
+    [
+        ([1.0, 2.0, 3.0], 0.5, []),
+        ([1.0, 2.0, 3.0], 1.5, [(0, 1), (1, 2)]),
+        ([1.0, 2.0, 3.0], 9.0, [(0, 2)]),
+        ([1.0, 1.0, 5.0, 5.5], 1.0, [(0, 1), (2, 3)]),
+        ([1.0], 1.0, []),
+    ],
+)
+def test_cliques_are_the_longest_stretches(ranks, difference, cliques):
+    assert find_cliques(ranks, difference) == cliques

@@ -1,5 +1,7 @@
 """Files and folders that are complete or absent."""
 
+import ctypes
+import errno
 import hashlib
 import os
 import shutil
@@ -7,6 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+# Of the system calls that let two names change places, on Linux and on macOS.
+_HERE, _SWAP = -100, 2
 
 
 @contextmanager
@@ -31,14 +36,16 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_folder(folder: str | os.PathLike[str], *, replace: bool = False) -> Iterator[Path]:
     """Yield a temporary folder beside `folder`, renamed to it if the block succeeds and deleted if it fails.
 
-    A process that is killed may leave the temporary folder (its name starts with a dot and ends in ``.part``), but
-    never a part of `folder`.
+    If `replace`, a folder that is there changes places with the temporary one in one step of the system, and is deleted
+    afterwards. A process that is killed may leave the temporary folder (its name starts with a dot and ends in
+    ``.part``), but never a part of `folder`, and never none where there was one.
     """
     folder = Path(folder)
-    if os.path.lexists(folder):
+    exists = os.path.lexists(folder)
+    if exists and not replace:
         raise FileExistsError(f"{folder} must not exist yet: nothing is overwritten.")
     _require_parent(folder)
     with _named(folder):
@@ -47,7 +54,11 @@ def atomic_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
             yield temporary
             temporary.chmod(0o777 & ~_umask())
             _flush_to_disk(temporary)
-            temporary.rename(folder)
+            if exists:
+                _exchange(temporary, folder)
+            else:
+                temporary.rename(folder)
+            _flush_to_disk(folder.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
@@ -62,6 +73,23 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
     """Hash of a file's bytes, as hexadecimal digits."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Let two folders change places in one step, which only a call of the system itself can do."""
+    library = ctypes.CDLL(None, use_errno=True)
+    arguments: tuple[object, ...]
+    if exchange := getattr(library, "renameat2", None):
+        arguments = (_HERE, os.fsencode(one), _HERE, os.fsencode(other), _SWAP)
+    elif exchange := getattr(library, "renamex_np", None):
+        arguments = (os.fsencode(one), os.fsencode(other), _SWAP)
+    else:
+        raise OSError(errno.ENOTSUP, "this system cannot replace a folder in one step; remove it first")
+    if exchange(*arguments):
+        code = ctypes.get_errno()
+        # What file systems answer that do not know how.
+        unable = code in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
+        raise OSError(code, "cannot be replaced in one step here; remove it first" if unable else os.strerror(code))
 
 
 def _require_parent(path: Path) -> None:

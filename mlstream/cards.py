@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -183,6 +183,22 @@ def _contradictions(card: StreamCard) -> Iterator[tuple[str, object]]:
             yield "tasks", f"task {max(visited)} of {n_tasks}"
     if unknown := {*card.label_parents, *card.label_parents.values()} - {*card.label_names}:
         yield "label_parents", f"unknown label {min(unknown)!r}"
+    elif circle := _find_circle(card.label_parents):
+        yield "label_parents", f"label {circle!r} above itself"
+
+
+def _find_circle(parents: Mapping[str, str]) -> str | None:
+    above: set[str] = set()
+    for start in parents:
+        path: set[str] = set()
+        label: str | None = start
+        while label is not None and label not in above:
+            if label in path:
+                return label
+            path.add(label)
+            label = parents.get(label)
+        above |= path
+    return None
 
 
 def _drifting(card: StreamCard) -> Iterator[list[int]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-
+from mlstream._yaml import write_yaml
 from mlstream.cards import StreamCard
 
 # How licences begin, and what hubs call them.
@@ -41,8 +40,7 @@ def front_matter(card: StreamCard) -> str:
     >>> print(front_matter(multiplier_stream("rand").card).splitlines()[1])
     pretty_name: "synthetic-rand"
     """
-    lines = ("---", *_lines(_fields(card)), "---")
-    return "\n".join(lines) + "\n"
+    return f"---\n{write_yaml(_fields(card))}---\n"
 
 
 def licence_name(licence: str) -> str:
@@ -52,7 +50,7 @@ def licence_name(licence: str) -> str:
     return next(known, "other" if stated else "unknown")
 
 
-def _fields(card: StreamCard) -> dict[str, str | bool | Sequence[str]]:
+def _fields(card: StreamCard) -> dict[str, object]:
     n_rows = sum(task.n_learning + task.n_evaluation for task in card.tasks)
     licence = licence_name(card.source.licence)
     return {
@@ -65,24 +63,3 @@ def _fields(card: StreamCard) -> dict[str, str | bool | Sequence[str]]:
         # Hubs that show rows can read neither NPZ nor ARFF.
         "viewer": False,
     }
-
-
-def _lines(fields: Mapping[str, str | bool | Sequence[str]]) -> Iterator[str]:
-    for name, value in fields.items():
-        if isinstance(value, bool):
-            yield f"{name}: {str(value).lower()}"
-        elif isinstance(value, str):
-            yield f"{name}: {_quote(value)}"
-        else:
-            yield f"{name}:"
-            yield from (f"- {_quote(item)}" for item in value)
-
-
-def _quote(text: str) -> str:
-    return f'"{"".join(_escape(character) for character in text)}"'
-
-
-def _escape(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    return character if character.isprintable() else f"\\U{ord(character):08x}"

@@ -9,8 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlstream._files import atomic_folder, sha256_of, write_text_atomically
-from mlstream.card_pages import card_page
-from mlstream.cards import StreamCard, load_card
+from mlstream.card_citation import card_citation
+from mlstream.card_croissant import card_croissant
+from mlstream.card_openml import card_openml
+from mlstream.card_pages import SCHEDULE, SIGNATURES, card_page
+from mlstream.card_pictures import schedule_picture, signatures_picture
+from mlstream.cards import StreamCard, card_schema, load_card
 from mlstream.datasets import load_dataset
 from mlstream.description import hash_data, measure
 from mlstream.formats import load, save
@@ -25,14 +29,22 @@ EVALUATION = evaluation_path(Path(ARFF)).name
 LABELS = "stream.xml"
 CARD = card_path(Path(ARFF)).name
 PAGE = "README.md"
+SCHEMA = "stream-card.schema.json"
+CROISSANT = "croissant.json"
+OPENML = "openml.xml"
+CITATION = "CITATION.cff"
 SUMS = "SHA256SUMS"
 
 _DATA = (NPZ, ARFF, EVALUATION, LABELS)
+_TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
+_LISTED = (*_DATA, CARD, *_TEXTS)
 _SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
 
 
-def publish(stream: Stream, folder: str | os.PathLike[str]) -> Path:
+def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write a stream as a folder for others; the folder appears when it is complete and verified, or not at all.
+
+    The folder is ready for a hub of data sets or an archive: nothing in it is said but by its card and its data.
 
     Parameters
     ----------
@@ -40,22 +52,28 @@ def publish(stream: Stream, folder: str | os.PathLike[str]) -> Path:
         The stream.
     folder : path
         The folder to make, in one that exists.
+    force : bool
+        Replace a published folder that is there, in one step: at any moment the old one or the new one is there.
 
     Returns
     -------
     Path
         The folder. It holds ``stream.npz``; ``stream.arff`` and ``stream.evaluation.arff`` with ``stream.xml`` (their
-        labels, for MULAN); ``stream.card.json``; ``README.md``, the card as a page; and ``SHA256SUMS``.
+        labels, for MULAN); the card as ``stream.card.json`` with its JSON Schema, as the page ``README.md`` with its
+        pictures, as ``croissant.json`` and as ``openml.xml``; ``CITATION.cff``; and ``SHA256SUMS``. The same stream
+        gives the same bytes.
 
     Raises
     ------
     FileExistsError
-        If `folder` exists.
+        If `folder` exists, and is no published folder or must not be replaced.
     OSError
-        If it cannot be written.
+        If it cannot be written, or not be replaced in one step by this system.
     """
     folder = Path(folder)
-    with atomic_folder(folder) as temporary:
+    if force and os.path.lexists(folder) and (folder.is_symlink() or not (folder / SUMS).is_file()):
+        raise FileExistsError(f"{folder} must be a published folder, with {SUMS} in it, to be replaced.")
+    with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary)
         verify(temporary)
     return folder
@@ -116,7 +134,10 @@ def regenerate(card: StreamCard) -> Stream:
     >>> regenerate(card).card == card
     True
     """
-    stream = remake(card.generator, lambda: _find_table(card))
+    try:
+        stream = remake(card.generator, lambda: _find_table(card))
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"The parameters on the card must be those of {card.generator.name}. Got: {error}") from error
     if stream.card.data_sha256 != card.data_sha256:
         changed = ", ".join(_changed_versions(card, stream.card)) or "no version changed"
         raise ValueError(
@@ -133,9 +154,22 @@ def _write(stream: Stream, folder: Path) -> None:
     write_text_atomically(folder / LABELS, format_labels(card.label_names, card.label_parents))
     card = card.model_copy(update={"files": [describe_file(folder / name, name) for name in _DATA]})
     write_text_atomically(folder / CARD, card.model_dump_json(indent=1))
-    write_text_atomically(folder / PAGE, card_page(card))
-    sums = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted([*_DATA, CARD, PAGE])]
+    for name, text in _write_texts(card).items():
+        write_text_atomically(folder / name, text)
+    sums = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(_LISTED)]
     write_text_atomically(folder / SUMS, "".join(sums))
+
+
+def _write_texts(card: StreamCard) -> dict[str, str]:
+    return {
+        PAGE: card_page(card),
+        SIGNATURES: signatures_picture(card),
+        SCHEDULE: schedule_picture(card),
+        SCHEMA: card_schema(),
+        CROISSANT: card_croissant(card),
+        OPENML: card_openml(card),
+        CITATION: card_citation(card),
+    }
 
 
 def _compare_files(folder: Path) -> Iterator[str]:
@@ -147,7 +181,7 @@ def _compare_files(folder: Path) -> Iterator[str]:
     sums = {match.group(2): match.group(1) for match in map(_SUM.fullmatch, lines) if match}
     if len(sums) < len(lines):
         yield f"{SUMS} holds a line that is no hash and name"
-    for name in sorted({*sums, *_DATA, CARD, PAGE} | present - {SUMS}):
+    for name in sorted({*sums, *_LISTED} | present - {SUMS}):
         if name not in present:
             yield f"{name} is missing"
         elif name not in sums:

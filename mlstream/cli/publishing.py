@@ -47,13 +47,16 @@ def fetch(
 
 def publish(
     stream: StreamPath,
-    folder: Annotated[Path, typer.Argument(help="Folder to make; must not exist.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to make.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a published folder, in one step: old or new, never none.")
+    ] = False,
 ) -> None:
-    """Write a folder that others can use: NPZ, ARFF, card, readable page, hashes."""
+    """Write a folder that others can use: NPZ, ARFF, card in all forms, citation, hashes."""
     from mlstream import console
     from mlstream.publishing import publish as publish_stream
 
-    publish_stream(open_stream(stream), folder)
+    publish_stream(open_stream(stream), folder, force=force)
     console.say(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 

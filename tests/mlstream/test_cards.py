@@ -65,6 +65,7 @@ def task_with(**changes: object) -> dict[str, object]:
             "tasks of the card must .* Got task 9 of 2",
         ),
         (text_of(label_parents={"k": "x"}), "label_parents of the card must fit its lists. Got unknown label 'x'"),
+        (text_of(label_parents={"k": "l", "l": "m", "m": "l"}), "Got label '[lm]' above itself"),
         (text_of(tasks=[task_with(cardinality=float("inf"))]), "cardinality: Input should be a finite number"),
         (text_of(tasks=[task_with(n_learning=-1)]), "n_learning: Input should be greater than or equal to 0"),
         (text_of(source={"name": "x", "origin": "x", "n_samples": 1, "sha256": "../x"}), "sha256: String should match"),

@@ -108,6 +108,8 @@ def test_a_stream_is_published_verified_and_made_again(stream_file, tmp_path, ca
     folder, again = tmp_path / "published", tmp_path / "again.npz"
     assert call("publish", stream_file, folder) == 0
     assert call("verify", folder) == 0
+    assert call("publish", stream_file, folder) == 1
+    assert call("publish", stream_file, folder, "--force") == 0
     card = next(folder.glob("*card.json"))
     assert call("regenerate", card, "-o", again) == 0
     assert again.read_bytes() == stream_file.read_bytes()

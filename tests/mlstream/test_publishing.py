@@ -3,10 +3,12 @@
 import hashlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,8 +28,14 @@ from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 
 FILES = {
+    "CITATION.cff",
     "README.md",
     "SHA256SUMS",
+    "croissant.json",
+    "openml.xml",
+    "schedule.svg",
+    "signatures.svg",
+    "stream-card.schema.json",
     "stream.arff",
     "stream.card.json",
     "stream.evaluation.arff",
@@ -85,6 +93,63 @@ def test_a_folder_that_exists_is_refused_and_left_alone(published: Path) -> None
     with pytest.raises(FileExistsError, match=r"out must not exist yet: nothing is overwritten"):
         publish(make_stream(Shape(seed=1)), published)
     assert {path.name: path.read_bytes() for path in published.iterdir()} == before
+
+
+def test_the_same_stream_gives_the_same_bytes(published: Path, tmp_path: Path) -> None:
+    again = publish(make_stream(), tmp_path / "again")
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == {
+        path.name: path.read_bytes() for path in published.iterdir()
+    }
+
+
+def test_force_replaces_a_published_folder_and_leaves_nothing_else(published: Path) -> None:
+    other = make_stream(Shape(seed=1))
+    assert publish(other, published, force=True) == published
+    assert verify(published).data_sha256 == other.card.data_sha256
+    assert [path.name for path in published.parent.iterdir()] == ["out"]
+
+
+def test_force_makes_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    verify(publish(make_stream(), tmp_path / "out", force=True))
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_force_replaces_nothing_but_a_published_folder(published: Path, tmp_path: Path, kind: str) -> None:
+    place = tmp_path / kind
+    if kind == "file":
+        place.write_text("mine")
+    elif kind == "folder":
+        place.mkdir()
+        (place / "mine").touch()
+    else:
+        place.symlink_to(published)
+    with pytest.raises(FileExistsError, match=f"{kind} must be a published folder, with SHA256SUMS in it"):
+        publish(make_stream(), place, force=True)
+    assert place.is_symlink() == (kind == "link")
+    verify(published)
+
+
+def test_a_failure_before_the_exchange_leaves_the_old_folder(published: Path) -> None:
+    before = {path.name: path.read_bytes() for path in published.iterdir()}
+    stream = make_stream()
+    stream.experiences[0].X[0, 0] = np.inf
+    with pytest.raises(ValueError, match="X must be finite"):
+        publish(stream, published, force=True)
+    assert {path.name: path.read_bytes() for path in published.iterdir()} == before
+    assert [path.name for path in published.parent.iterdir()] == ["out"]
+
+
+def test_a_system_that_cannot_exchange_says_so_and_leaves_the_old_folder(
+    published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unable:
+        def __init__(self, *_: object, **__: object) -> None:
+            """No such calls here."""
+
+    monkeypatch.setattr("mlstream._files.ctypes.CDLL", Unable)
+    with pytest.raises(OSError, match="cannot replace a folder in one step; remove it first"):
+        publish(make_stream(Shape(seed=1)), published, force=True)
+    assert verify(published).data_sha256 == make_stream().card.data_sha256
 
 
 def test_a_file_or_a_dangling_link_in_the_place_is_refused_too(tmp_path: Path) -> None:
@@ -153,24 +218,60 @@ def test_a_process_killed_on_the_way_leaves_nothing_in_the_place(tmp_path: Path,
     verify(tmp_path / "out")
 
 
+KILLED = PUBLISH + (
+    "streams = [make_stream(Shape(sizes=(500,), seed=seed)) for seed in (0, 1)]\n"
+    "target = Path(sys.argv[1])\n"
+    "p.publish(streams[0], target)\n"
+    "print('ready', flush=True)\n"
+    "for turn in range(1, 999): p.publish(streams[turn % 2], target, force=True)"
+)
+
+
+def kill_while_publishing(target: Path, delay_s: float) -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(target)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(delay_s)
+        process.send_signal(signal.SIGKILL)
+
+
 @pytest.mark.slow
-def test_a_process_killed_at_any_moment_leaves_a_whole_folder_or_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", range(6))
+def test_a_process_killed_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp_path: Path, moment: int) -> None:
+    delay_s = float(np.random.default_rng(moment).uniform(0, 0.6))
+    kill_while_publishing(tmp_path / "out", delay_s)
+    hashes = {make_stream(Shape(sizes=(500,), seed=seed)).card.data_sha256 for seed in (0, 1)}
+    assert verify(tmp_path / "out").data_sha256 in hashes
+    # What is left besides is hidden and marked.
+    assert all(re.fullmatch(r"\.out\..*\.part|out", path.name) for path in tmp_path.iterdir())
+
+
+def test_a_process_killed_between_the_exchange_and_the_end_leaves_the_new_folder(tmp_path: Path) -> None:
     script = PUBLISH + (
-        "stream = make_stream(Shape(sizes=(2000,)))\nprint('ready', flush=True)\n"
-        "for i in range(999): p.publish(stream, Path(sys.argv[1]) / str(i))"
+        "import mlstream._files as f, os, signal\n"
+        "p.publish(make_stream(), sys.argv[1])\n"
+        "real = f._exchange\n"
+        "def stop(*arguments):\n"
+        "    real(*arguments)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "f._exchange = stop\n"
+        "p.publish(make_stream(Shape(seed=1)), sys.argv[1], force=True)"
     )
-    for delay in (0.01, 0.05, 0.11, 0.23):
-        folder = tmp_path / str(delay)
-        folder.mkdir()
-        with subprocess.Popen(
-            [sys.executable, "-c", script, str(folder)], stdout=subprocess.PIPE, text=True
-        ) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(delay)
-            process.send_signal(signal.SIGKILL)
-        for path in folder.iterdir():
-            assert path.name.startswith(".") or verify(path)
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "out")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert verify(tmp_path / "out").data_sha256 == make_stream(Shape(seed=1)).card.data_sha256
+
+
+def test_the_place_is_never_empty_while_a_folder_is_replaced(published: Path) -> None:
+    """Look as often as possible while another thread replaces the folder."""
+    streams = [make_stream(Shape(seed=seed)) for seed in (0, 1)]
+    replacing = threading.Thread(
+        target=lambda: [publish(streams[turn % 2], published, force=True) for turn in range(6)]
+    )
+    replacing.start()
+    while replacing.is_alive():
+        assert (published / "stream.npz").stat().st_size
+    replacing.join()
 
 
 def change_text(name: str, old: str, new: str) -> Callable[[Path], None]:
@@ -291,6 +392,14 @@ def test_data_that_come_out_differently_name_the_versions_that_changed(yeast: St
     card = yeast.card.model_copy(update={"data_sha256": "0" * 64, "versions": versions})
     with pytest.raises(ValueError, match=r"must have the hash on the card, 0{64}. Got .* \(numpy 1.0 then, .* now\)"):
         regenerate(card)
+
+
+@pytest.mark.parametrize("parameters", [{"surprise": 1}, {"n_tasks": "many"}, {"n_init": {}}])
+def test_parameters_that_the_generator_has_not_are_one_error(yeast: Stream, parameters: dict[str, object]) -> None:
+    generator = yeast.card.generator.model_copy(update={"parameters": yeast.card.generator.parameters | parameters})
+    with pytest.raises(ValueError, match=r"parameters on the card must be those of task_stream|must be") as caught:
+        regenerate(yeast.card.model_copy(update={"generator": generator}))
+    assert "\n" not in str(caught.value)
 
 
 def test_a_stream_made_by_hand_cannot_be_made_again(yeast: Stream) -> None:

@@ -1,7 +1,5 @@
 """The one gate of the estimators: features, masks and weights are checked here, once; inside, code trusts."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,16 +12,26 @@ Features = Array | sparse.csr_array
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-@contextmanager
-def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Give the estimator back the attributes it had, if the block fails."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
+class unchanged_on_error:  # noqa: N801 - a context manager that reads like a clause, and costs less than a generator
+    """Give the estimator back the attributes it had, if the block fails.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        The estimator that the block changes.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.attributes = vars(estimator)
+        self.before = self.attributes.copy()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        if kind is not None:
+            self.attributes.clear()
+            self.attributes.update(self.before)
 
 
 def check_features(estimator: Any, X: Any, *, first: bool) -> Features:

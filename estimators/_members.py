@@ -25,6 +25,9 @@ class Member(Protocol):
     Before it has learnt a row it answers from its start state, or, if it has none, code 0 and votes 0.
     """
 
+    def announce(self, n_classes: int) -> None:
+        """Say that the rows from now on, and the answers, are of the first n_classes only."""
+
     def learn(self, X: Features, codes: Array, weight: Array | None = None) -> None:
         """Learn rows in order."""
 
@@ -98,6 +101,10 @@ class TreeMember:
     def __init__(self, bank: TreeBank) -> None:
         self.bank = bank
 
+    def announce(self, n_classes: int) -> None:
+        """Vote for the first n_classes only."""
+        self.bank.n_classes = max(n_classes, 1)
+
     def learn(self, X: Features, codes: Array, weight: Array | None = None) -> None:
         """Learn rows in order."""
         self.bank.learn(X, codes[:, np.newaxis], weight=weight)
@@ -122,6 +129,9 @@ class ClassifierMember:
         self.has_learnt = isinstance(estimator, StreamClassifier)
         if self.has_learnt:
             estimator.begin(np.zeros((1, n_features)), np.zeros(1, dtype=int), classes=np.arange(n_classes))
+
+    def announce(self, n_classes: int) -> None:
+        """Do nothing: others are told all classes at their first row."""
 
     def learn(self, X: Features, codes: Array, weight: Array | None = None) -> None:
         """Learn rows in order."""

@@ -48,6 +48,7 @@ class PrunedSets:
         self.buffer_size = buffer_size
         self.max_sets = max_sets
         self.codes: dict[LabelSet, int] = {}
+        self._codes_of_rows: dict[bytes, int] = {}
         self.counts: Counter[LabelSet] = Counter()
         self.waiting: deque[Waiting] = deque()
 
@@ -62,6 +63,24 @@ class PrunedSets:
         for labels, code in self.codes.items():
             table[code, list(labels)] = 1
         return table
+
+    def own_codes(self, Y: Array) -> tuple[Array, Array] | None:
+        """Take rows each of which learns its own set at once: all of known sets, or of sets that are never pruned.
+
+        Returns
+        -------
+        (codes, n_known), or None
+            Codes of the rows, and numbers of sets known before each; None, and nothing taken, if some row waits.
+        """
+        width, rows = self.n_labels, np.ascontiguousarray(Y, dtype=np.uint8).tobytes()
+        keys = [rows[i : i + width] for i in range(0, len(rows), width)]
+        known, new = self.n_known, [key for key in dict.fromkeys(keys) if key not in self._codes_of_rows]
+        if new and (self.pruning or self.waiting or known + len(new) > self.max_sets):
+            return None
+        for key in new:
+            self._give_code(frozenset(np.flatnonzero(np.frombuffer(key, dtype=np.uint8)).tolist()))
+        codes = np.array([self._codes_of_rows[key] for key in keys], dtype=np.int64)
+        return codes, np.maximum.accumulate(np.concatenate([[known], codes[:-1] + 1]))
 
     def take(self, X: Features, Y: Array, weight: Array | None) -> list[Turn]:
         """Take rows in order, and tell what each brings to learn."""
@@ -91,12 +110,19 @@ class PrunedSets:
 
     def _promote(self, row: Any, labels: LabelSet, weight: float) -> Turn:
         """Give the set a code, and let the rows of it that wait be learnt before the new one."""
-        self.codes[labels] = code = len(self.codes)
+        code = self._give_code(labels)
         del self.counts[labels]
         alike = [one for one in self.waiting if one.labels == labels]
         self.waiting = deque(one for one in self.waiting if one.labels != labels)
         rows, weights = [*(one.row for one in alike), row], [*(one.weight for one in alike), weight]
         return Turn(rows, [code] * len(rows), weights, not alike, self.n_known)
+
+    def _give_code(self, labels: LabelSet) -> int:
+        self.codes[labels] = code = len(self.codes)
+        indicator = np.zeros(self.n_labels, dtype=np.uint8)
+        indicator[list(labels)] = 1
+        self._codes_of_rows[indicator.tobytes()] = code
+        return code
 
     def _settle(self, one: Waiting) -> Turn:
         """Learn a row with the largest frequent subset of its labels, the first that was known of equals."""

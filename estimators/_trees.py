@@ -62,9 +62,10 @@ class TreeBank:
 
         def of_group(g: int) -> None:
             for rows in blocks(X):
-                part = np.empty((rows.stop - rows.start, self._size(g), self.n_classes))
+                part = self._part(votes[rows], g)
                 answer(self.groves[g], dense(X[rows]), part)
-                votes[rows, self.groups[g]] = part
+                if len(self.groups) > 1:
+                    votes[rows, self.groups[g]] = part
 
         self._in_threads(of_group, X)
         return votes
@@ -88,17 +89,28 @@ class TreeBank:
     def _size(self, g: int) -> int:
         return self.groups[g].stop - self.groups[g].start
 
+    def _part(self, votes: Array, g: int) -> Array:
+        """Return contiguous room for the votes of a group."""
+        return votes if len(self.groups) == 1 else np.empty((len(votes), self._size(g), self.n_classes))
+
     def _run(self, X: Features, codes: Array, weight: Array | None, asked: Features | None, votes: Array) -> None:
         weights = NO_WEIGHTS if weight is None else weight
+        if len(self.groups) == 1 and len(codes) == 1:
+            # one call per row should cost little more than the row
+            own = np.ascontiguousarray(codes, dtype=np.int64)
+            lesson = Lesson(NO_ROWS if asked is None else dense(asked), dense(X), own, weights)
+            self.groves[0] = learn(self.groves[0], lesson, self.rules, votes)
+            return
 
         def of_group(g: int) -> None:
             for rows in blocks(X):
-                part = np.empty((len(votes[rows]), self._size(g), self.n_classes))
+                part = self._part(votes[rows], g)
                 questions = NO_ROWS if asked is None else dense(asked[rows])
                 own = np.ascontiguousarray(codes[rows, self.groups[g]], dtype=np.int64)
                 lesson = Lesson(questions, dense(X[rows]), own, weights[rows])
                 self.groves[g] = learn(self.groves[g], lesson, self.rules, part)
-                votes[rows, self.groups[g]] = part
+                if len(self.groups) > 1:
+                    votes[rows, self.groups[g]] = part
 
         self._in_threads(of_group, X)
 

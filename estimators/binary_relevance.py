@@ -151,7 +151,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
 
 def _decided(votes: Array, known: Array | bool) -> tuple[Array, Array]:
-    return (votes[:, :, 1] > votes[:, :, 0]) & known, votes[:, :, 1] * known
+    decided, proba = votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
+    return (decided, proba) if known is True else (decided & known, proba * known)
 
 
 def _stacked(answers: list[tuple[Array, Array]], known: Array | bool) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from estimators.base import Mask, StreamClassifier
 
 Array = npt.NDArray[Any]
 
-BLOCK = 256
+BLOCK = 512
 
 
 class LabelCombination(MetaEstimatorMixin, StreamClassifier):
@@ -109,8 +109,14 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         [self.model_] = make_members(self.estimator, 1, [self.n_features_in_], self.max_combinations, seed)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        own = self.sets_.own_codes(Y) if weight is None else None
+        if own is not None:
+            self.model_.announce(self.sets_.n_known)
+            self.model_.learn(X, own[0])
+            return
         turns = self.sets_.take(X, Y, weight)
         rows, codes, weights = _learnt(X, turns)
+        self.model_.announce(self.sets_.n_known)
         if len(codes):
             self.model_.learn(rows, codes, None if weight is None else weights)
 
@@ -130,7 +136,13 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     def _test_then_train(self, X: Features, Y: Array) -> tuple[Array, Array]:
         """Ask a row at the first of the steps it brings, and learn one row, or none, at each step."""
         known_before = self.sets_.n_known
+        own = self.sets_.own_codes(Y)
+        if own is not None:
+            codes, n_known = own
+            self.model_.announce(self.sets_.n_known)
+            return self._decide(self.model_.answer_then_learn(X, codes), n_known)
         turns = self.sets_.take(X, Y, None)
+        self.model_.announce(self.sets_.n_known)
         if all(len(turn.rows) == 1 and turn.is_own for turn in turns):
             answer = self.model_.answer_then_learn(X, np.array([turn.codes[0] for turn in turns]))
         else:
@@ -143,15 +155,16 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     def _decide(self, answer: Answer, n_known: Array) -> tuple[Array, Array]:
         """Return the most probable of the sets known at each row, and the marginals over them."""
-        _, votes = answer
-        votes = np.where(np.arange(votes.shape[1]) < n_known[:, np.newaxis], votes, 0)
-        total = votes.sum(axis=1, keepdims=True)
-        shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
         sets = self.sets_.table()
+        votes = answer[1][:, : len(sets)]
+        votes = np.where(np.arange(len(sets)) < n_known[:, np.newaxis], votes, 0)
+        # added up one by one, so that sets that come later, which count zero, change no bit
+        total = votes.cumsum(axis=1)[:, -1:]
+        shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
         decided = sets[shares.argmax(axis=1)].astype(bool)
         if self.decisions == "published":
             decided ^= shares.max(axis=1, keepdims=True) < 0.5
-        return decided & (total > 0), _row_by_row(shares[:, : len(sets)], sets)
+        return decided & (total > 0), _row_by_row(shares, sets)
 
 
 def _row_by_row(shares: Array, sets: Array) -> Array:

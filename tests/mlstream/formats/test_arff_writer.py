@@ -127,3 +127,45 @@ def test_a_name_twice_is_refused() -> None:
 def test_other_types_are_refused() -> None:
     with pytest.raises(ValueError, match=r"X must be float32 or float64 to be written as ARFF. Got float16"):
         list(format_arff(np.ones((1, 1), np.float16), np.ones((1, 1), np.uint8), ("a",), ("y",), title="t"))
+
+
+def doubles(n: int) -> Any:
+    """Doubles of every kind: any bits, powers of two and of ten, short decimals, whole numbers, and the ends."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2**64, n, dtype=np.uint64).view(np.float64)
+    short = np.round(rng.standard_normal(n) * 10.0 ** rng.integers(-6, 7, n), rng.integers(0, 9))
+    whole = np.trunc(rng.random(n) * 10.0 ** rng.integers(0, 22, n))
+    powers = [2.0**k for k in range(-1074, 1024)] + [float(f"1e{k}") for k in range(-323, 309)]
+    ends = [0.0, -0.0, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 1e16, 9999999999999998.0, 1e-4, 1e-5]
+    numbers = np.concatenate([bits, short, whole, rng.standard_normal(n), powers, ends])
+    return numbers[np.isfinite(numbers)]
+
+
+def test_compiled_loops_write_doubles_as_python_does() -> None:
+    numbers = doubles(50_000)
+    text = "".join(format_arff(numbers[:, None], np.ones((len(numbers), 1), np.uint8), ("a",), ("y",), title="t"))
+    rows = text.partition("@data\n")[2].split()
+    assert rows == [f"1,{number!r}" for number in numbers.tolist()]
+
+
+def test_compiled_sparse_rows_are_those_of_python() -> None:
+    rng = np.random.default_rng(0)
+    numbers = doubles(40_000)
+    places = rng.random((len(numbers), 3)) < [0.9, 0.05, 0.2]
+    X = sparse.csr_array(places * numbers[:, None])
+    Y = (rng.random((len(numbers), 2)) < 0.3).astype(np.uint8)
+    text = "".join(format_arff(X, Y, ("a", "b", "c"), ("y", "z"), title="t"))
+    expected = []
+    for row, labels in enumerate(Y):
+        start, stop = X.indptr[row : row + 2]
+        cells = [f"{label} 1" for label in np.flatnonzero(labels)]
+        stored = zip(X.indices[start:stop].tolist(), X.data[start:stop].tolist(), strict=True)
+        cells += [f"{column + 2} {number!r}" for column, number in stored]
+        expected.append("{" + (",".join(cells) or "0 0") + "}")
+    assert text.partition("@data\n")[2].splitlines() == expected
+
+
+def test_wide_tables_are_written_in_small_pieces() -> None:
+    X = np.zeros((200, 20_000))
+    pieces = list(format_arff(X, np.ones((200, 1), np.uint8), [f"a{i}" for i in range(20_000)], ("y",), title="t"))
+    assert max(map(len, pieces)) < 2_000_000

@@ -28,6 +28,7 @@ COMMANDS = (
     making.convert,
     publishing.publish,
     publishing.verify,
+    publishing.upload,
     publishing.regenerate,
     publishing.cards,
     running.run,

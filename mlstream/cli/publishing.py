@@ -60,6 +60,19 @@ def publish(
     console.say(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
+def upload(
+    folder: Annotated[Path, typer.Argument(help="A published folder.")],
+    repository: Annotated[str, typer.Argument(help="OWNER/NAME at the hub.")],
+    endpoint: Annotated[str | None, typer.Option(help="Address of the hub; by default that of Hugging Face.")] = None,
+    public: Annotated[bool, typer.Option("--public", help="A repository that is made can be seen by all.")] = False,
+) -> None:
+    """Upload a published folder to a hub of data sets, in one commit (needs the extra `hub`)."""
+    from mlstream import console
+    from mlstream.hub import upload as upload_folder
+
+    console.say(f"Uploaded {folder}: {upload_folder(folder, repository, endpoint=endpoint, private=not public)}")
+
+
 def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) -> None:
     """Read a published folder again and compare everything with its card and hashes."""
     from mlstream import console

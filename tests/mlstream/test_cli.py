@@ -64,6 +64,7 @@ def test_help_names_every_command_and_imports_nothing_slow():
         "convert",
         "publish",
         "verify",
+        "upload",
         "regenerate",
         "cards",
         "run",
@@ -76,6 +77,11 @@ def test_help_names_every_command_and_imports_nothing_slow():
 def test_datasets_lists_what_is_embedded(arguments, capsys):
     assert call("datasets", *arguments) == 0
     assert "embedded (river)" in capsys.readouterr().out
+
+
+def test_upload_verifies_first(tmp_path, capsys):
+    assert call("upload", tmp_path, "me/stream", "--endpoint", "http://127.0.0.1:9") == 1
+    assert "SHA256SUMS is missing" in capsys.readouterr().err
 
 
 def test_datasets_fetch_says_where_files_are_or_what_to_do(tmp_path, monkeypatch, capsys):
@@ -210,7 +216,7 @@ parameters = {{ step = 0.1 }}
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("c.toml", "--seeds", "1"), "only --output and --jobs go with it. Got --seeds"),
+        (("c.toml", "--seeds", "1"), "only --output, --jobs and --dask go with it. Got --seeds"),
         (("c.toml",), "must say the directory of the records"),
         (("absent.toml",), "absent.toml: No such file"),
         (("yeast-task", "-o", "out"), "did you mean 'yeast-tasks'"),

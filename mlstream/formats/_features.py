@@ -30,7 +30,12 @@ def cut_rows(X: Any, start: int, stop: int) -> Any:
     if isinstance(X, np.ndarray):
         return X[start:stop]
     first, last = X.indptr[start], X.indptr[stop]
-    rows = sparse.csr_array((stop - start, X.shape[1]), dtype=X.dtype)
-    # Set one by one: the constructor copies short pieces of long arrays.
-    rows.data, rows.indices, rows.indptr = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
-    return rows
+    return make_csr(X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first, X.shape[1])
+
+
+def make_csr(data: Any, indices: Any, indptr: Any, width: int) -> sparse.csr_array:
+    """Make a CSR matrix of its arrays as they are, neither read nor copied."""
+    matrix = sparse.csr_array((len(indptr) - 1, width), dtype=data.dtype)
+    # Set one by one: the constructor looks at all indices, and copies short pieces of long arrays.
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    return matrix

@@ -89,7 +89,9 @@ def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
         raise FormatError(f"{path} must be an NPZ file. Got: {error}.") from None
     with path.open("rb") as stream:
         found = {info.filename.removesuffix(".npy"): _locate(stream, info, path) for info in members}
-    return {key: member.read(path, mmap=mmap) for key, member in found.items()}
+    # One map for all: opening a file costs more than finding the places in it.
+    whole = np.memmap(path, np.uint8, "r")
+    return {key: member.read(whole, path, mmap=mmap) for key, member in found.items()}
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,10 @@ class _Member:
     header_crc: int
     crc: int
 
-    def read(self, path: Path, *, mmap: bool) -> Array:
+    def read(self, whole: Array, path: Path, *, mmap: bool) -> Array:
         if 0 in self.shape:
             return np.empty(self.shape, self.dtype)
-        view = np.asarray(np.memmap(path, self.dtype, "r", self.offset, self.shape))
+        view: Array = np.ndarray(self.shape, self.dtype, whole, self.offset)
         if mmap:
             return view
         array = view.copy()

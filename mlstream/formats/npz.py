@@ -36,6 +36,7 @@ from scipy import sparse
 
 from mlstream._files import atomic_path
 from mlstream.cards import parse_card
+from mlstream.formats._features import make_csr
 from mlstream.formats._zip import Array, read_arrays, write_arrays
 from mlstream.formats.content import FormatError
 from mlstream.formats.flat import FlatStream, Rows, flatten, restore
@@ -85,7 +86,8 @@ def load_npz(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
     path : path
         The file.
     mmap : bool
-        Leave X and Y in the file, read-only, until they are used. Checksums are not compared then.
+        Leave X and Y in the file, read-only, until they are used: the time is that of a small file, whatever the size.
+        Neither checksums nor values are looked at then, so that the file should be one to be trusted.
 
     Returns
     -------
@@ -104,7 +106,7 @@ def load_npz(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
         raise FormatError(f"{path} must hold a stream in format version {FORMAT_VERSION}. Got {got}.")
     _require_keys(arrays, path)
     try:
-        return restore(_from_arrays(arrays, check=not mmap), check_labels=not mmap)
+        return restore(_from_arrays(arrays, check=not mmap), check_values=not mmap)
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
 
@@ -141,11 +143,19 @@ def _to_features(arrays: Mapping[str, Array], half: str, n_features: int, *, che
     if f"{half}_X" in arrays:
         return arrays[f"{half}_X"]
     data, indices, indptr = (arrays[f"{half}_{key}"] for key in _CSR)
-    if not len(indptr) or indptr[0] != 0 or not indptr[-1] == len(indices) == len(data) or (np.diff(indptr) < 0).any():
+    if not len(indptr) or indptr[0] != 0 or not indptr[-1] == len(indices) == len(data):
         raise ValueError(f"{half}_X_indptr must rise from 0 to the number of stored values, {len(data)}.")
-    if check and len(indices) and not 0 <= indices.min() <= indices.max() < n_features:
+    if check:
+        _require_indices(indices, indptr, half, n_features)
+    dtype = np.promote_types(indices.dtype, indptr.dtype)
+    return make_csr(data, indices.astype(dtype, copy=False), indptr.astype(dtype, copy=False), n_features)
+
+
+def _require_indices(indices: Array, indptr: Array, half: str, n_features: int) -> None:
+    if (np.diff(indptr) < 0).any():
+        raise ValueError(f"{half}_X_indptr must rise from 0 to the number of stored values, {len(indices)}.")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < n_features:
         raise ValueError(f"{half}_X_indices must be between 0 and {n_features - 1}. Got others.")
-    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_features))
 
 
 def _require_keys(arrays: Mapping[str, Array], path: Path) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pickle
+import tracemalloc
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -222,3 +223,20 @@ def test_a_header_that_claims_more_than_there_is_takes_no_memory(saved: Path) ->
         FormatError, match=r"'learning_X.npy' must hold 319999999968 bytes, as its header says. Got 448"
     ):
         load_npz(saved)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_mapped_stream_is_opened_without_being_read(tmp_path: Path, is_sparse: bool) -> None:
+    sizes = [1000, 100_000]
+    read = []
+    for size in sizes:
+        path = tmp_path / f"{size}.npz"
+        save_npz(make_stream(Shape(sparse=is_sparse, sizes=(size, size))), path)
+        tracemalloc.start()
+        experience = load_npz(path, mmap=True).experiences[1]
+        first_rows = experience.X[:3]
+        read.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert first_rows.shape == (3, 4)
+    # What the parts of a CSR matrix need of their own is where rows begin: a number for each row of both.
+    assert read[1] - read[0] < (8 * 2 * sizes[1] if is_sparse else 0) + 100_000

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mlstream.diagnosis import Diagnosis, diagnose
     from mlstream.formats import load, save
     from mlstream.generators import task_stream
+    from mlstream.hub import upload
     from mlstream.protocol.campaign import run_campaign
     from mlstream.protocol.config import load_config
     from mlstream.protocol.continual import evaluate
@@ -27,6 +28,7 @@ _HOMES = {
     "mlstream.diagnosis": ("Diagnosis", "diagnose"),
     "mlstream.formats": ("load", "save"),
     "mlstream.generators": ("task_stream",),
+    "mlstream.hub": ("upload",),
     "mlstream.protocol.campaign": ("run_campaign",),
     "mlstream.protocol.config": ("load_config",),
     "mlstream.protocol.continual": ("evaluate",),
@@ -64,6 +66,7 @@ __all__ = [
     "run_campaign",
     "save",
     "task_stream",
+    "upload",
     "verify",
 ]
 

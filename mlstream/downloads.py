@@ -6,8 +6,10 @@ its own beside that place, so that a connection that was cut is taken up where i
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urljoin, urlsplit
@@ -102,15 +104,25 @@ def retrieve(
     import pooch
 
     downloader = ResumingDownloader(source, folder, progress=progress, timeout_s=timeout_s)
-    begun = downloader.part.exists()
     options = {"known_hash": f"sha256:{source.sha256}", "fname": source.file_name, "path": folder}
-    try:
+    with _alone(folder / f".{source.sha256}.lock"):
+        begun = downloader.part.exists()
+        try:
+            return Path(pooch.retrieve(source.url, **options, downloader=downloader))
+        except ValueError:
+            if not begun:
+                raise
+        # What had been begun earlier may have been wrong from the start, and is gone now.
         return Path(pooch.retrieve(source.url, **options, downloader=downloader))
-    except ValueError:
-        if not begun:
-            raise
-    # What had been begun earlier may have been wrong from the start, and is gone now.
-    return Path(pooch.retrieve(source.url, **options, downloader=downloader))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one process at a time download a file: the next one finds it, or goes on where the other was killed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 class ResumingDownloader:

@@ -38,6 +38,8 @@ SUMS = "SHA256SUMS"
 _DATA = (NPZ, ARFF, EVALUATION, LABELS)
 _TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
 _LISTED = (*_DATA, CARD, *_TEXTS)
+# Far more than the files of a folder need, far less than memory.
+_LONGEST_SUMS = 2**20
 _SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
 
 
@@ -177,7 +179,8 @@ def _compare_files(folder: Path) -> Iterator[str]:
     if SUMS not in present:
         yield f"{SUMS} is missing"
         return
-    lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
+    with (folder / SUMS).open(encoding="utf-8", errors="replace") as file:
+        lines = file.read(_LONGEST_SUMS).splitlines()
     sums = {match.group(2): match.group(1) for match in map(_SUM.fullmatch, lines) if match}
     if len(sums) < len(lines):
         yield f"{SUMS} holds a line that is no hash and name"
@@ -186,7 +189,9 @@ def _compare_files(folder: Path) -> Iterator[str]:
             yield f"{name} is missing"
         elif name not in sums:
             yield f"{name} is not listed in {SUMS}"
-        elif not (folder / name).is_file() or sha256_of(folder / name) != sums[name]:
+        elif (folder / name).is_symlink() or not (folder / name).is_file():
+            yield f"{name} is no plain file"
+        elif sha256_of(folder / name) != sums[name]:
             yield f"{name} has changed"
 
 

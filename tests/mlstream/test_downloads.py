@@ -3,8 +3,12 @@
 import bz2
 import hashlib
 import io
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,7 +53,8 @@ def known(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Datas
 
 
 def left(cache: Path) -> list[str]:
-    return sorted(path.name for path in cache.iterdir()) if cache.exists() else []
+    names = sorted(path.name for path in cache.iterdir()) if cache.exists() else []
+    return [name for name in names if not name.endswith(".lock")]
 
 
 def test_a_file_is_downloaded_once_and_loaded(known: DatasetEntry, server: Server, cache: Path) -> None:
@@ -103,6 +108,55 @@ def test_an_interrupted_download_is_continued_by_the_next_call_and_by_the_next_m
     fetch_dataset("t")
     assert server.asked == [("/1/t.arff", "bytes=8000-"), ("/2/t.arff", "bytes=8000-")]
     assert left(cache) == ["t.arff"]
+
+
+def test_a_process_that_is_killed_leaves_a_part_that_the_next_one_continues(
+    known: DatasetEntry, server: Server, cache: Path
+) -> None:
+    release = threading.Event()
+
+    def half(request) -> None:
+        request.start(200, Content_Length=len(TEXT))
+        request.wfile.write(TEXT[:150_000])
+        release.wait(20)
+
+    server.answers["/1/t.arff"] = half
+    script = (
+        "import sys; from pathlib import Path; from mlstream.downloads import retrieve\n"
+        "from mlstream.registry import Download\n"
+        "show = lambda url, n, all: print(n, flush=True) if n >= 150_000 else None\n"
+        "source = Download(url=sys.argv[1], sha256=sys.argv[2], n_bytes=int(sys.argv[3]))\n"
+        "retrieve(source, Path(sys.argv[4]), progress=show)"
+    )
+    url = known.files[0].downloads[0].url
+    arguments = [sys.executable, "-c", script, url, SHA256, str(len(TEXT)), str(cache)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "150000\n"
+        process.kill()
+    release.set()
+    assert not (cache / "t.arff").exists()
+    server.answers["/1/t.arff"] = ranged(TEXT)
+    assert fetch_dataset("t")[0].read_bytes() == TEXT
+    begun = int((server.asked[-1][1] or "")[6:-1])
+    assert 0 < begun <= 150_000
+
+
+def test_two_at_once_download_once(known: DatasetEntry, server: Server, cache: Path) -> None:
+    started = threading.Event()
+
+    def slow(request) -> None:
+        started.set()
+        time.sleep(0.2)
+        request.send(TEXT)
+
+    server.answers["/1/t.arff"] = slow
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(fetch_dataset, "t")
+        started.wait(10)
+        second = pool.submit(fetch_dataset, "t")
+        assert first.result() == second.result() == (cache / "t.arff",)
+    assert len(server.asked) == 1
 
 
 def test_a_server_that_cannot_resume_sends_everything_again(known: DatasetEntry, server: Server, cache: Path) -> None:

@@ -274,6 +274,17 @@ def test_the_place_is_never_empty_while_a_folder_is_replaced(published: Path) ->
     replacing.join()
 
 
+def link_elsewhere(path: Path) -> None:
+    """The same bytes, but not in the folder."""
+    path.rename(path.parent.parent / path.name)
+    path.symlink_to(path.parent.parent / path.name)
+
+
+def make_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 def change_text(name: str, old: str, new: str) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         text = (folder / name).read_text(encoding="utf-8")
@@ -291,6 +302,9 @@ def change_text(name: str, old: str, new: str) -> Callable[[Path], None]:
         (lambda folder: (folder / "SHA256SUMS").unlink(), "SHA256SUMS is missing"),
         (lambda folder: (folder / "extra").touch(), "extra is not listed in SHA256SUMS"),
         (change_text("README.md", "Tasks", "tasks"), "README.md has changed"),
+        (lambda folder: link_elsewhere(folder / "README.md"), "README.md is no plain file"),
+        (lambda folder: make_folder(folder / "stream.npz"), "stream.npz is no plain file"),
+        (lambda folder: os.truncate(folder / "SHA256SUMS", 2**34), "SHA256SUMS holds a line that is no hash and name"),
         (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is no hash and name"),
         (change_text("SHA256SUMS", "  README.md", "  ../README.md"), "README.md is not listed in SHA256SUMS"),
     ],

@@ -21,6 +21,7 @@ from estimators.pragma_stream_forest import PragmaStreamForestClassifier
 from estimators.pragma_threshold import PragmaThreshold
 from estimators.replay import FIFOMemory, ReservoirMemory
 from estimators.replay_classifier import ReplayClassifier
+from estimators.ridge import StreamRidgeClassifier
 from estimators.river import RiverClassifier, as_river
 from estimators.strategies import STRATEGIES, grid, make_strategy
 from estimators.tree import HoeffdingTreeClassifier
@@ -48,6 +49,7 @@ __all__ = [
     "RiverClassifier",
     "StreamClassifier",
     "StreamPipeline",
+    "StreamRidgeClassifier",
     "as_river",
     "grid",
     "make_strategy",

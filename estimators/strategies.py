@@ -1,6 +1,7 @@
 """The named strategies of the protocol: a name gives a configured learner, and the grid that is searched for it.
 
-Names are those of Peuzet et al. (EGC 2025). Its oracle is the truth itself: no learner, and not here.
+Names are those of Peuzet et al. (EGC 2025), and StreamRidge, which is ours. Its oracle is the truth itself: no learner,
+and not here.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
 from estimators.neural import OnlineNeuralClassifier
 from estimators.replay import FIFOMemory, ReservoirMemory
+from estimators.ridge import StreamRidgeClassifier
 from estimators.tree import HoeffdingTreeClassifier
 
 Grid = Mapping[str, tuple[Any, ...]]
@@ -171,6 +173,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),
         "BR_random_forest": Strategy(_forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy(ISOUPTreeClassifier, (_TREE_GRID,)),
+        "StreamRidge": Strategy(StreamRidgeClassifier, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)),
         "last_class": Strategy(LastLabelsClassifier, ({},)),
         "prior_distribution": Strategy(PriorLabelsClassifier, ({},)),
         "mean": Strategy(MeanLabelsClassifier, ({},)),

@@ -24,6 +24,7 @@ N_CONFIGURATIONS = {
     "CC_HT": 2 * 2 * 2,
     "BR_random_forest": 3 * 2 * 2 * 2,
     "iSOUPtree": 2 * 2 * 2,
+    "StreamRidge": 3 * 2,
     "last_class": 1,
     "prior_distribution": 1,
     "mean": 1,

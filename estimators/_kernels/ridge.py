@@ -1,0 +1,114 @@
+"""Kernels of ridge regression on a stream: features, scores, and decisions that follow the labels of late.
+
+Every row is summed by itself and in one order, so that bits do not depend on the rows around it.
+"""
+
+import math
+from typing import Any
+
+import numpy.typing as npt
+from numba import njit
+
+Array = npt.NDArray[Any]
+
+JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+
+@njit(**JIT)
+def expand(X: Array, shift: Array, scale: Array, knots: Array, weights: Array, biases: Array, out: Array) -> None:
+    """Fill rows with 1, standardised features, their hinges at the knots, and random rectified units."""
+    n_features, n_knots = knots.shape
+    first_unit = 1 + n_features * (1 + n_knots)
+    for row in range(len(X)):
+        out[row, 0] = 1.0
+        units = out[row, first_unit:]
+        units[:] = biases
+        for feature in range(n_features):
+            value = (X[row, feature] - shift[feature]) * scale[feature]
+            out[row, 1 + feature] = value
+            place = 1 + n_features + feature * n_knots
+            for knot in range(n_knots):
+                out[row, place + knot] = max(0.0, value - knots[feature, knot])
+            for unit in range(len(units)):
+                units[unit] += value * weights[feature, unit]
+        for unit in range(len(units)):
+            units[unit] = max(0.0, units[unit])
+
+
+@njit(**JIT)
+def dense_scores(F: Array, coef: Array, out: Array) -> None:
+    """Add rows of features times coefficients (n_features, n_labels) to zeros."""
+    for row in range(len(F)):
+        for feature in range(F.shape[1]):
+            value = F[row, feature]
+            if value != 0.0:
+                for label in range(coef.shape[1]):
+                    out[row, label] += value * coef[feature, label]
+
+
+@njit(**JIT)
+def sparse_scores(indptr: Array, indices: Array, data: Array, coef: Array, out: Array) -> None:
+    """Add sparse rows times coefficients (n_features, n_labels) to zeros."""
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            value = data[entry]
+            for label in range(coef.shape[1]):
+                out[row, label] += value * coef[indices[entry], label]
+
+
+@njit(**JIT)
+def correlate(products: Array, scale: Array, penalty: Array, system: Array) -> None:
+    """Fill the lower triangle with correlations of features, a penalty added to the diagonal.
+
+    Products of features hold the constant 1 first; a scale is the inverse of a deviation, or 0 for a constant.
+    """
+    n_rows = products[0, 0]
+    for i in range(len(scale)):
+        for j in range(i + 1):
+            covariance = (products[i + 1, j + 1] - products[0, i + 1] * (products[0, j + 1] / n_rows)) / n_rows
+            system[i, j] = covariance * scale[i] * scale[j]
+        system[i, i] += penalty[i]
+
+
+@njit(**JIT)
+def threshold(prevalence: float, positives: float, rows: float, follow: float, prior_rows: float) -> float:
+    """Move the prevalence, on the scale of log-odds, against the prevalence of late; one of 0 or 1 stays."""
+    if not 0.0 < prevalence < 1.0:
+        return 2.0 - 3.0 * prevalence
+    late = (positives + prior_rows * prevalence) / (rows + prior_rows)
+    late = min(max(late, 1e-4), 1.0 - 1e-4)
+    usual = math.log(prevalence / (1.0 - prevalence))
+    moved = usual - follow * (math.log(late / (1.0 - late)) - usual)
+    return 1.0 / (1.0 + math.exp(-moved))
+
+
+@njit(**JIT)
+def decide(scores: Array, prevalence: Array, late: Array, follow: float, prior_rows: float, decided: Array) -> None:
+    """Decide rows, all by the same thresholds."""
+    for label in range(scores.shape[1]):
+        least = threshold(prevalence[label], late[0, label], late[1, label], follow, prior_rows)
+        for row in range(len(scores)):
+            decided[row, label] = scores[row, label] >= least
+
+
+@njit(**JIT)
+def decide_then_follow(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    scores: Array,
+    Y: Array,
+    counted: Array,
+    prevalence: Array,
+    late: Array,
+    memory: float,
+    follow: float,
+    prior_rows: float,
+    decided: Array,
+) -> None:
+    """Decide each row, then let its labels enter the prevalence of late, in place."""
+    for row in range(len(scores)):
+        for label in range(scores.shape[1]):
+            positives, rows = late[0, label], late[1, label]
+            least = threshold(prevalence[label], positives, rows, follow, prior_rows)
+            decided[row, label] = scores[row, label] >= least
+            if counted[row, label]:
+                late[0, label] = positives * (1.0 - 1.0 / memory) + Y[row, label]
+                late[1, label] = rows * (1.0 - 1.0 / memory) + 1.0

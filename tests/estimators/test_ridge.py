@@ -1,0 +1,167 @@
+"""Ridge regression on a stream: the laws, coefficients equal to scikit-learn's, decisions equal to a slow loop."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from estimators import StreamRidgeClassifier
+from estimators.checks import stream_checks
+
+SMALL = StreamRidgeClassifier(hidden_units=8, knots=2, random_state=0)
+
+
+def table(n=300, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * rng.uniform(0.1, 30, d) + rng.normal(size=d)
+    Y = (StandardScaler().fit_transform(X) @ rng.normal(size=(d, 3)) + rng.normal(size=(n, 3)) > 0.7).astype(int)
+    return X, Y
+
+
+def slow_basis(X, first, ridge):
+    """Expand rows, feature by feature, with the knots that the first rows give."""
+    shift, scale = first.mean(0), 1 / first.std(0)
+    rows = []
+    for x in X:
+        z = (x - shift) * scale
+        hinges = [
+            max(0.0, z[j] - np.quantile((first[:, j] - shift[j]) * scale[j], (k + 1) / (ridge.knots + 1)))
+            for j in range(len(z))
+            for k in range(ridge.knots)
+        ]
+        units = [max(0.0, b + z @ w) for b, w in zip(ridge._biases_, ridge._weights_.T, strict=True)]
+        rows.append([*z, *hinges, *units])
+    return np.array(rows)
+
+
+@parametrize_with_checks([SMALL])
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+def test_it_obeys_the_laws():
+    for learner in (SMALL, StreamRidgeClassifier(hidden_units=0, knots=0, follow=0)):
+        for one, check in stream_checks(learner):
+            check(one)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_many_features_give_the_coefficients_of_scikit_learn(as_rows):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 500)) * (rng.random((200, 500)) < 0.1)
+    Y = (X[:, :3] + rng.normal(size=(200, 3)) > 0.5).astype(int)
+    # with so great a refresh the coefficients are those after 1, 11, 22, 44, ... rows
+    ridge = StreamRidgeClassifier(refresh=1.0).partial_fit(as_rows(X), Y)
+    n = 1
+    while n + max(n, 10) <= 200:
+        n += max(n, 10)
+    scaler = StandardScaler().fit(X[:n])
+    peer = Ridge(alpha=500.0).fit(scaler.transform(X[:n]), Y[:n])
+    expected = peer.predict(scaler.transform(X)).clip(1e-300, 1 - 1e-16)
+    np.testing.assert_allclose(ridge.predict_proba(as_rows(X)), expected, atol=1e-9)
+
+
+def test_few_features_give_the_ridge_of_a_slow_basis():
+    X, Y = table()
+    ridge = StreamRidgeClassifier(hidden_units=6, knots=3, l2=0.5, random_state=3).partial_fit(X, Y)
+    n_last = 253  # 50, 60, 72, ..., 211, 253: a fifth more each time
+    assert ridge._next_model_ == 303
+    F = slow_basis(X, X[:50], ridge)
+    root = np.sqrt(np.r_[np.ones(4 + 12), np.full(6, 3.0)])
+    scaler = StandardScaler().fit(F[:n_last])
+    peer = Ridge(alpha=0.5 * F.shape[1]).fit(scaler.transform(F[:n_last]) / root, Y[:n_last])
+    expected = peer.predict(scaler.transform(F) / root).clip(1e-300, 1 - 1e-16)
+    np.testing.assert_allclose(ridge.predict_proba(X), expected, atol=1e-8)
+
+
+def test_tasks_one_after_the_other_or_mixed_give_the_same_coefficients():
+    X, Y = table(n=363)  # the coefficients are computed with the last of these rows
+    order = np.r_[np.arange(50), 50 + np.argsort(Y[50:, 0])]
+    one = StreamRidgeClassifier(random_state=0, hidden_units=5).partial_fit(X, Y)
+    other = StreamRidgeClassifier(random_state=0, hidden_units=5).partial_fit(X[order], Y[order])
+    assert one._sums_.products[0, 0] == 363
+    np.testing.assert_allclose(one.model_.coef, other.model_.coef, atol=1e-8)
+
+
+def test_a_masked_label_has_the_means_of_its_rows():
+    X, Y = table(n=50, d=500)
+    mask = np.random.default_rng(0).random(Y.shape) < 0.6
+    mask[:, 0] = True
+    ridge = StreamRidgeClassifier(refresh=1e-9).partial_fit(X, Y, label_mask=mask)
+    n = 1 + 10 * 4
+    scaler = StandardScaler().fit(X[:n])
+    Z = scaler.transform(X[:n])
+    for label in range(3):
+        rows = mask[:n, label]
+        centred = Z[rows] - Z[rows].mean(0)
+        y = Y[:n][rows, label]
+        coef = np.linalg.solve(Z.T @ Z / n + 500 / n * np.eye(500), centred.T @ (y - y.mean()) / rows.sum())
+        expected = y.mean() + (scaler.transform(X) - Z[rows].mean(0)) @ coef
+        np.testing.assert_allclose(ridge._score(ridge._features(X))[:, label], expected, atol=1e-8)
+        assert ridge.model_.prevalence[label] == pytest.approx(y.mean())
+
+
+def test_decisions_follow_the_labels_of_late():
+    X, Y = table(n=260)
+    ridge = StreamRidgeClassifier(random_state=0, hidden_units=4, knots=1, follow=0.7, memory=8.0)
+    for start in range(200):
+        ridge.partial_fit(X[start : start + 1], Y[start : start + 1])
+    scores = ridge._score(ridge._features(X[200:]))
+    for label in range(3):
+        usual = ridge.model_.prevalence[label]
+        seen = rows = 0.0
+        for y in Y[:200, label]:
+            seen, rows = seen * (1 - 1 / 8) + y, rows * (1 - 1 / 8) + 1
+        late = (seen + 5 * usual) / (rows + 5)
+        odds = (usual / (1 - usual)) ** 1.7 / (late / (1 - late)) ** 0.7
+        decided = ridge.predict(X[200:])[:, label]
+        np.testing.assert_array_equal(decided, scores[:, label] >= odds / (1 + odds))
+    assert not math.isclose(odds / (1 + odds), usual, rel_tol=1e-3)
+
+
+def test_labels_that_never_or_always_come_are_decided_so():
+    X, Y = table()
+    Y[:, 0], Y[:, 1] = 0, 1
+    ridge = StreamRidgeClassifier(random_state=0).fit(X, Y)
+    assert not ridge.predict(X * 100)[:, 0].any()
+    assert ridge.predict(X * 100)[:, 1].all()
+
+
+def test_large_offsets_and_constants_do_no_harm():
+    X, Y = table(d=4)
+    X = np.hstack([X, np.full((len(X), 1), 3.7)])
+    moved = StreamRidgeClassifier(random_state=0).fit(X + 1e7, Y).predict_proba(X + 1e7)
+    plain = StreamRidgeClassifier(random_state=0).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(moved, plain, atol=1e-4)
+
+
+def test_it_beats_the_published_winner_where_labels_are_rare():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(2000, 10))
+    Y = (X @ rng.normal(size=(10, 4)) / 3 + rng.normal(size=(2000, 4)) > 1.8).astype(int)
+    predicted, _ = StreamRidgeClassifier(random_state=0).predict_then_fit(X, Y)
+    recall = [predicted[500:][Y[500:, j] == 1, j].mean() for j in range(4)]
+    assert min(recall) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("l2", 0), ("l2", "1"), ("knots", -1), ("hidden_units", 1.5), ("follow", 1.1), ("memory", 0.5), ("refresh", 0)],
+)
+def test_bad_parameters_are_named(parameter, value):
+    X, Y = table(n=10)
+    with pytest.raises(ValueError, match=f"{parameter} must be"):
+        StreamRidgeClassifier(**{parameter: value}).fit(X, Y)
+
+
+def test_values_too_great_to_square_are_an_error_that_changes_nothing():
+    X, Y = table(n=40)
+    ridge = StreamRidgeClassifier(random_state=0).partial_fit(X, Y)
+    before = ridge.predict_proba(X)
+    with pytest.raises(ValueError, match="X must be small enough"), np.errstate(over="ignore", invalid="ignore"):
+        ridge.partial_fit(np.full((20, 4), 1e200), Y[:20])
+    np.testing.assert_array_equal(ridge.predict_proba(X), before)

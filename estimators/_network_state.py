@@ -9,8 +9,8 @@ import numpy.typing as npt
 from numpy.random import RandomState
 
 from estimators._kernels.adam import make_constants
-from estimators._kernels.lazy_adam import make_lazy, make_tables, refresh_all
-from estimators._kernels.state import LAZY, RATE, STEPS, Network
+from estimators._kernels.lazy_adam import make_lazy, refresh_all
+from estimators._kernels.state import LAZY, RATE, STEPS, Batch, Network, Rows
 
 State = dict[str, npt.NDArray[Any]]
 # products of gradients under this can be squared
@@ -44,6 +44,23 @@ def as_network(state: State, options: npt.NDArray[np.int64], rate: float) -> Net
     return Network(**state, g=np.empty_like(w), options=options, rate=rate, limit=LIMIT[w.dtype], constants=constants)
 
 
+def make_batch(net: Network, rows: Rows, store: Rows, n_rows: int) -> Batch:
+    """Make room for so many rows in a step, of the chunk or of a store."""
+    sizes, kind = net.sizes, net.w.dtype
+    longest = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
+    n_units = int(sizes[1:].sum())
+    return Batch(
+        np.empty(n_rows * longest, kind),
+        np.arange(n_rows * longest, dtype=np.int32) % np.int32(longest),
+        np.empty(n_rows, np.int64),
+        np.empty(n_rows * n_units, kind),
+        np.empty(n_rows * n_units, kind),
+        np.empty(n_rows * int(sizes[-1]), kind),
+        np.zeros(sizes[0], np.int64),
+        np.empty(sizes[0], np.int32),
+    )
+
+
 def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = None) -> State:
     """Return a state for some features, all by default, in which no step of Adam is left to make up for."""
     d, width = int(state["sizes"][0]), int(state["sizes"][1])
@@ -52,15 +69,16 @@ def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = Non
     w, m, v = (state[name][chosen] for name in "wmv")
     live = state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
     clock, last = state["clock"].copy(), state["last"][features]
-    lazy, constants = make_lazy(make_tables(w.dtype), w), make_constants(w.dtype)
+    lazy, constants = make_lazy(w.dtype), make_constants(w.dtype)
     if clock[LAZY]:
         refresh_all(w, m, v, constants, float(clock[RATE]), lazy, live, width, last, int(clock[STEPS]))
     clock[LAZY] = 0
+    scaler = np.ascontiguousarray(state["scaler"][:, features])  # in the order that the kernels are compiled for
     parts = {
         name: np.concatenate([part, state[name][d * width :]]) for name, part in zip("wmv", (w, m, v), strict=True)
     }
     sizes = np.concatenate([[len(features)], state["sizes"][1:]]).astype(np.int64)
-    return {**state, **parts, "sizes": sizes, "last": last, "clock": clock, "scaler": state["scaler"][:, features]}
+    return {**state, **parts, "sizes": sizes, "last": last, "clock": clock, "scaler": scaler}
 
 
 def layers_of(state: State) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:

@@ -9,11 +9,11 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._gate import Features
-from estimators._kernels.lazy_adam import make_tables
+from estimators._kernels.lazy_adam import make_lazy
 from estimators._kernels.one_pass import run
 from estimators._kernels.state import LAZY, RATE, STEPS, Rows
 from estimators._network_options import check_learning_rate, check_parameters, hidden_widths, kernel_options
-from estimators._network_state import State, as_network, brought_up_to_date, draw_state
+from estimators._network_state import State, as_network, brought_up_to_date, draw_state, make_batch
 from estimators._row_store import RowStore, as_rows, empty_store
 from estimators.base import StreamClassifier
 from estimators.replay import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
@@ -209,7 +209,9 @@ class OnlineNeuralClassifier(StreamClassifier):
         options = kernel_options(self, dense=dense, learn=learn)
         net = as_network(state, options, self.learning_rate)
         proba = np.empty(rows.codes.size, self.dtype)
-        failed = run(net, make_tables(self.dtype), rows, store, plan.draws, plan.slots, proba)
+        # rows learnt together are taken by fours
+        batch = make_batch(net, rows, store, (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else 1)
+        failed = run(net, make_lazy(self.dtype), batch, rows, store, plan.draws, plan.slots, proba)
         if failed >= 0:
             raise ValueError(
                 f"The network diverged at row {failed}: X and learning_rate must keep scores and gradients finite. "

@@ -15,12 +15,12 @@ from estimators._kernels.state import (
     GAIN_M,
     GAIN_V,
     INLINE,
-    JIT,
     KEEP_M,
     KEEP_V,
     LEAST_G,
     LEAST_M,
     LEAST_V,
+    PART,
     STEP,
     STEPS,
     ZERO,
@@ -93,7 +93,7 @@ def move(w, m, v, g, constants, adaptive, start, stop):  # type: ignore[no-untyp
         descend(w, g, constants, start, stop)
 
 
-@njit(**JIT)
+@njit(**PART)
 def move_live(w, m, v, g, constants, live, start, n_in):  # type: ignore[no-untyped-def]
     """Move the weights of live outputs, from a place on, by one step of Adam: n_in for each output, then the biases."""
     biases = start + live.size * n_in
@@ -103,7 +103,7 @@ def move_live(w, m, v, g, constants, live, start, n_in):  # type: ignore[no-unty
             adam(w, m, v, g, constants, biases + k, biases + k + 1)
 
 
-@njit(**JIT)
+@njit(**PART)
 def move_live_features(w, m, v, g, constants, live, start, stop):  # type: ignore[no-untyped-def]
     """Move the weights of live outputs by one step of Adam, where those of all outputs lie side by side."""
     for at in range(start, stop, live.size):

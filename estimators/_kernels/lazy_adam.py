@@ -20,13 +20,14 @@ an eighth of the steps before them. The sum is then exact to 1e-15 and 1e-8 of i
 # ruff: noqa: PLR0913, PLR0917 - compiled functions take arrays one by one
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit, uint64
 
 from estimators._kernels.adam import B1, B2, EPS
-from estimators._kernels.state import FUSED, JIT, LEAST_M, LEAST_V, ONE, SUM, ZERO, Doubles, Lazy
+from estimators._kernels.state import FUSED, JIT, LEAST_M, LEAST_V, ONE, PART, SUM, ZERO, Doubles, Lazy
 from estimators._kernels.vectors import size
 
 EARLY, STRETCH = 500, 8
@@ -39,21 +40,21 @@ Tables = tuple[Doubles, Doubles, int]
 
 
 @lru_cache
-def make_tables(dtype: npt.DTypeLike) -> Tables:
+def _tables(dtype: np.dtype[Any]) -> Tables:
     """Tabulate b1**s and b2**(s/2) up to the horizon, 1/(1-b1**t) and 1/sqrt(1-b2**t) until they are 1; last moment."""
-    s, t = np.arange(HORIZON[np.dtype(dtype)] + 1), np.arange(1, SETTLED + 1)
+    s, t = np.arange(HORIZON[dtype] + 1), np.arange(1, SETTLED + 1)
     corrections = np.ones((2, SETTLED + 1))
     corrections[:, 1:] = 1 / -np.expm1(t * np.log(B1)), 1 / np.sqrt(-np.expm1(t * np.log(B2)))
-    return np.array([B1**s, B2 ** (s / 2)]), corrections, LAST_MOMENT[np.dtype(dtype)]
+    return np.array([B1**s, B2 ** (s / 2)]), corrections, LAST_MOMENT[dtype]
 
 
-@njit(**JIT)
-def make_lazy(tables, like):  # type: ignore[no-untyped-def]
-    """Add room to work to the tables, for weights like these."""
-    return Lazy(tables[0], tables[1], tables[2], np.empty((2, tables[0].shape[1])), np.zeros(N_TERMS, like.dtype))
+def make_lazy(dtype: npt.DTypeLike) -> Lazy:
+    """Return the tables for a precision, with room to work."""
+    powers, corrections, last_moment = _tables(np.dtype(dtype))
+    return Lazy(powers, corrections, last_moment, np.empty(powers.shape), np.zeros(N_TERMS, dtype))
 
 
-@njit(**JIT)
+@njit(**PART)
 def refresh(w, m, v, constants, rate, lazy, live, width, last, j, now):  # type: ignore[no-untyped-def]
     """Bring the weights of feature j up to a step; where they are those of the outputs, only the live ones."""
     t, skipped, place = last[j], now - last[j], j * width
@@ -73,7 +74,7 @@ def refresh_all(w, m, v, constants, rate, lazy, live, width, last, now):  # type
         refresh(w, m, v, constants, rate, lazy, live, width, last, j, now)
 
 
-@njit(**JIT)
+@njit(**PART)
 def catch_up(w, m, v, constants, rate, lazy, at, width, t, k):  # type: ignore[no-untyped-def]
     """Make up for the k steps after step t of the weights of one feature, which lie at a place."""
     horizon, terms = lazy.powers.shape[1] - 1, lazy.terms
@@ -90,7 +91,7 @@ def catch_up(w, m, v, constants, rate, lazy, at, width, t, k):  # type: ignore[n
         _shrink(m, v, constants, terms, at, width)
 
 
-@njit(**JIT, **SUM)
+@njit(**PART, **SUM)
 def _sum_up(lazy, rate, t, n):  # type: ignore[no-untyped-def]
     """Put u, eps, and the rate times M_0, M_2, M_3, ... of the n steps after step t into the terms."""
     powers, corrections, room, terms = lazy.powers, lazy.corrections, lazy.room, lazy.terms
@@ -115,7 +116,7 @@ def _sum_up(lazy, rate, t, n):  # type: ignore[no-untyped-def]
         terms[order] = moment
 
 
-@njit(**JIT, **FUSED)
+@njit(**PART, **FUSED)
 def _move(w, m, v, terms, one, at, width):  # type: ignore[no-untyped-def]
     mean, eps, m0 = terms[0], terms[1], terms[2]
     m2, m3, m4, m5, m6 = terms[3], terms[4], terms[5], terms[6], terms[7]
@@ -129,7 +130,7 @@ def _move(w, m, v, terms, one, at, width):  # type: ignore[no-untyped-def]
         w[i] -= m[i] * low * over
 
 
-@njit(**JIT)
+@njit(**PART)
 def _shrink(m, v, constants, factors, at, width):  # type: ignore[no-untyped-def]
     by_m, by_v = factors[0], factors[1]
     least_m, least_v, zero = constants[LEAST_M], constants[LEAST_V], constants[ZERO]

@@ -8,7 +8,7 @@ them. A row of features is `values` and `indices` from `start` to `stop`.
 import numpy as np
 from numba import njit
 
-from estimators._kernels.state import BALANCE, INLINE, JIT, PUBLISHED
+from estimators._kernels.state import BALANCE, INLINE, PART, PUBLISHED
 from estimators._kernels.vectors import add, add4, clear, copy, dot, keep_active, put, put4, rectify
 
 
@@ -161,7 +161,7 @@ def add_gradient(g, sizes, units, deltas, at, one):  # type: ignore[no-untyped-d
         place, at = place + n_out * (n_in + 1), upper
 
 
-@njit(**JIT)
+@njit(**PART)
 def thaws(live, shares, n_rows):  # type: ignore[no-untyped-def]
     """Tell whether `thaw` would change anything."""
     for k in range(live.size):
@@ -173,7 +173,7 @@ def thaws(live, shares, n_rows):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(**JIT)
+@njit(**PART)
 def thaw(live, shares, n_rows):  # type: ignore[no-untyped-def]
     """Make live the outputs that some row of the step counts, and no others."""
     for k in range(live.size):

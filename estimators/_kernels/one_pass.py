@@ -7,7 +7,7 @@ from numba import njit
 
 from estimators._kernels.adam import move, move_live, move_live_features, tick
 from estimators._kernels.borrow import borrow
-from estimators._kernels.lazy_adam import make_lazy, refresh, refresh_all
+from estimators._kernels.lazy_adam import refresh, refresh_all
 from estimators._kernels.network import (
     add_features,
     add_gradient,
@@ -25,7 +25,6 @@ from estimators._kernels.state import (
     ADAM,
     BALANCE,
     DENSE,
-    INLINE,
     JIT,
     LAZY,
     LEARN,
@@ -34,32 +33,23 @@ from estimators._kernels.state import (
     RATE,
     SCALE,
     STEPS,
-    Lazy,
 )
 from estimators._kernels.vectors import clear, copy, size
 
 
 @njit(**JIT)
-def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0915 - its parts see its arrays
+def run(net, lazy, batch, rows, store, draws, slots, proba):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0913, PLR0915, PLR0917 - its parts see its arrays
     """Put the answers to all rows into proba and, if the options say so, learn the rows.
 
     Draws are, for each row, slots of the store whose rows are replayed with it, and slots those that the row is then
-    put into; -1 is none. The store itself is not changed: ``origin`` knows the slots that the chunk has taken over.
+    put into; -1 is none. The store itself is not changed: ``taken`` knows the slots that rows of the chunk have taken.
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
-    batch, room = _make_batch(net, rows, store, draws.shape[1]), make_lazy(tables, net.w)
-    origin = np.full(store.weight.size, -1, np.int64)
-    w, m, v, g = borrow(net.w), borrow(net.m), borrow(net.v), borrow(net.g)
-    sizes, last, live, clock = borrow(net.sizes), borrow(net.last), borrow(net.live), borrow(net.clock)
-    counts, scaler, options = borrow(net.counts), borrow(net.scaler), borrow(net.options)
-    constants, rate, limit = borrow(net.constants), net.rate, net.limit
-    lazy = Lazy(borrow(room[0]), borrow(room[1]), room[2], borrow(room[3]), borrow(room[4]))
-    values, indices, stops, units = borrow(batch[0]), borrow(batch[1]), borrow(batch[2]), borrow(batch[3])
-    deltas, shares, stamp, touched = borrow(batch[4]), borrow(batch[5]), borrow(batch[6]), borrow(batch[7])
-    x_rows, j_rows, starts, ends = borrow(rows[0]), borrow(rows[1]), borrow(rows[2]), borrow(rows[3])
-    codes, weight = borrow(rows.codes), borrow(rows.weight)
-    x_store, j_store, starts_store, ends_store = borrow(store[0]), borrow(store[1]), borrow(store[2]), borrow(store[3])
-    codes_store, weight_store = borrow(store.codes), borrow(store.weight)
+    taken = np.full(store.weight.size, -1, np.int64)
+    net, lazy, batch, rows, store = borrow(net), borrow(lazy), borrow(batch), borrow(rows), borrow(store)
+    draws, slots, proba = borrow(draws), borrow(slots), borrow(proba)
+    w, m, v, g, sizes, clock, last, live, counts, scaler, options, rate, limit, constants = net
+    values, indices, stops, units, deltas, shares, stamp, touched = batch
     n_labels, width = sizes[-1], sizes[1]
     n_units, length = units.size // stops.size, values.size // stops.size
     output = w.size - (sizes[-2] + 1) * n_labels
@@ -76,14 +66,9 @@ def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyp
 
     def take(b: Any, row: Any, own: Any) -> None:
         """Take a row of the chunk, or of the store, into place b of the batch."""
-        start = b * length
-        if own:
-            stops[b] = load(x_rows, j_rows, starts[row], ends[row] - starts[row], values, indices, start)
-            weigh(codes, weight, row, counts, options, shares, b * n_labels)
-        else:
-            n = ends_store[row] - starts_store[row]
-            stops[b] = load(x_store, j_store, starts_store[row], n, values, indices, start)
-            weigh(codes_store, weight_store, row, counts, options, shares, b * n_labels)
+        of, start = rows if own else store, b * length
+        stops[b] = load(of.values, of.indices, of.starts[row], of.ends[row] - of.starts[row], values, indices, start)
+        weigh(of.codes, of.weight, row, counts, options, shares, b * n_labels)
         if options[SCALE]:
             standardise(scaler, clock, options, values, indices, start, stops[b])
         if options[LEARN] and clock[LAZY]:
@@ -122,24 +107,23 @@ def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyp
     def go(n_touched: Any) -> None:
         """Move all weights, or, if rows are sparse, those of the features touched and of what is above them."""
         frozen = live.size > 0 and adaptive
-        for q in range(n_touched):
-            last[touched[q]] = int(clock[STEPS])
-            at = touched[q] * width
-            if frozen and output == 0:
-                move_live_features(w, m, v, g, constants, live, at, at + width)
+        for q in range(n_touched + 1):
+            if q < n_touched:
+                last[touched[q]] = int(clock[STEPS])
+                start = touched[q] * width
+                stop = start + width
             else:
-                move(w, m, v, g, constants, adaptive, at, at + width)
-        start = 0 if dense else sizes[0] * width
-        if not frozen:
-            move(w, m, v, g, constants, adaptive, start, w.size)
-        elif output == 0:
-            move_live_features(w, m, v, g, constants, live, start, w.size)
-        else:
-            move(w, m, v, g, constants, adaptive, start, output)
+                start = 0 if dense else sizes[0] * width
+                stop = output if frozen and output > 0 else w.size
+            if frozen and output == 0:
+                move_live_features(w, m, v, g, constants, live, start, stop)
+            else:
+                move(w, m, v, g, constants, adaptive, start, stop)
+        if frozen and output > 0:
             move_live(w, m, v, g, constants, live, output, sizes[-2])
 
-    for i in range(weight.size):
-        learning = options[LEARN] != 0 and weight[i] > 0
+    for i in range(rows.weight.size):
+        learning = options[LEARN] != 0 and rows.weight[i] > 0
         first_turn = -1 if learning and counting else 0
         last_turn = draws.shape[1] if learning else 0
         n_rows = np.int64(0)
@@ -147,8 +131,8 @@ def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyp
         for turn in range(first_turn, last_turn + 1):
             slot = draws[i, turn - 1] if turn > 0 else -1
             if turn <= 0 or slot >= 0:
-                own = turn <= 0 or origin[slot] >= 0
-                take(n_rows, i if turn <= 0 else origin[slot] if own else slot, own)
+                own = turn <= 0 or taken[slot] >= 0
+                take(n_rows, i if turn <= 0 else taken[slot] if own else slot, own)
                 n_rows += np.int64(1)
             # what is learnt together is answered together, but for the row itself
             first = 1 if together and turn > 0 else 0
@@ -158,8 +142,8 @@ def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyp
             if turn == first_turn:
                 copy(proba, i * n_labels, units, n_units - n_labels, n_labels)
             if turn < 0:
-                count_labels(counts, codes, i)
-                count_features(scaler, clock, x_rows, j_rows, starts[i], ends[i])
+                count_labels(counts, rows.codes, i)
+                count_features(scaler, clock, rows.values, rows.indices, rows.starts[i], rows.ends[i])
                 n_rows = np.int64(0)
             if learning and n_rows > 0 and (not together or turn == last_turn):
                 for b in range(n_rows):
@@ -174,44 +158,5 @@ def run(net, tables, rows, store, draws, slots, proba):  # type: ignore[no-untyp
                 n_rows = np.int64(0)
         for q in range(slots.shape[1]):
             if learning and slots[i, q] >= 0:
-                origin[slots[i, q]] = i
-    _hold(batch, room)
+                taken[slots[i, q]] = i
     return -1
-
-
-@njit(**INLINE)
-def _hold(batch, room):  # type: ignore[no-untyped-def]
-    """Do nothing, but with arrays that were borrowed from: they live as long as they are mentioned."""
-
-
-@njit(**JIT)
-def _make_batch(net, rows, store, n_draws):  # type: ignore[no-untyped-def]
-    """Make room for the rows of one step: see the names it is given in `run`.
-
-    Row b has its features in an equal part of values and indices, up to ``stops[b]``; the outputs of all layers and the
-    derivatives of the loss by them in an equal part of units and deltas; and the share of each label in the loss,
-    negative where the label is 1, in shares. ``stamp`` is the last step that met a feature, ``touched`` are those met.
-    """
-    longest = 1
-    for i in range(rows.starts.size):
-        longest = max(longest, rows.ends[i] - rows.starts[i])
-    for i in range(store.starts.size):
-        longest = max(longest, store.ends[i] - store.starts[i])
-    n_rows = (4 + n_draws) // 4 * 4 if net.options[MINI_BATCH] else 1
-    n_units = 0
-    for layer in range(1, net.sizes.size):
-        n_units += net.sizes[layer]
-    indices = np.empty(n_rows * longest, np.int32)
-    for q in range(indices.size):
-        indices[q] = q % longest
-    kind = net.w.dtype
-    return (
-        np.empty(n_rows * longest, kind),
-        indices,
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows * n_units, kind),
-        np.empty(n_rows * n_units, kind),
-        np.empty(n_rows * net.sizes[-1], kind),
-        np.zeros(net.sizes[0], np.int64),
-        np.empty(net.sizes[0], np.int32),
-    )

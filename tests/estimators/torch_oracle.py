@@ -19,7 +19,7 @@ class TorchNetwork:
         self.memories = [clone(memory).begin() for memory in begun.memories_]
         for memory, same in zip(self.memories, begun.memories_, strict=True):
             memory.seed_ = same.seed_
-        self.held = {}
+        self.held = {}  # the row in each slot of each memory
         self.met = []  # features of the rows learnt
         self.ones = np.zeros((2, begun.n_labels_))  # zeros and ones met of each label
 
@@ -55,8 +55,10 @@ class TorchNetwork:
         loss = torch.nn.functional.binary_cross_entropy_with_logits(scores, target, reduction="none")
         self.optimizer.zero_grad()
         ((loss * torch.tensor(shares)).sum() / len(rows)).backward()
-        frozen = ~torch.tensor(masks.any(axis=0)) if self.options["freeze_masked"] else torch.zeros(y.shape[1]).bool()
-        self._step_but_for(frozen)
+        if self.options["freeze_masked"]:
+            self._step_but_for(~torch.tensor(masks.any(axis=0)))
+        else:
+            self.optimizer.step()
 
     def _step_but_for(self, frozen):
         """Step, then put outputs that are frozen back to where they were, with their moments."""

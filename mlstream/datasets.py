@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 from itertools import chain
@@ -21,6 +21,7 @@ from mlstream.formats.content import FormatError, UnpackedFile, read_unpacked, s
 from mlstream.formats.labels import LabelRule, PlainRule, choose_labels, normalise_rule
 from mlstream.formats.lines import Readable
 from mlstream.formats.table import Table, part_all, regroup
+from mlstream.hierarchical_tables import is_hierarchical, read_hierarchical_table
 from mlstream.registry import DataFile, DatasetEntry, list_datasets
 from mlstream.stream import Dataset
 
@@ -60,6 +61,9 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     nominal feature becomes one 0/1 column per value, called ``name=value``. Columns of text or dates, and rows with
     weights, are refused.
 
+    Where the last column holds paths through a tree of classes, as Clus writes them (``2/1/3``), each class is a label,
+    and the table comes with the hierarchy.
+
     Named tables of one class a row (Autos, Letter, Hypothyroid, Satimage) have one label per class. There, values that
     are no numbers are numbered in alphabetical order, and missing ones are -1, less than all others: a tree can tell
     them apart by one split.
@@ -83,6 +87,8 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     if not path.is_file():
         names = ", ".join(entries)
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set ({names}). Got neither.")
+    if is_hierarchical(path):
+        return _load_hierarchical([path], [read_unpacked(path)], rule)
     with UnpackedFile(path) as file:
         dataset = _read(path, file, rule, find_card(path))
     return replace(dataset, sha256=file.sha256)
@@ -141,6 +147,8 @@ def _load_registered(entry: DatasetEntry, rule: PlainRule) -> Dataset:
     if entry.table == "labels":
         dataset = _read(paths[0], BytesIO(contents[0]), entry.labels if rule is None else rule, None)
         dataset = replace(dataset, sha256=entry.files[0].sha256)
+    elif entry.table == "tree":
+        dataset = _load_hierarchical(paths, contents, rule)
     elif rule is None:
         dataset = read_class_table(paths, contents, class_first=entry.table == "class first")
     else:
@@ -153,6 +161,15 @@ def _load_registered(entry: DatasetEntry, rule: PlainRule) -> Dataset:
         citation=entry.citation,
         label_rule=rule,
     )
+
+
+def _load_hierarchical(paths: Sequence[Path], contents: Sequence[bytes], rule: PlainRule) -> Dataset:
+    if rule is not None:
+        raise ValueError(f"labels must be None for {paths[0]}, whose labels are its tree of classes. Got {rule!r}.")
+    dataset = read_hierarchical_table(paths, contents)
+    if not dataset.n_samples:
+        raise FormatError(f"{paths[0]} must hold at least one row. Got a header only.")
+    return dataset
 
 
 def _read_verified(entry: DatasetEntry, file: DataFile, path: Path) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from mlstream.formats.content import PACKED
 
-TableKind = Literal["labels", "class first", "class last"]
+TableKind = Literal["labels", "class first", "class last", "tree"]
 
 _FOLDER = "MLSTREAM_DATA"
 _CACHE = "MLSTREAM_CACHE"
@@ -79,8 +79,9 @@ class DatasetEntry:
         What `load_dataset` takes.
     files : tuple of DataFile
         Its files; the rows of one follow those of the other.
-    table : {"labels", "class first", "class last"}
-        How to parse it: a multi-label table; or a table of one class a row, which is the first or the last column.
+    table : {"labels", "class first", "class last", "tree"}
+        How to parse it: a multi-label table; a table of one class a row, which is the first or the last column; or a
+        table whose last column holds paths through a tree of classes.
     labels : int, tuple of str or None
         Label columns of a multi-label table: the first n, the last n if negative, or their names.
     n_samples, n_features, n_labels : int

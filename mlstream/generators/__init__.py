@@ -17,6 +17,7 @@ from mlstream.generators.perturb import (
     rare_labels,
     reordered_rows,
 )
+from mlstream.generators.published_orders import PUBLISHED_ORDERS, published_order
 from mlstream.generators.recipes import FROM_NOTHING, FROM_STREAMS, FROM_TABLES, GENERATORS, remake
 from mlstream.generators.repetitions import reordered_tasks, resplit_rows
 from mlstream.generators.scenarios import SCENARIOS, scenario_stream
@@ -29,6 +30,7 @@ __all__ = [
     "FROM_STREAMS",
     "FROM_TABLES",
     "GENERATORS",
+    "PUBLISHED_ORDERS",
     "SCENARIOS",
     "Suggestion",
     "carve_environments",
@@ -47,6 +49,7 @@ __all__ = [
     "multiplier_stream",
     "noisy_features",
     "noisy_labels",
+    "published_order",
     "rare_labels",
     "remake",
     "reordered_rows",

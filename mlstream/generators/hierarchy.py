@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
 from mlstream.generators._checks import require_count
 from mlstream.stream import Dataset, Indicator, Mask
@@ -91,10 +92,30 @@ def complete_labels(Y: Indicator, above: Mask) -> Indicator:
     ndarray of uint8, shape (n_samples, n_labels)
         Label indicator, with all ancestors.
     """
-    return Y | ((Y.astype(np.int32) @ above) > 0).astype(np.uint8)
+    return Y | labels_above(Y, above).view(np.uint8)
 
 
-def add_superclasses(dataset: Dataset, parents: Mapping[str, str]) -> Dataset:
+def labels_above(Y: Indicator, above: Mask) -> Mask:
+    """Tell which labels are above those of each row.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator.
+    above : ndarray of bool, shape (n_labels, n_labels)
+        Ancestors of each label.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_samples, n_labels)
+        A label of the row is True only if another one is below it.
+    """
+    # Rows have few labels, and labels few ancestors: a product of whole matrices would grow with the labels' square.
+    found = sparse.csr_array(Y.astype(np.int32)) @ sparse.csr_array(above.astype(np.int32))
+    return np.asarray(found.toarray() > 0)
+
+
+def with_superclasses(dataset: Dataset, parents: Mapping[str, str]) -> Dataset:
     """Add a label column for every parent that has none, and give every row the ancestors of its labels.
 
     Parameters

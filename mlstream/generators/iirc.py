@@ -14,11 +14,11 @@ from mlstream.generators._checks import require_choice, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.cleaning import Keep, clean
 from mlstream.generators.hierarchy import (
-    add_superclasses,
     ancestor_matrix,
     check_hierarchy,
     discover_hierarchy,
     hierarchy_from_names,
+    with_superclasses,
 )
 from mlstream.generators.introductions import check_introductions, draw_introductions
 from mlstream.generators.partition import count_rows
@@ -46,6 +46,7 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     information: Information = "incomplete",
     evaluation_fraction: float = 0.30,
     min_support: int = 1,
+    add_superclasses: bool = False,
     constant_features: Keep = "drop",
     name: str | None = None,
 ) -> Stream:
@@ -77,6 +78,8 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
         Share of the rows that is held out, of each set of labels.
     min_support : int
         Least number of rows of a label that may be found to have a parent, with ``hierarchy="discover"``.
+    add_superclasses : bool
+        Whether superclasses of a given hierarchy that have no label get one; otherwise they are unknown names.
     constant_features : {"drop", "keep"}
         What happens to features with one value only.
     name : str, optional
@@ -117,7 +120,7 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     """
     require_choice(information, "information", ("incomplete", "complete"))
     plan = Visits((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
-    table, parents = _resolve_hierarchy(dataset, hierarchy, min_support)
+    table, parents = _resolve_hierarchy(dataset, hierarchy, min_support, add_superclasses)
     table, rows, drops = clean(table, constant_features=constant_features)
     parents = {child: parent for child, parent in parents.items() if child in table.label_names}
     shares = Shares(superclass_share, subclass_share, superclass_cap)
@@ -133,6 +136,7 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
         "information": information,
         "evaluation_fraction": float(evaluation_fraction),
         "min_support": int(min_support),
+        "add_superclasses": bool(add_superclasses),
         "constant_features": constant_features,
         "name": name,
     }
@@ -149,21 +153,25 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
 
 
 def _resolve_hierarchy(
-    dataset: Dataset, hierarchy: Mapping[str, str] | Literal["names", "discover"] | None, min_support: int
+    dataset: Dataset,
+    hierarchy: Mapping[str, str] | Literal["names", "discover"] | None,
+    min_support: int,
+    may_lack_superclasses: bool,
 ) -> tuple[Dataset, dict[str, str]]:
     """Give the table with complete labels, and the parents."""
     if hierarchy is None:
         hierarchy = dataset.label_parents or "discover"
     if not isinstance(hierarchy, str):
         parents = dict(hierarchy)
-        check_hierarchy(parents, dataset.label_names)
-        return add_superclasses(dataset, parents), parents
+        if not may_lack_superclasses:
+            check_hierarchy(parents, dataset.label_names)
+        return with_superclasses(dataset, parents), parents
     require_choice(hierarchy, "hierarchy", ("names", "discover"))
     if hierarchy == "names":
         parents = hierarchy_from_names(dataset.label_names)
     else:
         parents = discover_hierarchy(dataset.Y, dataset.label_names, min_support=min_support)
-    return add_superclasses(dataset, parents), parents
+    return with_superclasses(dataset, parents), parents
 
 
 def _resolve_order(

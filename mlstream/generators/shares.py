@@ -8,6 +8,7 @@ import numpy as np
 
 from mlstream.generators._checks import require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.hierarchy import labels_above
 from mlstream.stream import Indicator, Mask
 
 
@@ -68,7 +69,7 @@ def deal_to_labels(Y: Indicator, above: Mask, shares: Shares, seed: int, *, over
     line; its superclasses, from the root down, get theirs at places from the beginning of the line to the beginning of
     that share, evenly spaced. A label without superclass gets all its rows.
     """
-    finest: Mask = ((Y.astype(np.int32) @ above) > 0) < Y
+    finest: Mask = labels_above(Y, above) < Y
     is_leaf: Mask = ~np.asarray(above.any(axis=0))
     n_subclasses = above[is_leaf].sum(axis=0)
     share = shares.superclass * np.minimum(1, shares.cap / np.maximum(n_subclasses, 1))

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.generators.hierarchy import (
-    add_superclasses,
     ancestor_matrix,
     check_hierarchy,
     complete_labels,
     discover_hierarchy,
     hierarchy_from_names,
+    with_superclasses,
 )
 from tests.mlstream.generators.tables import make_table
 
@@ -69,7 +69,7 @@ def test_the_newsgroups_have_their_hierarchy():
         "rec.autos": "rec",
         "rec.sport": "rec",
     }
-    table = add_superclasses(replace(make_table(np.eye(7)), label_names=tuple(names)), parents)
+    table = with_superclasses(replace(make_table(np.eye(7)), label_names=tuple(names)), parents)
     assert table.label_names[7:] == ("comp", "comp.sys", "rec")
     assert table.Y[1, 7:].tolist() == [1, 1, 0]
     assert table.Y[6, 7:].tolist() == [0, 0, 0]

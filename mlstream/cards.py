@@ -109,7 +109,9 @@ class DropCard(_Strict):
 class FileCard(_Strict):
     """A published file."""
 
-    name: str = Field(pattern=r"^[^/\\\x00]+$", description="A plain file name: no folder.")
+    name: str = Field(
+        pattern=r"^[^/\\\x00-\x1f.][^/\\\x00-\x1f]*$", description="A plain file name: no folder, nothing hidden."
+    )
     n_bytes: Count
     sha256: Sha256
 

@@ -49,18 +49,18 @@ def show_datasets(entries: Iterable[DatasetEntry]) -> None:
 def show_card(card: StreamCard) -> None:
     """Print what a stream is: origin, tasks, signatures, schedule, drops."""
     console = _console()
-    console.print(f"[bold]{card.name}[/bold]: {card.description}", soft_wrap=True)
+    console.print(f"[bold]{_plain(card.name)}[/bold]: {_plain(card.description)}", soft_wrap=True)
     console.print(
         f"{len(card.feature_names)} features, {len(card.label_names)} labels, {len(card.tasks)} tasks, "
-        f"{len(card.experiences)} experiences; from {card.source.name} ({card.source.n_samples:,} rows), "
-        f"generator {card.generator.name}, seed {card.generator.seed}",
+        f"{len(card.experiences)} experiences; from {_plain(card.source.name)} ({card.source.n_samples:,} rows), "
+        f"generator {_plain(card.generator.name)}, seed {card.generator.seed}",
         soft_wrap=True,
     )
     console.print(_task_table(card))
     console.print("Schedule: " + " -> ".join(_visit(card, i) for i in range(len(card.experiences))), soft_wrap=True)
     for drop in card.drops:
         names = f" ({', '.join(drop.names)})" if drop.names else ""
-        console.print(f"Dropped: {drop.count} {drop.what}, {drop.reason}{names}", soft_wrap=True, markup=False)
+        console.print(f"Dropped: {drop.count} {drop.what}, {_plain(drop.reason + names)}", soft_wrap=True)
 
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:
@@ -109,7 +109,7 @@ def _label_table(diagnosis: Diagnosis) -> Table:
     table = Table("task", "rows", *columns, "duplicates", "new label sets", "labels not learnt", box=None)
     for task in diagnosis.tasks:
         found = (f"{task.n_duplicates:,}", f"{task.n_new_label_sets:,}", str(len(task.unlearnt_labels)))
-        table.add_row(escape(task.name), *_label_cells(task.labels), *found)
+        table.add_row(_plain(task.name), *_label_cells(task.labels), *found)
     table.add_row("all", *_label_cells(diagnosis.overall), f"{sum(task.n_duplicates for task in diagnosis.tasks):,}")
     return table
 
@@ -134,6 +134,11 @@ def _extremes(distances: Distances, names: Sequence[str]) -> str:
     if not pairs:
         return "no two tasks with rows enough"
     return " - ".join(f"{value:.3f} ({pair})" for value, pair in (min(pairs), max(pairs)))
+
+
+def _plain(text: str) -> str:
+    """Keep what a name holds from being read as markup, or by the terminal."""
+    return escape("".join(character if character.isprintable() else "?" for character in text))
 
 
 def _console() -> Console:
@@ -217,7 +222,7 @@ def _format(score: float | None) -> str:
 
 def _visit(card: StreamCard, index: int) -> str:
     experience = card.experiences[index]
-    return f"{'+'.join(card.tasks[task].name for task in experience.tasks)} ({experience.n_samples})"
+    return f"{_plain('+'.join(card.tasks[task].name for task in experience.tasks))} ({experience.n_samples})"
 
 
 def _task_table(card: StreamCard) -> Table:
@@ -226,7 +231,7 @@ def _task_table(card: StreamCard) -> Table:
     if drawn:
         table.add_column("how often each label occurs", no_wrap=True)
     for task in card.tasks:
-        cells = [task.name, f"{task.n_learning:,}", f"{task.n_evaluation:,}", str(len(task.signature))]
+        cells = [_plain(task.name), f"{task.n_learning:,}", f"{task.n_evaluation:,}", str(len(task.signature))]
         cells += [f"{task.cardinality:.2f}", str(task.n_label_sets)]
         table.add_row(*cells, *([_heat_row(task)] if drawn else []))
     return table

@@ -28,6 +28,8 @@ def test_a_card_is_read_from_its_file(tmp_path: Path) -> None:
         ({"format_version": 2}, "Got format_version: Input should be 1"),
         ({"data_sha256": "abc"}, "Got data_sha256: String should match pattern"),
         ({"files": [{"name": "../x", "n_bytes": 1, "sha256": "0" * 64}]}, r"Got files.0.name: String should match"),
+        ({"files": [{"name": "..", "n_bytes": 1, "sha256": "0" * 64}]}, r"Got files.0.name: String should match"),
+        ({"files": [{"name": "a\nb", "n_bytes": 1, "sha256": "0" * 64}]}, r"Got files.0.name: String should match"),
         ({"tasks": None}, "Got tasks: Input should be a valid array"),
     ],
 )

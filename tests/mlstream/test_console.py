@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from mlstream import console
+from mlstream.cards import DropCard
 from mlstream.presets import make_preset
 from mlstream.protocol.campaign import CampaignProgress
 
@@ -48,3 +49,19 @@ def test_a_card_is_shown_with_every_task_and_visit(name, capsys):
     assert all(task.name in shown for task in card.tasks)
     schedule = next(line for line in shown.splitlines() if line.startswith("Schedule"))
     assert schedule.count("->") == len(card.experiences) - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("[/bold]", "[/bold]"), ("[red]x", "[red]x"), ("a\x1b[31mb", "a?[31mb"), ("a\nb", "a?b")]
+)
+def test_names_on_a_card_are_neither_markup_nor_orders_to_the_terminal(name, shown, capsys):
+    card = make_preset("synthetic-rand").card
+    tasks = [task.model_copy(update={"name": name}) for task in card.tasks]
+    drops = [DropCard(what="rows", reason=name, count=1)]
+    source = card.source.model_copy(update={"name": name})
+    changes = {"name": name, "description": name, "source": source, "tasks": tasks, "drops": drops}
+    console.show_card(card.model_copy(update=changes))
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    # Name, description, source, one row for each task, one for each of two visits, and the drop.
+    assert out.count(shown) == 3 + 4 + 8 + 1

@@ -134,7 +134,7 @@ def put_features(g, width, values, length, deltas, n_units, n_rows):  # type: ig
     for j in range(length):
         if n_rows == 1:
             put(g, j * width, deltas, 0, width, values[j])
-        for b in range(0, n_rows - 1, 4):
+        for b in range(0, n_rows if n_rows > 1 else 0, 4):
             rows = b * n_units, (b + 1) * n_units, (b + 2) * n_units, (b + 3) * n_units
             q = b * length + j
             x = values[q], values[q + length], values[q + 2 * length], values[q + 3 * length]

@@ -29,6 +29,8 @@ VARIANTS = {
     "NN_TLH_mini_memories": {"hidden_units": 20, **TARGETED, **SAMPLING, **FIFO, "replay": "mini-batch"},
     "linear replay": {**TARGETED, **SAMPLING, **FIFO},
     "linear mini-batch": {**TARGETED, **SAMPLING, "replay": "mini-batch"},
+    "mini-batches of five": {"hidden_units": 6, "reservoir": ReservoirMemory(40, 4), "replay": "mini-batch"},
+    "mini-batches of nine": {"reservoir": ReservoirMemory(40, 1), "fifo": FIFOMemory(30, 7), "replay": "mini-batch"},
     "frozen": {"hidden_units": 20, **TARGETED, "freeze_masked": True},
     "frozen, linear": {**TARGETED, "freeze_masked": True},
     "frozen mini-batch": {"hidden_units": 20, **TARGETED, **SAMPLING, "replay": "mini-batch", "freeze_masked": True},

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlstream.formats.arff_reader import parse_arff
-from mlstream.formats.content import FormatError, UnpackedFile, at, read_lines, show, stem
+from mlstream.formats.content import FormatError, UnpackedFile, at, bare_path, read_lines, show, stem
 from mlstream.formats.lines import Lines
 from mlstream.formats.table import Table, gather, part
 from mlstream.stream import Dataset, Indicator
@@ -30,7 +30,9 @@ class _Read(NamedTuple):
 
 
 def is_hierarchical(path: Path) -> bool:
-    """Tell whether the header of an ARFF file, packed or not, declares a tree of classes."""
+    """Tell whether a file is ARFF, packed or not, whose header declares a tree of classes."""
+    if bare_path(path).suffix.lower() != ".arff":
+        return False
     with UnpackedFile(path) as file:
         for line in Lines(file, path).head():
             if _DATA.match(line):

@@ -12,13 +12,20 @@ from mlstream.card_pages import SCHEDULE, SIGNATURES, card_page
 from mlstream.card_pictures import schedule_picture, signatures_picture
 from mlstream.cards import StreamCard, card_schema
 from mlstream.datasets import load_dataset
-from mlstream.generators import multiplier_stream, stand_in_stream, task_stream
+from mlstream.generators import iirc_stream, multiplier_stream, stand_in_stream, task_stream
 from mlstream.stream import Stream
 
 SCHEMA = "stream-card.schema.json"
 
 _TABLES = ("yeast", "scene", "slashdot", "reuters-k500", "20ng")
 _SYNTHETIC = ("monolab", "bilab", "rand")
+# Groups below one hierarchy of Usenet, as they are called in the table; alt, misc and soc have one group each.
+_NEWSGROUPS = {
+    "comp": ("graphics", "os_ms_windows_misc", "sys.ibm_pc_hardware", "sys.mac_hardware", "windows_x"),
+    "rec": ("autos", "motorcycles", "sport.baseball", "sport.hockey"),
+    "sci": ("crypt", "electronics", "med", "space"),
+}
+_TALK = ("politics.guns", "politics.mideast", "politics.pmisc", "religion.rmisc")
 
 
 def list_presets() -> tuple[str, ...]:
@@ -114,8 +121,21 @@ def card_files(card: StreamCard, name: str) -> dict[str, str]:
 def _makers() -> Mapping[str, Callable[[], Stream]]:
     tables = {f"{table}-tasks": partial(_from_table, table) for table in _TABLES}
     synthetic = {f"synthetic-{matrix}": partial(multiplier_stream, matrix, seed=0) for matrix in _SYNTHETIC}
-    return tables | synthetic | {"mediamill-stand-in": stand_in_stream}
+    refined = {"20ng-iirc": _refine_newsgroups, "imclef07a-iirc": _refine_radiographs}
+    return tables | synthetic | refined | {"mediamill-stand-in": stand_in_stream}
 
 
 def _from_table(table: str) -> Stream:
     return task_stream(load_dataset(table), seed=0)
+
+
+def _refine_newsgroups() -> Stream:
+    """Introduce comp, rec, sci and talk before their newsgroups."""
+    parents = {f"{top}.{group}": top for top, groups in _NEWSGROUPS.items() for group in groups}
+    parents |= dict.fromkeys(_TALK, "talk")
+    return iirc_stream(load_dataset("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
+
+
+def _refine_radiographs() -> Stream:
+    """Introduce the classes of the three levels of a tree from the root down."""
+    return iirc_stream(load_dataset("imclef07a"), seed=0, labels_per_task=12)

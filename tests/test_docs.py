@@ -18,6 +18,7 @@ WITH_THEIR_FUNCTIONS = {
     "FriedmanResult",
     "GENERATORS",
     "LearningSpeed",
+    "PUBLISHED_ORDERS",
     "SCENARIOS",
     "STRATEGIES",
     "StreamParts",

@@ -44,6 +44,7 @@ def test_packed_files_and_other_line_ends_are_the_same_table(tmp_path):
 
 def test_other_files_are_not_taken_for_trees(tmp_path):
     assert not is_hierarchical(write(tmp_path / "a.arff", HEADER + "@data\n1,u\n"))
+    assert not is_hierarchical(write(tmp_path / "toy.csv", TREE))
     assert not is_hierarchical(write(tmp_path / "b.arff", "@relation hierarchical\n@attribute hierarchical {a,b}\n"))
 
 

@@ -16,7 +16,7 @@ def without_versions(card):
 
 @pytest.mark.parametrize("name", list_presets())
 def test_a_card_is_that_of_its_stream(name, monkeypatch, shared_data):
-    monkeypatch.setenv("MLSTREAM_DATA", str(shared_data("multilabel")))
+    monkeypatch.setenv("MLSTREAM_DATA", str(shared_data("multilabel").parent))
     assert without_versions(load_card(CARDS / f"{name}.card.json")) == without_versions(make_preset(name).card)
 
 
@@ -40,6 +40,14 @@ def test_the_schema_is_that_of_the_cards():
 
 def test_the_stand_in_says_that_it_is_one():
     assert "STAND-IN for mediamill, not its data" in (CARDS / "mediamill-stand-in.md").read_text(encoding="utf-8")
+
+
+def test_newsgroups_are_refined_below_the_hierarchies_of_usenet(monkeypatch, shared_data):
+    monkeypatch.setenv("MLSTREAM_DATA", str(shared_data("multilabel").parent))
+    parents = make_preset("20ng-iirc").card.label_parents
+    counts = {top: list(parents.values()).count(top) for top in ("comp", "rec", "sci", "talk")}
+    assert counts == {"comp": 5, "rec": 4, "sci": 4, "talk": 4}
+    assert len(parents) == 17
 
 
 def test_cards_of_tables_that_cannot_be_had_are_left_as_they_are(tmp_path, monkeypatch):

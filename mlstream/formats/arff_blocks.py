@@ -88,9 +88,10 @@ class BlockReader:
             n_careful += bool(text)
         return Rows(cells[: place.n_rows], lines[: place.n_rows], n_careful, place.line)
 
-    def _read_sparse(self, block: bytes, first_line: int) -> Rows:
-        # Cells are parted by one character at least, and rows by the ends of lines.
-        n_most, n_lines, n_careful = len(block) // 2 + 1, block.count(b"\n") + block.count(b"\r"), 0
+    def _read_sparse(self, block: bytes, first_line: int, *, by_blanks: bool = False) -> Rows:
+        n_lines, n_careful = block.count(b"\n") + block.count(b"\r"), 0
+        # Cells are parted by commas, but for rows that use blanks instead, which are few.
+        n_most = len(block) // 2 + 1 if by_blanks else block.count(b",") + n_lines
         values, indices = np.empty(n_most), np.empty(n_most, np.int32)
         ends, lines = np.zeros(n_lines + 1, np.int64), np.empty(n_lines, np.int64)
         place = Place(0, first_line, 0, 0)
@@ -98,6 +99,8 @@ class BlockReader:
             text, end = self._line_at(block, place)
             row_indices, row = self._read_pairs(place.line, text) if text else ([], [])
             stop = place.n_stored + len(row)
+            if len(row) > text.count(",") + 1 and not by_blanks:
+                return self._read_sparse(block, first_line, by_blanks=True)
             indices[place.n_stored : stop], values[place.n_stored : stop] = row_indices, row
             if text:
                 ends[place.n_rows + 1], lines[place.n_rows] = stop, place.line

@@ -65,6 +65,13 @@ def test_plain_rows_need_no_care() -> None:
     assert (rows.n_careful, rows.cells.toarray().tolist()) == (0, [[0, 0, 1, 0], [0, 2.5, 0, 0]])
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_blanks_for_commas_among_sparse_rows(compiled: bool) -> None:
+    rows = read_block(b"{1 7}\n0 1 0 1\n0 2 0 2\n{}\n{0 1}\n" + b"{0 1,1 2,2 0,3 4}\n" * 5, compiled=compiled)
+    expected = [[0, 7, 1, 0], [0, 1, 0, 1], [0, 2, 0, 2], [0, 0, 1, 0], [1, 0, 1, 0]] + [[1, 2, 0, 4]] * 5
+    assert rows.cells.toarray().tolist() == expected
+
+
 def test_rows_know_their_lines_and_blocks_where_they_end() -> None:
     rows = read_block(b"% c\n\n0,1,0,1\r\n'0',1,0,1\r\n", compiled=True)
     assert (rows.lines.tolist(), rows.next_line, rows.n_careful) == ([12, 13], 14, 1)

@@ -49,7 +49,12 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     classifier without ``predict_proba`` gives 0 or 1.
 
     Another's classifier gets a chunk in one call, so whether it matters how a stream is cut is up to it;
-    `predict_then_fit` gives it row after row. An error raised in a chunk leaves the labels before it learnt.
+    `predict_then_fit` gives it row after row. scikit-learn's linear models (``SGDClassifier``, ``Perceptron``) shuffle
+    the rows of each call: give them ``shuffle=False``. Even then the last bits depend on the cuts, since weights are
+    kept as a product with a scale, which is multiplied out at the end of each call; and on CSR rows ``SGDClassifier``
+    learns its intercept at a hundredth of the rate.
+
+    An error raised in a chunk leaves the labels before it learnt.
 
     References
     ----------

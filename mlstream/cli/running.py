@@ -44,11 +44,14 @@ def run(
     ] = None,
     energy: Annotated[bool | None, typer.Option(help="Measure energy (default).")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; -1: as many as cores.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers run everything: tcp://HOST:8786.")
+    ] = None,
 ) -> None:
     """Run learners on streams: test-then-train, transfer matrix, resources. What is recorded already is kept."""
     if len(sources) == 1 and sources[0].lower().endswith(".toml"):
         own = {"--strategies": strategies, "--seeds": seeds, "--label-space": label_space, "--energy": energy}
-        _run_file(Path(sources[0]), output, jobs, [name for name, value in own.items() if value is not None])
+        _run_file(Path(sources[0]), output, jobs, dask, [name for name, value in own.items() if value is not None])
         return
     from mlstream import console
     from mlstream.protocol.campaign import run_campaign
@@ -65,12 +68,13 @@ def run(
             label_space=label_space or "task",
             energy="none" if energy is False else "codecarbon",
             n_jobs=jobs or 1,
+            dask=dask,
             progress=progress,
         )
     console.show_results(results)
 
 
-def _run_file(path: Path, output: Path | None, jobs: int | None, refused: list[str]) -> None:
+def _run_file(path: Path, output: Path | None, jobs: int | None, dask: str | None, refused: list[str]) -> None:
     """Run a campaign file, and write its report."""
     from mlstream import console
     from mlstream.protocol.campaign import run_campaign
@@ -78,7 +82,9 @@ def _run_file(path: Path, output: Path | None, jobs: int | None, refused: list[s
     from mlstream.protocol.report import report as write_report
 
     if refused:
-        raise ValueError(f"{path} must say what is run: only --output and --jobs go with it. Got {', '.join(refused)}.")
+        raise ValueError(
+            f"{path} must say what is run: only --output, --jobs and --dask go with it. Got {', '.join(refused)}."
+        )
     # Classes may lie beside the campaign file.
     sys.path.insert(0, str(path.resolve().parent))
     config = load_config(path)
@@ -94,6 +100,7 @@ def _run_file(path: Path, output: Path | None, jobs: int | None, refused: list[s
             orders=config.orders,
             splits=config.splits,
             n_jobs=jobs or config.jobs,
+            dask=dask or config.dask,
             progress=progress,
             config=path.read_text(encoding="utf-8"),
             **config.options,

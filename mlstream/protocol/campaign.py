@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
 from mlstream._files import write_text_atomically
 from mlstream.protocol.jobs import Job
+from mlstream.protocol.marks import read_marks
 from mlstream.protocol.planning import Repetitions, plan_jobs
-from mlstream.protocol.pools import run_in_processes, run_serially
+from mlstream.protocol.pools import run_in_processes, run_on_cluster, run_serially
 from mlstream.protocol.results import RunResult, save_card
 from mlstream.protocol.run import RowProgress
 from mlstream.stream import Stream
+
+_SECONDS_BETWEEN_LOOKS = 0.5
 
 State = Literal["kept", "running", "done", "capped", "failed"]
 
@@ -28,13 +33,15 @@ class CampaignProgress(NamedTuple):
     seed : int
         Its seed.
     state : {"kept", "running", "done", "capped", "failed"}
-        "kept": its record was there already. A run in another process is told of when it ends.
+        "kept": its record was there already. A run in another process is told of twice a second.
     n_rows_met, n_rows : int
         How far it is.
     n_runs_ended, n_runs : int
         How far the campaign is.
     order_seed, split_seed : int or None
         The order of tasks and the split of rows, where these are repeated.
+    worker : str
+        Machine and process that runs it; empty for this process.
     """
 
     stream: str
@@ -47,6 +54,7 @@ class CampaignProgress(NamedTuple):
     n_runs: int
     order_seed: int | None = None
     split_seed: int | None = None
+    worker: str = ""
 
 
 def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
@@ -60,6 +68,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     n_configurations: int = 0,
     n_jobs: int = 1,
     backend: str = "loky",
+    dask: str | None = None,
     progress: Callable[[CampaignProgress], None] | None = None,
     config: str | None = None,
     **options: Any,
@@ -90,8 +99,12 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         Number of processes; -1 for as many as there are cores.
     backend : str
         What runs the processes: a backend of joblib.
+    dask : str, optional
+        Address of the scheduler of a Dask cluster that runs everything, instead of processes on this machine. Its
+        workers must have one thread each, and see the same folder.
     progress : callable, optional
-        Called with a `CampaignProgress` whenever there is something to tell.
+        Called with a `CampaignProgress` whenever there is something to tell; from another thread where runs go on in
+        other processes.
     config : str, optional
         Text to keep beside the records as ``config.toml``.
     **options
@@ -108,6 +121,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     ValueError
         If a name or the value of an option is unknown, two runs have the same name, a stream cannot be repeated so, or
         the folder holds the record of another run under the name of one of these. Nothing is run then.
+    OSError
+        If a record cannot be written (no permission, no room), or no scheduler answers. What is recorded stays.
 
     Notes
     -----
@@ -125,6 +140,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     waiting = [job for job in jobs if job.path not in kept]
     for job in waiting:
         job.find_selection()
+        job.mark.unlink(missing_ok=True)
     for card in {
         card.name: card for card in [*(one.card for one in streams), *(job.stream.card for job in jobs)]
     }.values():
@@ -135,10 +151,14 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     for record in kept.values():
         teller.tell_end(record, "kept")
     records = dict(kept)
-    ended = run_serially(waiting, teller.rows_of) if n_jobs == 1 else run_in_processes(waiting, n_jobs, backend)
-    for job, record in ended:
-        records[job.path] = record
-        teller.tell_end(record, record.status)
+    if dask is not None:
+        ended = run_on_cluster(waiting, dask)
+    else:
+        ended = run_serially(waiting, teller.rows_of) if n_jobs == 1 else run_in_processes(waiting, n_jobs, backend)
+    with teller.watching(waiting if dask or n_jobs != 1 else []):
+        for job, record in ended:
+            records[job.path] = record
+            teller.tell_end(record, record.status)
     return [records[job.path] for job in jobs]
 
 
@@ -152,13 +172,9 @@ class _Teller:
 
     def rows_of(self, job: Job) -> RowProgress | None:
         """Give what hears of the rows of a run."""
-        listener = self._listener
-        if listener is None:
+        if self._listener is None:
             return None
-        run, (seed, *others) = (job.stream_name, job.strategy), job.repetition
-        return lambda met, n_rows: listener(
-            CampaignProgress(*run, seed, "running", met, n_rows, self._n_ended, self._n_runs, *others)
-        )
+        return lambda met, n_rows: self._tell_rows(job, met, n_rows, "")
 
     def tell_end(self, record: RunResult, state: State) -> None:
         """Tell that a run has ended, now or before."""
@@ -168,3 +184,32 @@ class _Teller:
         n_rows = sum(record.experience_sizes)
         run, others = (record.stream, record.strategy, record.seed), (record.order_seed, record.split_seed)
         self._listener(CampaignProgress(*run, state, n_rows, n_rows, self._n_ended, self._n_runs, *others))
+
+    @contextmanager
+    def watching(self, jobs: Sequence[Job]) -> Iterator[None]:
+        """Tell, as long as the block goes on, how far jobs in other processes are."""
+        if self._listener is None or not jobs:
+            yield
+            return
+        stop = Event()
+        watcher = Thread(target=self._watch, args=(jobs, stop), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            watcher.join()
+
+    def _watch(self, jobs: Sequence[Job], stop: Event) -> None:
+        by_mark = {job.mark: job for job in jobs}
+        while not stop.wait(_SECONDS_BETWEEN_LOOKS):
+            for path, (worker, met, n_rows) in read_marks(jobs[0].mark.parents[1]):
+                if path in by_mark:
+                    self._tell_rows(by_mark[path], met, n_rows, worker)
+
+    def _tell_rows(self, job: Job, met: int, n_rows: int, worker: str) -> None:
+        if self._listener is None:
+            return
+        seed, order_seed, split_seed = job.repetition
+        run, counts = (job.stream_name, job.strategy, seed), (met, n_rows, self._n_ended, self._n_runs)
+        self._listener(CampaignProgress(*run, "running", *counts, order_seed, split_seed, worker))

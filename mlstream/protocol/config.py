@@ -48,6 +48,7 @@ class CampaignConfig(_Config):
     n_configurations: int = Field(default=10, ge=0, description="Tried per strategy; 0: default parameters.")
     directory: str | None = Field(default=None, description="The folder of the records.")
     jobs: int = Field(default=1, description="Processes; -1: as many as cores.")
+    dask: str | None = Field(default=None, description="Address of a Dask scheduler, instead of processes here.")
     label_space: LabelSpace = "task"
     references: bool = False
     one_class: OneClass = "skip"

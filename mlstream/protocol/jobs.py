@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from mlstream._files import write_text_atomically
-from mlstream.protocol.folder import Repetition, run_path, selection_path
+from mlstream.protocol.folder import Repetition, mark_path, run_path, selection_path
 from mlstream.protocol.learners import fresh
 from mlstream.protocol.provenance import describe_run, to_json
 from mlstream.protocol.results import RunResult, load_run, load_selection
@@ -57,6 +57,11 @@ class Job:
     def path(self) -> Path:
         """Where its record is, or will be."""
         return run_path(self.directory, self.stream_name, self.strategy, self.repetition)
+
+    @property
+    def mark(self) -> Path:
+        """What is there while it goes on."""
+        return mark_path(self.directory, self.stream_name, self.strategy, self.repetition)
 
     @property
     def labels(self) -> dict[str, Any]:

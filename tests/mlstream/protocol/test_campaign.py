@@ -140,7 +140,7 @@ def test_processes_give_the_records_of_a_single_one(tmp_path):
     for one, two in zip(without_measures(serial), without_measures(parallel), strict=True):
         one["error"], two["error"] = (record["error"] and record["error"].splitlines()[-1] for record in (one, two))
         assert one == two
-    assert sorted(states) == ["done"] * 4 + ["failed"] * 2
+    assert sorted(state for state in states if state != "running") == ["done"] * 4 + ["failed"] * 2
 
 
 def test_threads_are_refused_because_they_cannot_be_measured_apart(tmp_path):

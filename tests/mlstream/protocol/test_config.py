@@ -33,6 +33,7 @@ splits = [2]
 n_configurations = 2
 directory = "out"
 jobs = 2
+dask = "tcp://x:1"
 label_space = "seen"
 references = true
 one_class = "recall"
@@ -97,7 +98,7 @@ def test_no_search_means_default_parameters(tmp_path):
         ('strategies = ["NN"]\nlabel_space = "tsk"', "'task', 'seen' or 'all'"),
         ('strategies = ["NN"]\nenergy_unit = "kwh"', "energy_unit must be one of"),
         ('strategies = ["NN"]\ntime_cap_s = 0', "time_cap_s must be a positive number"),
-        ('strategies = NN', "must be TOML. Got this: .*line 2"),
+        ("strategies = NN", "must be TOML. Got this: .*line 2"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):

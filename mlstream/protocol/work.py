@@ -1,0 +1,62 @@
+"""One job, run and recorded, whatever comes of it."""
+
+from __future__ import annotations
+
+import traceback
+
+from threadpoolctl import threadpool_limits
+
+from mlstream.protocol.continual import evaluate
+from mlstream.protocol.jobs import Job
+from mlstream.protocol.learners import warm_up
+from mlstream.protocol.marks import Mark
+from mlstream.protocol.results import RunResult, save_run
+from mlstream.protocol.run import RowProgress
+from mlstream.protocol.selection import select_cost
+from mlstream.protocol.trials import Selection
+
+
+def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
+    """Run a job and record it: a failure with its traceback.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    progress : callable, optional
+        Called with the number of rows met and the number of rows of the stream; by default the job's mark tells.
+
+    Returns
+    -------
+    RunResult
+        The record, which is in its file too.
+    """
+    with Mark(job.mark, job.stream.n_samples) as mark:
+        selection = None
+        try:
+            with threadpool_limits(limits=1):
+                selection = job.select()
+                estimator = job.configure(selection)
+                warm_up(estimator, job.stream)
+                result = evaluate(
+                    estimator, job.stream, seed=job.repetition.seed, progress=progress or mark.tell, **job.options
+                )
+        except Exception:
+            return record_failure(job, traceback.format_exc(), selection)
+        return _save(result, job, selection)
+
+
+def record_failure(job: Job, error: str, selection: Selection | None = None) -> RunResult:
+    """Record that a job failed, and why."""
+    return _save(RunResult(**job.describe(selection), status="failed", error=error), job, selection)
+
+
+def _save(result: RunResult, job: Job, selection: Selection | None) -> RunResult:
+    """Add what the evaluation does not know (names, order and split, how the configuration was chosen), and write."""
+    resources = result.resources
+    if selection is not None and resources is not None:
+        resources = resources.model_copy(update={"phases": {"select": select_cost(selection)} | resources.phases})
+    result = result.model_copy(update=job.labels | {"selection": selection, "resources": resources})
+    # A record that is there already is that of a failure: see Job.find_record.
+    save_run(result, job.directory, overwrite=True)
+    return result

@@ -1,0 +1,122 @@
+"""One process, several, or a cluster: the same records; and a process that dies takes nothing with it."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from mlstream.generators import multiplier_stream
+from mlstream.protocol.campaign import run_campaign
+from mlstream.protocol.results import load_runs
+from mlstream.protocol.selection import Search
+from tests.mlstream.protocol.streams import Online, make_stream
+
+STREAM = multiplier_stream("rand", seed=1, n_rows=60)
+
+
+class Deadly(Online):
+    """Kills its own process at its n-th lesson, as long as a file is there."""
+
+    def __init__(self, flag="absent", at=10):
+        super().__init__()
+        self.flag = flag
+        self.at = at
+
+    def partial_fit(self, X, Y):
+        self.n_ = getattr(self, "n_", 0) + 1
+        if self.n_ == self.at and Path(self.flag).exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().partial_fit(X, Y)
+
+
+class Slow(Online):
+    """Takes its time."""
+
+    def partial_fit(self, X, Y):
+        time.sleep(0.01)
+        return super().partial_fit(X, Y)
+
+
+def records(results):
+    """Give records without what was measured: times, of trials too."""
+    times = {"wall_time_s", "cpu_time_s"}
+    return [
+        result.model_dump(exclude={"resources": True, "selection": {"trials": {"__all__": times}}})
+        for result in results
+    ]
+
+
+@pytest.mark.slow
+def test_a_run_that_kills_its_process_fails_and_the_others_end(tmp_path):
+    flag = tmp_path / "flag"
+    flag.touch()
+    strategies = {"deadly": Deadly(str(flag)), "online": Online(), "slow": Slow()}
+    results = run_campaign(strategies, [make_stream()], [0], tmp_path / "runs", energy="none", n_jobs=2)
+    status = {(result.strategy, result.seed): result.status for result in results}
+    assert status == {(name, seed): "failed" if name == "deadly" else "done" for name in strategies for seed in (0,)}
+    assert all("died" in result.error for result in results if result.status == "failed")
+    assert not list((tmp_path / "runs" / "running").rglob("*.json"))
+    alone = run_campaign({"online": Online()}, [make_stream()], [0], tmp_path / "alone", energy="none")
+    assert records(alone) == records(result for result in results if result.strategy == "online")
+    flag.unlink()
+    again = run_campaign(strategies, [make_stream()], [0], tmp_path / "runs", energy="none")
+    assert {result.status for result in again} == {"done"}
+
+
+@pytest.mark.slow
+def test_other_processes_tell_how_far_they_are(tmp_path):
+    told = []
+    run_campaign({"s": Slow()}, [STREAM], [0, 1], tmp_path, energy="none", n_jobs=2, chunk_size=5, progress=told.append)
+    running = [one for one in told if one.state == "running"]
+    assert len({one.worker for one in running}) == 2
+    assert all(0 <= one.n_rows_met <= one.n_rows == STREAM.n_samples for one in running)
+    assert [one.state for one in told].count("done") == 2
+
+
+@pytest.fixture
+def cluster():
+    """Start a real scheduler and two workers on this machine."""
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'mlstream[dask]'")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as started:
+        yield started
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_gives_the_records_of_one_process_even_if_a_worker_is_killed(cluster, tmp_path):
+    searched = Search(Online(), {"step": [0.1, 0.5, 2.0]})
+    strategies = {"slow": Slow(), "searched": searched}
+    asked = {"seeds": [0, 1], "splits": [1], "energy": "none"}
+    serial = run_campaign(strategies, [STREAM], directory=tmp_path / "serial", **asked)
+    killed = []
+
+    def kill_one_that_works():
+        running = tmp_path / "dask" / "running"
+        while not list(running.rglob("slow*.json")):
+            time.sleep(0.01)
+        killed.append(next(iter(cluster.workers.values())).pid)
+        os.kill(killed[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_one_that_works)
+    killer.start()
+    spread = run_campaign(strategies, [STREAM], directory=tmp_path / "dask", dask=cluster.scheduler_address, **asked)
+    killer.join()
+    assert killed
+    assert {result.status for result in serial} == {"done"}
+    assert records(spread) == records(serial)
+    assert records(load_runs(tmp_path / "dask")) == records(load_runs(tmp_path / "serial"))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_workers_with_several_threads_are_refused(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'mlstream[dask]'")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as started,
+        pytest.raises(ValueError, match="must have one thread"),
+    ):
+        run_campaign({"a": Online()}, [STREAM], [0], tmp_path, energy="none", dask=started.scheduler_address)

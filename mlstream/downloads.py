@@ -6,7 +6,6 @@ its own beside that place, so that a connection that was cut is taken up where i
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -119,6 +118,8 @@ def retrieve(
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Let one process at a time download a file: the next one finds it, or goes on where the other was killed."""
+    import fcntl
+
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,5 +1,6 @@
 """Published folders: complete and verified, or absent, whatever happens."""
 
+import errno
 import hashlib
 import json
 import os
@@ -150,6 +151,26 @@ def test_a_system_that_cannot_exchange_says_so_and_leaves_the_old_folder(
     with pytest.raises(OSError, match="cannot replace a folder in one step; remove it first"):
         publish(make_stream(Shape(seed=1)), published, force=True)
     assert verify(published).data_sha256 == make_stream().card.data_sha256
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [(errno.EINVAL, "cannot be replaced in one step here; remove it first"), (errno.EACCES, "Permission denied")],
+)
+def test_a_file_system_that_cannot_exchange_says_so(
+    published: Path, monkeypatch: pytest.MonkeyPatch, code: int, message: str
+) -> None:
+    class Refusing:
+        def __init__(self, *_: object, **__: object) -> None:
+            self.renameat2 = lambda *_: -1
+
+    monkeypatch.setattr("mlstream._files.ctypes.CDLL", Refusing)
+    monkeypatch.setattr("mlstream._files.ctypes.get_errno", lambda: code)
+    with pytest.raises(OSError, match=message) as caught:
+        publish(make_stream(Shape(seed=1)), published, force=True)
+    assert caught.value.filename == str(published)
+    assert verify(published).data_sha256 == make_stream().card.data_sha256
+    assert [path.name for path in published.parent.iterdir()] == ["out"]
 
 
 def test_a_file_or_a_dangling_link_in_the_place_is_refused_too(tmp_path: Path) -> None:

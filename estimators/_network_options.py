@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from estimators._torch_network import check_device
+
 CHOICES: dict[str, tuple[Any, ...]] = {
     "optimizer": ("adam", "sgd"),
     "targeted_loss": (None, "signature", "published"),
@@ -25,6 +27,10 @@ def check_parameters(estimator: Any) -> None:
         if not isinstance(width, Integral) or width < 1:
             raise ValueError(f"hidden_units must be positive integers. Got {estimator.hidden_units!r} instead.")
     check_learning_rate(estimator.learning_rate)
+    if estimator.device is not None:
+        if estimator.standardize or estimator.balance_labels:
+            raise ValueError("standardize and balance_labels must be False on a device.")
+        check_device(estimator.device)
 
 
 def check_learning_rate(rate: Any) -> None:

@@ -15,6 +15,7 @@ from estimators._kernels.state import LAZY, RATE, STEPS, Rows
 from estimators._network_options import check_learning_rate, check_parameters, hidden_widths, kernel_options
 from estimators._network_state import State, as_network, brought_up_to_date, draw_state, make_batch
 from estimators._row_store import RowStore, as_rows, empty_store
+from estimators._torch_network import as_module, how_to_learn, learn_on_device
 from estimators.base import StreamClassifier
 from estimators.replay import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
 
@@ -54,7 +55,8 @@ class OnlineNeuralClassifier(StreamClassifier):
         Precision of the network.
     device : str or None, default=None
         None is the compiled network on the processor; the name of a device as torch has it, such as "cuda", takes the
-        same steps there (extra ``torch``), for wide networks and mini-batches.
+        same steps there (extra ``torch``), which pays for wide networks and mini-batches of dense rows only. There are
+        no `standardize` and `balance_labels` then, and answers may differ in their last digits.
     random_state : int, RandomState instance or None, default=None
         Seed of the weights and of the draws.
 
@@ -141,9 +143,12 @@ class OnlineNeuralClassifier(StreamClassifier):
         torch.nn.Sequential
             Linear layers, ReLU between them, and a sigmoid.
         """
-        from estimators._torch_network import as_module
-
         return as_module(self.state_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.device is None
+        return tags
 
     # ------------------------------------------------------------------ hooks
     state_: State
@@ -188,8 +193,11 @@ class OnlineNeuralClassifier(StreamClassifier):
         memories = [copy(memory) for memory in self.memories_]
         plan = join_plans(memories, rows.weight > 0) if memories else no_replay(len(rows.weight))
         kept = store.as_rows() if store else empty_store(self.n_labels_, self.dtype)
-        state = self._own_state(n_steps=len(rows.weight) * (1 + plan.draws.shape[1]))
-        proba = self._run(state, rows, kept, plan, learn=True)
+        if self.device is None:
+            state = self._own_state(n_steps=len(rows.weight) * (1 + plan.draws.shape[1]))
+            proba = self._run(state, rows, kept, plan, learn=True)
+        else:
+            proba, state = learn_on_device(how_to_learn(self), self.state_, rows, kept, plan)
         if store:
             store.keep(rows, plan.slots)
         self.state_, self.memories_, self.store_ = state, memories, store

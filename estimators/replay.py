@@ -183,6 +183,21 @@ def join_plans(memories: Sequence[_Memory], learnt: npt.NDArray[np.bool_]) -> Re
     return ReplayPlan(np.hstack([plan.draws for plan in plans]), np.hstack([plan.slots for plan in plans]))
 
 
+def lay_out(plan: ReplayPlan, learnt: npt.NDArray[np.bool_], n_slots: int) -> tuple[Integers, Integers, Integers]:
+    """Put rows in the order they are learnt in: slots of the memories, or n_slots + a row of the chunk.
+
+    Also return where in that order the rows of the chunk are learnt first, and which row each slot holds in the end.
+    """
+    held = np.arange(n_slots)
+    order: list[int] = []
+    own: list[int] = []
+    for i in np.flatnonzero(learnt).tolist():
+        own.append(len(order))
+        order += [n_slots + i, *held[plan.draws[i][plan.draws[i] >= 0]].tolist()]
+        held[plan.slots[i][plan.slots[i] >= 0]] = n_slots + i
+    return np.array(order, dtype=np.int64), np.array(own, dtype=np.int64), held
+
+
 def _chance(seed: int, rows: Integers, n: int) -> npt.NDArray[np.float64]:
     """Return n numbers in [0, 1) for each row: SplitMix64 (Steele, Lea, Flood 2014) at the places of the rows."""
     places = rows[:, np.newaxis].astype(np.uint64) * np.uint64(n) + np.arange(n, dtype=np.uint64)

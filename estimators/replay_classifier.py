@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from estimators._gate import Features
 from estimators._kept_rows import KeptRows, blank, join, replaced, take
 from estimators.base import Mask, StreamClassifier
-from estimators.replay import FIFOMemory, ReservoirMemory, begin_memories, join_plans
+from estimators.replay import FIFOMemory, ReservoirMemory, begin_memories, join_plans, lay_out
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
@@ -133,27 +133,13 @@ class ReplayClassifier(MetaEstimatorMixin, StreamClassifier):
         answers = []
         for i in range(0, n_rows, BLOCK):
             block = take(chunk, slice(i, i + BLOCK))
-            order, own, held = _lay_out(memories, block.weight > 0, len(kept.weight))
+            learnt = block.weight > 0
+            order, own, held = lay_out(join_plans(memories, learnt), learnt, len(kept.weight))
             if len(order):
                 answers.append(teach(inner, _gather(kept, block, order), own))
             kept = replaced(kept, block, held)
         self.estimator_, self.memories_, self.rows_ = inner, memories, kept
         return answers
-
-
-def _lay_out(memories: list[Any], learnt: Mask, n_slots: int) -> tuple[Integers, Integers, Integers]:
-    """Put rows in the order they are learnt in: slots of the memories, or n_slots + a row of the block.
-
-    Also return where in that order the rows of the block are learnt first, and which row each slot holds in the end.
-    """
-    plan, held = join_plans(memories, learnt), np.arange(n_slots)
-    order: list[int] = []
-    own: list[int] = []
-    for i in np.flatnonzero(learnt).tolist():
-        own.append(len(order))
-        order += [n_slots + i, *held[plan.draws[i][plan.draws[i] >= 0]].tolist()]
-        held[plan.slots[i][plan.slots[i] >= 0]] = n_slots + i
-    return np.array(order, dtype=np.int64), np.array(own, dtype=np.int64), held
 
 
 def _gather(kept: KeptRows, block: KeptRows, order: Integers) -> KeptRows:

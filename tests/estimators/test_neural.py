@@ -269,3 +269,47 @@ def test_parameters_no_network_can_have_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         learner.partial_fit(X, Y)
     assert not hasattr(learner, "classes_")
+
+
+# ---------------------------------------------------------------------- device
+@pytest.mark.parametrize(
+    "name", [name for name in VARIANTS if not {"standardize", "balance_labels"} & VARIANTS[name].keys()]
+)
+def test_the_steps_taken_on_a_device_are_ours(name):
+    pytest.importorskip("torch").set_num_threads(1)
+    X, Y, mask, weight = masked_stream(150)
+    ours = made(name, dtype="float64")
+    there = clone(ours).set_params(device="cpu")
+    for start, stop in ((0, 1), (1, 90), (90, 150)):
+        part = slice(start, stop)
+        for learner in (ours, there):
+            learner.partial_fit(X[part], Y[part], label_mask=mask[part], sample_weight=weight[part])
+    np.testing.assert_allclose(there.predict_proba(X), ours.predict_proba(X), rtol=0, atol=1e-11)
+    both = (learner.predict_then_fit(X[:40], Y[:40], label_mask=mask[:40])[1] for learner in (there, ours))
+    np.testing.assert_allclose(*both, rtol=0, atol=1e-11)
+    assert there.n_steps_ == ours.n_steps_
+
+
+def test_learning_on_a_device_obeys_the_laws():
+    pytest.importorskip("torch")
+    digits = "a device adds up in another order than the compiled network, which answers `predict`"
+    left_out = {"check_cuts_do_not_matter": digits, "check_predict_then_fit_is_the_loop": digits}
+    for one, check in stream_checks(made("NN_TLH_mini_memories", device="cpu"), expected_failed_checks=left_out):
+        check(one)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"device": "nowhere"}, "device must be None or a device that torch can use. Got 'nowhere' instead"),
+        ({"device": "cpu", "standardize": True}, "standardize and balance_labels must be False on a device"),
+        ({"device": "cpu", "optimizer": "sgd", "learning_rate": 1e300}, "The network diverged"),
+    ],
+)
+def test_what_a_device_cannot_do_is_refused(parameters, message):
+    pytest.importorskip("torch")
+    X, Y, *_ = masked_stream(20)
+    with pytest.raises(ValueError, match=message):
+        OnlineNeuralClassifier(3, **parameters).fit(X, Y)
+    with pytest.raises((TypeError, ValueError), match=r"[Ss]parse|dense"):
+        OnlineNeuralClassifier(3, device="cpu").fit(sparse.csr_array(X), Y)

@@ -1,0 +1,116 @@
+"""Streams as PyTorch and Avalanche iterate over data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mlstream.stream import EvaluationSet, Experience, Stream
+
+try:
+    import torch
+    from torch.utils.data import IterableDataset, TensorDataset, get_worker_info
+except ImportError as error:
+    raise ImportError("PyTorch must be installed for this: pip install 'mlstream[torch]'.") from error
+
+
+class StreamRows(IterableDataset[Any]):
+    """The rows of a stream, in its order, for a `DataLoader`.
+
+    With several workers, each gives its share of the rows: the order is the stream's within a worker only.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+
+    def __len__(self) -> int:
+        return self.stream.n_samples
+
+    def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
+        worker = get_worker_info()
+        first, step = (worker.id, worker.num_workers) if worker else (0, 1)
+        position = 0
+        for experience in self.stream:
+            for row in range((first - position) % step, len(experience), step):
+                yield _row(experience, row)
+            position += len(experience)
+
+
+@dataclass(frozen=True)
+class AvalancheExperience:
+    """A part of a stream under the names that Avalanche gives to such things.
+
+    Parameters
+    ----------
+    dataset : TensorDataset
+        Tensors (features, labels, task of each row).
+    current_experience : int
+        Its place in its stream.
+    task_labels : list of int
+        The tasks of its rows.
+    classes_in_this_experience : list of int
+        The labels that count in it.
+    """
+
+    dataset: TensorDataset
+    current_experience: int
+    task_labels: list[int]
+    classes_in_this_experience: list[int]
+
+
+@dataclass(frozen=True)
+class AvalancheBenchmark:
+    """A stream as a benchmark of Avalanche.
+
+    Parameters
+    ----------
+    train_stream : list of AvalancheExperience
+        The experiences, in order.
+    test_stream : list of AvalancheExperience
+        The held-out rows, by task.
+    n_classes : int
+        Number of labels.
+    """
+
+    train_stream: list[AvalancheExperience]
+    test_stream: list[AvalancheExperience]
+    n_classes: int
+
+
+def as_avalanche(stream: Stream) -> AvalancheBenchmark:
+    """Give the experiences and evaluation sets of a stream as tensors, under the names of Avalanche."""
+    learning = [_experience(part, number, part.task_ids) for number, part in enumerate(stream.experiences)]
+    evaluation = [
+        _experience(part, number, np.full(len(part), part.task_id))
+        for number, part in enumerate(stream.evaluation_sets)
+    ]
+    return AvalancheBenchmark(learning, evaluation, stream.n_labels)
+
+
+def _experience(part: Experience | EvaluationSet, number: int, task_ids: Any) -> AvalancheExperience:
+    X = part.X.toarray() if sparse.issparse(part.X) else np.array(part.X)
+    tensors = torch.from_numpy(X), torch.from_numpy(np.array(part.Y)), torch.from_numpy(np.array(task_ids))
+    classes = np.flatnonzero(np.atleast_2d(part.label_mask).any(axis=0)).tolist()
+    return AvalancheExperience(TensorDataset(*tensors), number, np.unique(task_ids).tolist(), classes)
+
+
+def _row(experience: Experience, row: int) -> dict[str, torch.Tensor]:
+    x = experience.X[row : row + 1]
+    mask = experience.label_mask if experience.label_mask.ndim == 1 else experience.label_mask[row]
+    arrays = {
+        "x": (x.toarray() if sparse.issparse(x) else x)[0],
+        "y": experience.Y[row],
+        "task_id": experience.task_ids[row],
+        "label_mask": mask,
+    }
+    # Copies, for what is mapped from a file cannot be written, and PyTorch warns of that.
+    return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}

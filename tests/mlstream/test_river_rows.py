@@ -1,0 +1,28 @@
+"""Streams as River iterates over data."""
+
+import numpy as np
+import pytest
+
+from tests.mlstream.streams import Shape, make_stream
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_rows_come_in_order_with_their_names(is_sparse: bool) -> None:
+    stream = make_stream(Shape(sparse=is_sparse))
+    rows = list(stream.to_river())
+    X = np.vstack([part.X.toarray() if is_sparse else part.X for part in stream])
+    Y = np.vstack([part.Y for part in stream])
+    np.testing.assert_array_equal([[x.get(name, 0.0) for name in "abcd"] for x, _ in rows], X)
+    np.testing.assert_array_equal([[y[name] for name in "klm"] for _, y in rows], Y)
+    assert all(type(value) is bool for _, y in rows for value in y.values())
+    assert all(0.0 not in x.values() for x, _ in rows) or not is_sparse
+
+
+def test_a_model_of_river_learns_them() -> None:
+    multioutput = pytest.importorskip("river.multioutput", reason="needs River")
+    linear_model = pytest.importorskip("river.linear_model", reason="needs River")
+    model = multioutput.ClassifierChain(linear_model.LogisticRegression(), order=["k", "l", "m"])
+    for x, y in make_stream().to_river():
+        model.learn_one(x, y)
+    x, _ = next(make_stream().to_river())
+    assert set(model.predict_one(x)) == {"k", "l", "m"}

@@ -6,13 +6,16 @@ its own beside that place, so that a connection that was cut is taken up where i
 
 from __future__ import annotations
 
+import hashlib
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urljoin, urlsplit
 
+from mlstream.formats.content import FormatError, read_unpacked
 from mlstream.registry import DataFile, DatasetEntry, Download, find_entry
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ _OFFLINE = "MLSTREAM_OFFLINE"
 _REDIRECTS = 5
 _ATTEMPTS = 4
 _CHUNK = 1 << 16
+_LEAST_BYTES_PER_S = 1000
 _TIMEOUT_S = 30.0
 
 
@@ -41,7 +45,7 @@ def fetch_dataset(
     progress : callable, optional
         Told, as bytes arrive, the address, how many bytes there are and how many there will be.
     timeout_s : float
-        Seconds without a byte after which a connection is given up.
+        Seconds without a byte after which a connection is given up; so is one that sends less than 1 kB a second.
 
     Returns
     -------
@@ -68,7 +72,19 @@ def fetch_dataset(
     ['yeast.csv.gz']
     """
     entry = find_entry(name)
-    return tuple(entry.locate(file) or _download(entry, file, offline, progress, timeout_s) for file in entry.files)
+    return tuple(_find(entry, file) or _download(entry, file, offline, progress, timeout_s) for file in entry.files)
+
+
+def _find(entry: DatasetEntry, file: DataFile) -> Path | None:
+    path = entry.locate(file)
+    if path is None or path.parent != entry.cache:
+        return path
+    # What was downloaded long ago may have been spoilt since: it is downloaded again.
+    try:
+        content = read_unpacked(path)
+    except FormatError:
+        return None
+    return path if hashlib.sha256(content).hexdigest() == file.sha256 else None
 
 
 def _download(
@@ -173,6 +189,8 @@ class ResumingDownloader:
 
     def _append(self, response: requests.Response, file: BinaryIO) -> None:
         n_bytes = file.seek(0, os.SEEK_END)
+        patience_s = self._timeout_s + (self.source.n_bytes - n_bytes) / _LEAST_BYTES_PER_S
+        end_s = time.monotonic() + patience_s
         for chunk in _read(response):
             n_bytes += len(chunk)
             if n_bytes > self.source.n_bytes:
@@ -181,6 +199,8 @@ class ResumingDownloader:
             file.write(chunk)
             if self._progress is not None:
                 self._progress(self.source.url, n_bytes, self.source.n_bytes)
+            if time.monotonic() > end_s:
+                raise ConnectionError(f"It must send its bytes within {patience_s:.0f} s. Got {n_bytes} by then.")
         if n_bytes < self.source.n_bytes:
             raise ConnectionError(f"It must send {self.source.n_bytes} bytes. Got {n_bytes}.")
 

@@ -84,6 +84,8 @@ def test_a_packed_download_has_a_hash_of_its_own(
     monkeypatch.setattr(registry, "_entries", lambda: (entry,))
     server.answers["/t.arff.bz2"] = ranged(packed)
     assert fetch_dataset("t") == (cache / "t.arff.bz2",)
+    (cache / "t.arff.bz2").write_bytes(packed[:99])
+    assert fetch_dataset("t") == (cache / "t.arff.bz2",)
     assert load_dataset("t").sha256 == SHA256
 
 
@@ -239,11 +241,29 @@ def test_a_silent_server_is_given_up(known: DatasetEntry, server: Server, cache:
     assert [path for path, _ in server.asked] == ["/1/t.arff"] * 4 + ["/2/t.arff"]
 
 
-def test_a_spoilt_file_among_the_downloads_is_refused(known: DatasetEntry, cache: Path) -> None:
+def test_a_server_that_only_trickles_is_given_up(
+    known: DatasetEntry, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trickle(request) -> None:
+        request.start(200, Content_Length=len(TEXT))
+        for byte in range(400):
+            request.wfile.write(TEXT[byte : byte + 1])
+            time.sleep(0.01)
+
+    server.answers["/1/t.arff"] = trickle
+    monkeypatch.setattr(downloads, "_LEAST_BYTES_PER_S", 10**9)
+    monkeypatch.setattr(downloads, "_ATTEMPTS", 1)
+    assert fetch_dataset("t", timeout_s=0.1)[0].read_bytes() == TEXT
+    assert server.asked[1][0] == "/2/t.arff"
+    assert 0 < int((server.asked[1][1] or "")[6:-1]) < 400
+
+
+def test_a_spoilt_file_among_the_downloads_is_refused_and_downloaded_again(known: DatasetEntry, cache: Path) -> None:
     cache.mkdir(parents=True)
     (cache / "t.arff").write_bytes(WRONG)
     with pytest.raises(ValueError, match=f"t.arff must hold data set 't', sha256 {SHA256}. Got "):
         load_dataset("t")
+    assert fetch_dataset("t")[0].read_bytes() == TEXT
 
 
 @pytest.mark.parametrize("how", ["option", "variable"])

@@ -79,9 +79,13 @@ def _label_facts(card: StreamCard) -> dict[str, str]:
 
 def _tasks(card: StreamCard) -> Iterator[str]:
     yield from ("## Tasks", "")
-    yield "Cardinality is the mean number of labels of a row; a label set is one combination of labels."
+    yield "Cardinality is the mean number of labels of a row; a label set is one combination of labels. Of the labels"
+    yield "of a task: density is the share of them that a row has; diversity, the label sets among all there could be;"
+    yield "imbalance, how many times more frequent the commonest is, on average (1 is even). Overlap is the share of"
+    yield "labels in common with another task, on average (Jaccard index)."
     yield ""
-    head = ("task", "labels", "rows to learn from", "rows held out", "cardinality", "label sets")
+    statistics = ("density", "diversity", "imbalance", "overlap")
+    head = ("task", "labels", "rows to learn from", "rows held out", "cardinality", "label sets", *statistics)
     yield from _table(
         head,
         (
@@ -92,10 +96,15 @@ def _tasks(card: StreamCard) -> Iterator[str]:
                 f"{task.n_evaluation:,}",
                 f"{task.cardinality:.3f}",
                 f"{task.n_label_sets:,}",
+                *(_number(getattr(task, name)) for name in statistics),
             )
             for task in card.tasks
         ),
     )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
 
 
 def _signatures(card: StreamCard, picture: str) -> Iterator[str]:

@@ -66,6 +66,16 @@ class TaskCard(_Strict):
     label_frequencies: list[Share] = Field(description="Share of the task's rows that carry each label, all labels.")
     cardinality: float = Field(ge=0, description="Mean number of labels per row.")
     n_label_sets: Count = Field(description="Number of distinct label sets.")
+    density: Share | None = Field(default=None, description="Labels per row, of the signature, divided by its size.")
+    diversity: Share | None = Field(
+        default=None, description="Distinct label sets divided by the most there could be: min(rows, 2 ** labels)."
+    )
+    imbalance: Annotated[float, Field(ge=1)] | None = Field(
+        default=None, description="Count of the commonest label by that of each, mean over those that occur: 1 is even."
+    )
+    overlap: Share | None = Field(
+        default=None, description="Jaccard index of the signature with that of another task, mean over the others."
+    )
     n_learning: Count
     n_evaluation: Count
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import platform
 from collections.abc import Sequence
 from importlib import metadata
@@ -21,7 +22,7 @@ from mlstream.cards import (
     StreamCard,
     TaskCard,
 )
-from mlstream.label_sets import count_label_sets, count_labels
+from mlstream.label_sets import count_label_sets, count_labels, label_statistics, signature_overlap
 from mlstream.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
 
 # What can change the bits of a generated stream.
@@ -97,7 +98,7 @@ def measure(parts: StreamParts | Stream) -> Measures:
         The fields of the card that can be computed from the arrays alone.
     """
     return Measures(
-        tasks=[_describe_task(index, parts) for index in range(len(parts.tasks))],
+        tasks=[_describe_task(index, parts, overlap) for index, overlap in enumerate(_mean_overlaps(parts))],
         experiences=[
             ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
         ],
@@ -183,17 +184,29 @@ def _describe_source(dataset: Dataset) -> SourceCard:
     )
 
 
-def _describe_task(index: int, parts: StreamParts | Stream) -> TaskCard:
+def _mean_overlaps(parts: StreamParts | Stream) -> list[float | None]:
+    """Give the mean overlap of each signature with the others; None where there is no other task."""
+    overlap = signature_overlap(np.array([task.signature for task in parts.tasks]))
+    n_others = len(overlap) - 1
+    return [float((row.sum() - 1) / n_others) if n_others else None for row in overlap]
+
+
+def _describe_task(index: int, parts: StreamParts | Stream, overlap: float | None) -> TaskCard:
     task, held_out = parts.tasks[index], parts.evaluation_sets[index].Y
     learning = [_labels_of_task(experience, index) for experience in parts.experiences]
     Y = np.concatenate([*learning, held_out])
     n_rows, counts = max(1, len(Y)), count_labels(Y)
+    statistics = label_statistics(Y, task.signature)
     return TaskCard(
         name=task.name,
         signature=np.flatnonzero(task.signature).tolist(),
         label_frequencies=(counts / n_rows).tolist(),
         cardinality=float(counts.sum() / n_rows),
         n_label_sets=count_label_sets(Y),
+        density=statistics.density,
+        diversity=statistics.diversity,
+        imbalance=None if math.isnan(statistics.imbalance) else statistics.imbalance,
+        overlap=overlap,
         n_learning=sum(len(part) for part in learning),
         n_evaluation=len(held_out),
     )

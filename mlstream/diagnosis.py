@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream.duplicates import duplicated_evaluation_rows
-from mlstream.label_sets import count_label_sets
+from mlstream.label_sets import label_statistics, signature_overlap
 from mlstream.stream import Indicator, Mask, Stream
 from mlstream.task_distances import TaskDistances, task_distances
 
@@ -145,7 +145,7 @@ def diagnose(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Diagnosi
     return Diagnosis(
         overall=describe_labels(every, all_labels),
         tasks=tuple(_diagnose_task(stream, task, duplicated[task]) for task in range(stream.n_tasks)),
-        signature_overlap=_jaccard(signatures),
+        signature_overlap=signature_overlap(signatures),
         distances=task_distances(stream, max_rows=max_rows, seed=seed),
         unlearnt_labels=_absent(learning, all_labels, names),
         n_reused_rows=len(np.intersect1d(learnt, evaluated, assume_unique=True)),
@@ -175,19 +175,11 @@ def describe_labels(Y: Indicator, signature: Mask) -> LabelDiagnosis:
     >>> found.cardinality, found.density, found.diversity, found.imbalance
     (1.5, 0.75, 1.0, 1.5)
     """
-    n_rows, n_labels = len(Y), int(signature.sum())
-    counts = (Y.sum(axis=0, dtype=np.int64) * signature)[signature]
-    occurring = counts[counts > 0]
-    cardinality = float(counts.sum() / n_rows) if n_rows else 0.0
-    greatest = min(n_rows, 2**n_labels)
     table = sparse.csr_array((Y * signature).astype(np.int64))
     return LabelDiagnosis(
-        n_rows=n_rows,
-        n_labels=n_labels,
-        cardinality=cardinality,
-        density=cardinality / n_labels if n_labels else 0.0,
-        diversity=count_label_sets(Y[:, signature]) / greatest if n_rows and n_labels else 0.0,
-        imbalance=float((occurring.max() / occurring).mean()) if occurring.size else float("nan"),
+        n_rows=len(Y),
+        n_labels=int(signature.sum()),
+        **label_statistics(Y, signature)._asdict(),
         co_occurrence=sparse.csr_array(table.T @ table),
     )
 
@@ -207,10 +199,3 @@ def _diagnose_task(stream: Stream, index: int, duplicated: Mask) -> TaskDiagnosi
 
 def _absent(Y: Indicator, signature: Mask, names: list[str]) -> tuple[str, ...]:
     return tuple(names[label] for label in np.flatnonzero(signature & ~Y.any(axis=0)))
-
-
-def _jaccard(signatures: Mask) -> npt.NDArray[np.float64]:
-    shared = signatures.astype(np.int64) @ signatures.T.astype(np.int64)
-    sizes = signatures.sum(axis=1)
-    either = sizes[:, np.newaxis] + sizes - shared
-    return np.asarray(np.divide(shared, either, out=np.ones(shared.shape), where=either > 0))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.stream import Index, Indicator
+from mlstream.stream import Index, Indicator, Mask
 
 _BLOCK = 256
 
@@ -82,6 +84,86 @@ def count_labels(Y: Indicator) -> Index:
     blocks = np.ascontiguousarray(Y[:whole]).reshape(whole // _BLOCK, _BLOCK * Y.shape[1])
     counts = blocks.sum(axis=0, dtype=np.int64).reshape(_BLOCK, Y.shape[1]).sum(axis=0)
     return np.asarray(counts + Y[whole:].sum(axis=0, dtype=np.int64))
+
+
+class LabelStatistics(NamedTuple):
+    """What the labels of some rows are like, in few numbers.
+
+    Parameters
+    ----------
+    cardinality : float
+        Mean number of labels of a row; 0 without rows.
+    density : float
+        Cardinality divided by the number of labels that can occur.
+    diversity : float
+        Number of distinct label sets divided by the greatest possible one, ``min(n_rows, 2 ** n_labels)``.
+    imbalance : float
+        Mean over the labels that occur of the count of the commonest label divided by that of the label: 1 is
+        balanced. NaN if no label occurs.
+    """
+
+    cardinality: float
+    density: float
+    diversity: float
+    imbalance: float
+
+
+def label_statistics(Y: Indicator, signature: Mask) -> LabelStatistics:
+    """Measure the labels of rows.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_rows, n_labels)
+        0/1 label indicator.
+    signature : ndarray of bool, shape (n_labels,)
+        Labels that can occur; the others are left out.
+
+    Returns
+    -------
+    LabelStatistics
+        Of these labels.
+
+    Examples
+    --------
+    >>> Y = np.array([[1, 1, 0], [1, 0, 0]], dtype=np.uint8)
+    >>> label_statistics(Y, np.array([True, True, False]))
+    LabelStatistics(cardinality=1.5, density=0.75, diversity=1.0, imbalance=1.5)
+    """
+    rows = Y if signature.all() else Y[:, signature]
+    n_rows, n_labels = rows.shape
+    counts = count_labels(rows)
+    occurring = counts[counts > 0]
+    cardinality = float(counts.sum() / n_rows) if n_rows else 0.0
+    return LabelStatistics(
+        cardinality,
+        density=cardinality / n_labels if n_labels else 0.0,
+        diversity=count_label_sets(rows) / min(n_rows, 2**n_labels) if n_rows and n_labels else 0.0,
+        imbalance=float((occurring.max() / occurring).mean()) if occurring.size else float("nan"),
+    )
+
+
+def signature_overlap(signatures: Mask) -> npt.NDArray[np.float64]:
+    """Give the Jaccard index of every two signatures: labels in both divided by labels in either.
+
+    Parameters
+    ----------
+    signatures : ndarray of bool, shape (n_tasks, n_labels)
+        Labels that can occur in each task.
+
+    Returns
+    -------
+    ndarray of shape (n_tasks, n_tasks)
+        1 for two empty ones.
+
+    Examples
+    --------
+    >>> signature_overlap(np.array([[True, True], [True, False]])).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+    shared = signatures.astype(np.int64) @ signatures.T.astype(np.int64)
+    sizes = signatures.sum(axis=1)
+    either = sizes[:, np.newaxis] + sizes - shared
+    return np.asarray(np.divide(shared, either, out=np.ones(shared.shape), where=either > 0))
 
 
 def _pack(Y: Indicator) -> npt.NDArray[np.uint64]:

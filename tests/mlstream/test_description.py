@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -50,6 +51,14 @@ def test_a_task_is_measured_over_all_its_rows_wherever_they_are():
         assert described.label_frequencies == [sum(column) / len(mine) for column in zip(*mine, strict=True)]
         assert described.cardinality == sum(map(sum, mine)) / len(mine)
         assert described.n_label_sets == len({tuple(row) for row in mine})
+        signature = parts().tasks[task].signature
+        kept = [[value for value, can in zip(row, signature, strict=True) if can] for row in mine]
+        counts = [sum(column) for column in zip(*kept, strict=True) if sum(column)]
+        assert described.density == pytest.approx(sum(map(sum, kept)) / len(kept) / sum(signature))
+        assert described.diversity == len(set(map(tuple, kept))) / min(len(kept), 2 ** sum(signature))
+        assert described.imbalance == pytest.approx(sum(max(counts) / count for count in counts) / len(counts))
+    one, other = ({label for label, can in enumerate(task.signature) if can} for task in parts().tasks)
+    assert [task.overlap for task in card().tasks] == [len(one & other) / len(one | other)] * 2
     assert [(task.n_learning, task.n_evaluation) for task in card().tasks] == [(5, 1), (2, 2)]
     assert [(part.tasks, part.n_samples) for part in card().experiences] == [([0], 3), ([0, 1], 4)]
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlstream.label_sets import count_label_sets, count_labels, label_set_ids
+from mlstream.label_sets import count_label_sets, count_labels, label_set_ids, label_statistics, signature_overlap
 
 
 @given(st.integers(1, 140), st.integers(0, 20), st.integers(0, 2**32))
@@ -25,3 +25,29 @@ def test_labels_are_counted_as_in_a_loop(n_labels, n_rows, seed, by_columns):
     Y = np.random.default_rng(seed).integers(0, 2, (n_rows, n_labels), dtype=np.uint8)
     Y = np.asfortranarray(Y) if by_columns else Y
     assert count_labels(Y).tolist() == [sum(column.tolist()) for column in Y.T]
+
+
+@given(st.integers(1, 5), st.integers(0, 40), st.integers(0, 2**32))
+@settings(max_examples=50, deadline=None)
+def test_statistics_are_those_of_a_loop_over_the_labels_that_can_occur(n_labels, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    Y, signature = rng.integers(0, 2, (n_rows, n_labels), dtype=np.uint8), rng.random(n_labels) < 0.7
+    rows = [[int(value) for value, can in zip(row, signature, strict=True) if can] for row in Y]
+    n_kept = int(signature.sum())
+    found = label_statistics(Y, signature)
+    cardinality = sum(map(sum, rows)) / n_rows if n_rows else 0
+    np.testing.assert_allclose(found.cardinality, cardinality)
+    np.testing.assert_allclose(found.density, cardinality / n_kept if n_kept else 0)
+    np.testing.assert_allclose(
+        found.diversity, len(set(map(tuple, rows))) / min(n_rows, 2**n_kept) if n_rows and n_kept else 0
+    )
+    counts = [count for column in zip(*rows, strict=True) if (count := sum(column))]
+    np.testing.assert_allclose(
+        found.imbalance, np.mean([max(counts) / count for count in counts]) if counts else np.nan
+    )
+
+
+def test_overlap_is_the_jaccard_index():
+    signatures = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
+    expected = [[1, 1 / 3, 0, 0], [1 / 3, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
+    np.testing.assert_allclose(signature_overlap(signatures), expected)

@@ -16,6 +16,9 @@ SEARCHES = ("exact", "annealing", "both")
 
 # PRAGMA is in [0, 1] and rarely moves by more than a thousandth at a time
 HOT, COLD = 1e-3, 1e-6
+# votes that may be read by all searches in bags together: where rows are many, one search errs little
+BAGGED_VOTES = 50_000
+FEWEST_BAGS = 4
 # standard deviations of the logarithm of a weight: of a move of the chain, and of a jump before a descent
 STRIDE, JUMP = 0.25, 1.0
 
@@ -27,11 +30,12 @@ class Effort:
     search: Search
     n_restarts: int
     n_moves: int
+    n_bags: int = 0
 
     def __post_init__(self) -> None:
         if self.search not in SEARCHES:
             raise ValueError(f"search must be one of {', '.join(map(repr, SEARCHES))}. Got {self.search!r} instead.")
-        for name, lowest in (("n_restarts", 0), ("n_moves", 1)):
+        for name, lowest in (("n_restarts", 0), ("n_moves", 1), ("n_bags", 0)):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
                 raise ValueError(f"{name} must be an integer of at least {lowest}. Got {value!r} instead.")
@@ -46,7 +50,7 @@ class Found:
     trace: Array
 
 
-def store(votes: Array, truth: Array) -> Votes:
+def store(votes: Array | sparse.csr_array, truth: Array) -> Votes:
     """Store votes (n_samples, n_classes), at least one in every row, by row and by class."""
     rows = sparse.csr_array(votes)
     columns = rows.tocsc()
@@ -67,7 +71,34 @@ def evaluate(votes: Votes, losses: Losses, weights: Array) -> float:
 
 
 def find_weights(votes: Votes, losses: Losses, effort: Effort, rng: np.random.RandomState) -> Found:
-    """Search from equal weights; the product of the weights found is 1, and a class without any vote keeps weight 1."""
+    """Search from equal weights; the product of the weights found is 1, and a class without any vote keeps weight 1.
+
+    With bags, weights are geometric means over searches on rows drawn anew, class by class: the lowest point of a few
+    rows' PRAGMA is far from that of other rows, their mean is nearer. The trace ends with what they reach on all rows.
+    """
+    found = _search(votes, losses, effort, rng)
+    n_bags = min(effort.n_bags, BAGGED_VOTES // len(votes.row_vote))
+    if n_bags < FEWEST_BAGS:
+        return found
+    bags = [_search(_draw_rows(votes, rng), losses, effort, rng).weights for _ in range(n_bags)]
+    weights = np.exp(np.log(bags).mean(axis=0))
+    value = evaluate(votes, losses, weights)
+    return Found(weights, value, np.append(found.trace, value))
+
+
+def _draw_rows(votes: Votes, rng: np.random.RandomState) -> Votes:
+    """Draw as many rows of each class as there are, with replacement."""
+    rows = np.concatenate([rng.choice(mine, len(mine)) for mine in _rows_by_class(votes.truth)])
+    width = len(votes.class_start) - 1
+    table = sparse.csr_array((votes.row_vote, votes.row_class, votes.row_start), shape=(len(votes.truth), width))
+    return store(table[rows], votes.truth[rows])
+
+
+def _rows_by_class(truth: Array) -> list[Array]:
+    return [np.flatnonzero(truth == c) for c in np.unique(truth)]
+
+
+def _search(votes: Votes, losses: Losses, effort: Effort, rng: np.random.RandomState) -> Found:
     movable = np.flatnonzero(np.diff(votes.class_start))
     start = np.ones(len(losses.share))
     found = Found(start, evaluate(votes, losses, start), np.empty(0))

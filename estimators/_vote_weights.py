@@ -70,13 +70,19 @@ class Scales:
         return Found(weights, value, trace if len(trace) else np.array([value]))
 
 
-def warn_of_silence(votes: Array, names: list[Any], kind: str) -> None:
-    """Warn of classes, or labels, that no vote was for."""
-    counts = votes.sum(axis=0) if votes.ndim == 2 else votes[..., 1].sum(axis=0)
-    silent = [name for name, count in zip(names, counts.tolist(), strict=True) if not count]
-    if silent:
+def silent_classes(votes: Array, truth: Array) -> Array:
+    """Tell the classes, or labels, that no row of theirs has a vote for: no weight can make their recall rise."""
+    if votes.ndim == 2:
+        return np.array([not votes[truth == c, c].any() for c in range(votes.shape[1])])
+    return np.logical_not(((votes[..., 1] > 0) & (truth > 0)).any(axis=0))
+
+
+def warn_of_silence(silent: Array, classes: list[Any], kind: str) -> None:
+    """Warn of silent classes, or labels."""
+    names = [name for name, is_silent in zip(classes, silent.tolist(), strict=True) if is_silent]
+    if names:
         warnings.warn(
-            f"No {kind} vote is for class {', '.join(map(repr, silent))}: its weight cannot be searched and stays 1.",
+            f"No {kind} vote is for class {', '.join(map(repr, names))}: its weight cannot be searched and stays 1.",
             UserWarning,
             stacklevel=4,
         )

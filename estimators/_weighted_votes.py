@@ -97,8 +97,8 @@ class WeightedVotes(ClassifierMixin, BaseEstimator):
         """Return positions in `classes_`, or 0/1 labels."""
         return self._target_.codes(y) if isinstance(self._target_, ClassTarget) else self._target_.encode(y)
 
-    def _scales(self, vote_weights: Any = None) -> Scales:
+    def _scales(self, vote_weights: Any = None, n_bags: int = 0) -> Scales:
         names = self.classes_.tolist()
         given = None if vote_weights is None else check_vote_weights(vote_weights, names)
         wishes = Wishes.of(self.importance, self.compromise, names)
-        return Scales(wishes, given, Effort(self.search, self.n_restarts, self.n_moves))
+        return Scales(wishes, given, Effort(self.search, self.n_restarts, self.n_moves, n_bags))

@@ -9,23 +9,25 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._forest_votes import all_votes, out_of_bag_votes
+from estimators._forest_votes import Voters
 from estimators._gate import Features, check_features, unchanged_on_error
 from estimators._targets import make_target
 from estimators._vote_search import Search
-from estimators._vote_weights import shares, warn_of_silence
+from estimators._vote_weights import shares, silent_classes, warn_of_silence
 from estimators._weighted_votes import WeightedVotes
 
 Array = npt.NDArray[Any]
 VOTES = ("out_of_bag", "in_bag")
+# votes of a row that the search sees
+GREATEST = 4
 
 
 class PragmaForestClassifier(WeightedVotes):
     """Random forest whose votes are weighted by class, or by label, so that PRAGMA is low.
 
-    A forest is grown once; every tree votes for one class. A row goes to the class of greatest weight times votes. The
-    weights are given, or searched for the lowest PRAGMA of the training rows: a user says what recall and precision of
-    each class are worth, and gets the forest that serves this best.
+    A forest is grown once, and its trees vote. A row goes to the class of greatest weight times votes. The weights are
+    given, or searched for the lowest PRAGMA of the training rows: a user says what recall and precision of each class
+    are worth, and gets the forest that serves this best.
 
     Parameters
     ----------
@@ -44,6 +46,11 @@ class PragmaForestClassifier(WeightedVotes):
     votes : {'out_of_bag', 'in_bag'}, default='out_of_bag'
         Votes that the search sees: of trees that have not been grown from the row, or of all trees. Trees of full depth
         know the rows they were grown from by heart.
+    shrinkage : float or None, default=30.0
+        How a tree votes. A number: half by the shares of classes in the leaf, half by shares to which each step down
+        the tree contributes N / (N + shrinkage) of its change, N being the rows above it. So leaves of one row do not
+        hide what is around them, and rows that all trees give to one class can be told apart. None: for one class, as
+        published.
     search : {'exact', 'annealing', 'both'}, default='exact'
         'exact': along one weight after another to the best of its breakpoints, until no single weight can lower PRAGMA;
         'annealing': simulated annealing, as published; 'both': exact from where annealing ends.
@@ -51,6 +58,9 @@ class PragmaForestClassifier(WeightedVotes):
         How often the exact search starts again, from a jump away from the best weights so far.
     n_moves : int, default=20000
         Length of the annealing.
+    n_bags : int, default=10
+        Number of further searches, on rows drawn anew class by class; the weights are the geometric means of theirs.
+        Fewer where rows are so many that these would take long, down to none. 0: the weights of the one search.
     n_jobs : int, optional
         Trees grown at the same time.
     random_state : int, RandomState or None, default=None
@@ -69,7 +79,8 @@ class PragmaForestClassifier(WeightedVotes):
     pragma_ : float
         PRAGMA reached on the votes that the search saw; NaN if there was none.
     search_trace_ : ndarray, or list of ndarray
-        PRAGMA after each move of the chain, then after each line search; for labels, of each label alone.
+        PRAGMA after each move of the chain, then after each line search, at last with the weights that are used; for
+        labels, of each label alone.
 
     See Also
     --------
@@ -78,11 +89,18 @@ class PragmaForestClassifier(WeightedVotes):
 
     Notes
     -----
+    What the paper did is ``votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
+
+    Of more than four classes, the search sees the four greatest votes of a row: it takes time by their number.
+
     There is no ``sample_weight``: votes are counted, and a forest's bootstrap does not make a row of weight two equal
     to the row met twice, which scikit-learn asks of ``fit``.
 
     References
     ----------
+    A. Agarwal, Y. S. Tan, O. Ronen, C. Singh, B. Yu, "Hierarchical Shrinkage: improving the accuracy and
+    interpretability of tree-based methods", ICML 2022.
+
     J. Thomas, P.-E. Jouve, N. Nicoloyannis, "Mesure non symétrique pour l'évaluation de modèles, utilisation pour les
     jeux de données déséquilibrés", EGC 2007.
 
@@ -111,9 +129,11 @@ class PragmaForestClassifier(WeightedVotes):
         compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
         vote_weights: npt.ArrayLike | Mapping[Any, float] | None = None,
         votes: Literal["out_of_bag", "in_bag"] = "out_of_bag",
+        shrinkage: float | None = 30.0,
         search: Search = "exact",
         n_restarts: int = 1,
         n_moves: int = 20_000,
+        n_bags: int = 10,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -125,9 +145,11 @@ class PragmaForestClassifier(WeightedVotes):
         self.compromise = compromise
         self.vote_weights = vote_weights
         self.votes = votes
+        self.shrinkage = shrinkage
         self.search = search
         self.n_restarts = n_restarts
         self.n_moves = n_moves
+        self.n_bags = n_bags
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -148,13 +170,14 @@ class PragmaForestClassifier(WeightedVotes):
         """
         with unchanged_on_error(self):
             X, truth = self._check(X, y)
-            scales = self._scales(self.vote_weights)
+            scales = self._scales(self.vote_weights, self.n_bags)
             rng = check_random_state(self.random_state)
             self.forest_ = self._grow(X, truth, rng)
-            ask = all_votes if self.votes == "in_bag" else out_of_bag_votes
-            votes = ask(self.forest_, X, labels=self._target_.multilabel)
-            warn_of_silence(votes, self.classes_.tolist(), self.votes.replace("_", "-"))
-            weighed = scales.weigh(votes, truth, rng)
+            voters = self._voters()
+            votes = voters.ask_all(X) if self.votes == "in_bag" else voters.ask_unseen(X)
+            silent = silent_classes(votes, truth)
+            warn_of_silence(silent, self.classes_.tolist(), self.votes.replace("_", "-"))
+            weighed = scales.weigh(_heard(votes, silent), truth, rng)
             self.vote_weights_, self.pragma_, self.search_trace_ = weighed.weights, weighed.pragma, weighed.trace
         return self
 
@@ -169,6 +192,8 @@ class PragmaForestClassifier(WeightedVotes):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if self.votes not in VOTES:
             raise ValueError(f"votes must be 'out_of_bag' or 'in_bag'. Got {self.votes!r} instead.")
+        if self.shrinkage is not None:
+            _check_shrinkage(self.shrinkage)
         X = check_features(self, X, first=True)
         self._take_target(make_target(y))
         truth = self._encode(y)
@@ -192,4 +217,23 @@ class PragmaForestClassifier(WeightedVotes):
     def _shares(self, X: Any) -> Array:
         check_is_fitted(self)
         X = check_features(self, X, first=False)
-        return shares(all_votes(self.forest_, X, labels=self._target_.multilabel), self.vote_weights_)
+        return shares(self._voters().ask_all(X), self.vote_weights_)
+
+    def _voters(self) -> Voters:
+        return Voters(self.forest_, self._target_.multilabel, self.shrinkage)
+
+
+def _check_shrinkage(value: Any) -> None:
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value < np.inf:
+        raise ValueError(f"shrinkage must be None or a finite number of at least 0. Got {value!r} instead.")
+
+
+def _heard(votes: Array, silent: Array) -> Array:
+    """Take away votes for silent classes, and of many votes in a row the small ones."""
+    if votes.ndim == 3:
+        return np.where(np.stack([np.zeros_like(silent), silent], axis=-1), 0.0, votes)
+    heard = np.where(silent, 0.0, votes)
+    if heard.shape[1] > GREATEST:
+        least = np.partition(heard, -GREATEST, axis=1)[:, -GREATEST, np.newaxis]
+        heard[heard < least] = 0.0
+    return heard

@@ -124,14 +124,14 @@ class _Network:
     def _move(self) -> None:
         self.clock[STEPS] += 1
         if not self.how.adaptive:
-            self.w.sub_(self.g, alpha=self.how.rate)
+            self.w.sub_(self.g, alpha=min(self.how.rate, self.torch.finfo(self.w.dtype).max))
             return
         self.clock[B1_POWER] *= B1
         self.clock[B2_POWER] *= B2
         root = float(np.sqrt(1 - self.clock[B2_POWER]))
         self.m.mul_(B1).add_(self.g, alpha=1 - B1)
         self.v.mul_(B2).addcmul_(self.g, self.g, value=1 - B2)
-        length = self.how.rate * root / (1 - float(self.clock[B1_POWER]))
+        length = min(self.how.rate * root / (1 - float(self.clock[B1_POWER])), self.torch.finfo(self.w.dtype).max)
         self.w.addcdiv_(self.m, self.v.sqrt().add_(EPS * root), value=-length)
 
     def _move_but_for(self, frozen: Any) -> None:

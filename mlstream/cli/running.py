@@ -114,9 +114,11 @@ def report(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Page to write; DIRECTORY/report.html if absent.")
     ] = None,
+    tables: Annotated[bool, typer.Option("--tables", help="Also write tables: CSV, Markdown, LaTeX.")] = False,
+    figures: Annotated[bool, typer.Option("--figures", help="Also draw figures: PNG, SVG.")] = False,
 ) -> None:
     """Write one self-contained HTML page about all runs of a folder."""
     from mlstream import console
     from mlstream.protocol.report import report as write_report
 
-    console.say(f"Wrote {write_report(directory, output)}")
+    console.say(f"Wrote {write_report(directory, output, tables=tables, figures=figures)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,9 @@ import jinja2
 
 from mlstream._files import write_text_atomically
 from mlstream.cards import StreamCard
+from mlstream.protocol.comparison import compare_all
+from mlstream.protocol.drawings import write_figures
+from mlstream.protocol.exports import write_tables
 from mlstream.protocol.groups import group_runs
 from mlstream.protocol.headings import heading
 from mlstream.protocol.page import describe
@@ -19,7 +23,11 @@ from mlstream.protocol.tables import format_score, scores_csv
 
 
 def report(
-    directory: str | os.PathLike[str], output: str | os.PathLike[str] | None = None, *, tables: bool = False
+    directory: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    tables: bool = False,
+    figures: bool = False,
 ) -> Path:
     """Write one HTML page about all runs of a campaign; it works offline, in any browser, light or dark.
 
@@ -31,7 +39,10 @@ def report(
         The page; ``directory/report.html`` by default. It is derived from the records, so one that exists is replaced,
         at once and as a whole.
     tables : bool
-        Also write all scores as CSV beside the page, under its name with the suffix ``.csv``.
+        Also write all scores as CSV beside the page, under its name with the suffix ``.csv``, and every table as CSV,
+        Markdown and LaTeX (booktabs) into the folder ``tables`` beside it.
+    figures : bool
+        Also draw the figures as PNG and SVG into the folder ``figures`` beside the page.
 
     Returns
     -------
@@ -57,6 +68,9 @@ def report(
     write_text_atomically(page, _render(describe(runs, streams, cards)))
     if tables:
         write_text_atomically(page.with_suffix(".csv"), scores_csv(streams))
+        deque(write_tables(page.parent / "tables", streams, compare_all(streams)), maxlen=0)
+    if figures:
+        deque(write_figures(page.parent / "figures", streams, compare_all(streams)), maxlen=0)
     return page
 
 

@@ -1,0 +1,50 @@
+"""Figures for papers show the records' own numbers."""
+
+import numpy as np
+import pytest
+
+from mlstream.protocol.comparison import compare_all
+from mlstream.protocol.costs import wall_time_s
+from mlstream.protocol.drawings import draw_costs, draw_curves, draw_diagram, draw_tasks, write_figures
+from mlstream.protocol.groups import group_runs
+from mlstream.protocol.results import load_runs
+from tests.mlstream.protocol.records import SIZES, STRATEGIES, make_run, write_campaign
+
+RUNS = [make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)]
+STREAMS = group_runs(RUNS)
+
+
+def lines(figure):
+    return {line.get_label(): line for line in figure.axes[0].lines}
+
+
+def test_curves_are_means_over_seeds():
+    drawn = lines(draw_curves(STREAMS["x"]))
+    curves = [run.curves["ba_macro"] for run in RUNS if run.strategy == "NN" and run.stream == "x"]
+    assert np.allclose(drawn["NN"].get_ydata(), np.mean([curve.windowed for curve in curves], axis=0))
+    assert list(drawn["NN"].get_xdata()) == curves[0].n_rows
+    assert set(STRATEGIES) <= drawn.keys()
+
+
+def test_tasks_and_costs_and_ranks_are_drawn():
+    group = STREAMS["x"][0]
+    tasks = lines(draw_tasks(group))
+    R = np.mean([run.R["ba_macro"] for run in group.runs], axis=0)
+    assert np.allclose(tasks["task 2"].get_ydata(), R[:, 2])
+    costs = draw_costs(STREAMS["x"], wall_time_s, "Wall time, s")
+    assert costs.axes[0].get_xscale() == "log"
+    assert len(costs.axes[0].containers) == len(STRATEGIES)
+    diagram = draw_diagram(compare_all(STREAMS)[0])
+    shown = " ".join(text.get_text() for text in diagram.axes[0].texts)
+    assert all(name in shown for name in STRATEGIES)
+    assert sum(SIZES[:1]) in [line.get_xdata()[0] for line in draw_curves(STREAMS["x"]).axes[0].lines]
+
+
+@pytest.mark.slow
+def test_every_figure_is_written_twice_and_the_same_records_give_the_same_files(tmp_path):
+    streams = group_runs(load_runs(write_campaign(tmp_path / "runs", strategies=("NN", "BR_HT"))))
+    written = list(write_figures(tmp_path / "a", streams, []))
+    assert {path.suffix for path in written} == {".png", ".svg"}
+    assert {path.stem for path in written} >= {"curves-yeast", "tasks-yeast-NN", "acc-against-time-yeast"}
+    again = list(write_figures(tmp_path / "b", streams, []))
+    assert [path.read_bytes() for path in written] == [path.read_bytes() for path in again]

@@ -131,3 +131,11 @@ def read_hierarchy(text: str | None) -> Any:
     if not isinstance(parents, dict) or not all(isinstance(parent, str) for parent in parents.values()):
         raise ValueError(f"{text} must hold a JSON object of names, child to parent. Got {type(parents).__name__}.")
     return parents
+
+
+def read_lists(path: Path) -> list[list[str]]:
+    """Read lists of names from a JSON file."""
+    lists = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(lists, list) or not all(isinstance(names, list) for names in lists):
+        raise ValueError(f"{path} must hold a JSON list of lists of names. Got something else.")
+    return lists

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,6 +23,7 @@ from mlstream.cli.arguments import (
     parse_labels,
     parse_numbers_by_name,
     read_hierarchy,
+    read_lists,
     require_absent,
     save_new,
 )
@@ -40,6 +41,13 @@ def iirc(
         typer.Option(
             help="names (rec.autos is below rec), discover (a label never without another one is below it), or a JSON "
             "file {child: parent}. By default that of the table, or discover."
+        ),
+    ] = None,
+    introductions: Annotated[
+        str | None,
+        typer.Option(
+            help="JSON file [[label, ...], ...] of what each task introduces; or a published order with its hierarchy "
+            "and shares, NAME:NUMBER, such as iirc-cifar100:3. By default the order is drawn."
         ),
     ] = None,
     labels_per_task: Annotated[int, typer.Option(help="Greatest number of labels that a task introduces.")] = 5,
@@ -65,21 +73,31 @@ def iirc(
     from mlstream.generators import iirc_stream
 
     require_absent(output, force)
-    stream = iirc_stream(
-        load_dataset(source, labels=parse_labels(labels)),
-        hierarchy=read_hierarchy(hierarchy),
-        labels_per_task=labels_per_task,
-        first_labels=first_labels,
-        plain_first=plain_first,
-        superclass_share=superclass_share,
-        subclass_share=subclass_share,
-        superclass_cap=superclass_cap,
-        information=information,
-        evaluation_fraction=evaluation,
-        min_support=min_support,
-        seed=seed,
-    )
-    save_new(stream, output)
+    options = {
+        "hierarchy": read_hierarchy(hierarchy),
+        "labels_per_task": labels_per_task,
+        "first_labels": first_labels,
+        "plain_first": plain_first,
+        "superclass_share": superclass_share,
+        "subclass_share": subclass_share,
+        "superclass_cap": superclass_cap,
+        "information": information,
+        "evaluation_fraction": evaluation,
+        "min_support": min_support,
+    } | _read_introductions(introductions)
+    save_new(iirc_stream(load_dataset(source, labels=parse_labels(labels)), **options, seed=seed), output)
+
+
+def _read_introductions(text: str | None) -> dict[str, Any]:
+    """Read what each task introduces, and whatever else a published order says."""
+    from mlstream.generators import published_order
+
+    if text is None:
+        return {}
+    if text.endswith(".json"):
+        return {"introductions": read_lists(Path(text))}
+    name, _, number = text.partition(":")
+    return published_order(name, int(number) if number.isdigit() else 0)
 
 
 def carve(

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 from mlstream.cli import app
 from mlstream.formats import load
 
-HEADER = "@relation 'toy: -C 4'\n{labels}{features}@data\n"
+HEADER = "@relation 'toy: -C {n_labels}'\n{labels}{features}@data\n"
 
 
 def invoke(*arguments):
@@ -29,5 +29,8 @@ def write_table(path, label_names=("k", "l", "m", "n"), label_sets=("1100", "011
         for place in range(n_copies)
         for number, label_set in enumerate(label_sets)
     ]
-    path.write_text(HEADER.format(labels=labels, features=features) + "\n".join(rows) + "\n", encoding="utf-8")
+    path.write_text(
+        HEADER.format(n_labels=len(label_names), labels=labels, features=features) + "\n".join(rows) + "\n",
+        encoding="utf-8",
+    )
     return path

@@ -1,11 +1,12 @@
 """Refined labels, environments, perturbations and a number of tasks from the command line."""
 
 import json
+from itertools import chain
 
 import pytest
 
 from mlstream.formats import load
-from mlstream.generators import FROM_STREAMS
+from mlstream.generators import FROM_STREAMS, published_order
 from tests.mlstream.cli.commands import invoke, make, write_table
 
 # bear, polar bear, brown bear, dog
@@ -52,6 +53,22 @@ def test_iirc_takes_a_hierarchy_from_a_file(zoo, tmp_path):
     generator = stream.card.generator
     assert (generator.seed, generator.parameters["superclass_share"]) == (4, 0.5)
     assert generator.parameters["information"] == "complete"
+
+
+def test_iirc_takes_an_order_from_a_file(zoo, tmp_path):
+    order = tmp_path / "order.json"
+    order.write_text(json.dumps([["bear", "dog"], ["bear.brown"], ["bear.polar"]]))
+    stream = make("iirc", zoo, "--introductions", order, output=tmp_path / "s.npz")
+    assert [part.label_mask.nonzero()[0].tolist() for part in stream] == [[0, 3], [2], [1]]
+
+
+def test_iirc_takes_a_published_order(tmp_path):
+    order = published_order("iirc-cifar100", 4)
+    names = sorted(set(chain.from_iterable(order["introductions"])) - set(order["hierarchy"].values()))
+    label_sets = [f"{1 << place:0100b}" for place in reversed(range(100))]
+    table = write_table(tmp_path / "cifar.arff", label_names=names, label_sets=label_sets)
+    stream = make("iirc", table, "--labels", 100, "--introductions", "iirc-cifar100:4", output=tmp_path / "s.npz")
+    assert stream.card.generator.parameters["introductions"] == order["introductions"]
 
 
 @pytest.mark.parametrize(
@@ -104,6 +121,14 @@ def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
         (("iirc", "ZOO", "--hierarchy", "CYCLE"), "must have no cycle. Got dog -> bear -> dog"),
         (("iirc", "ZOO", "--hierarchy", "UNKNOWN"), "must name labels of the table. Got 'cat'"),
         (("iirc", "ZOO", "--hierarchy", "LIST"), "must hold a JSON object of names"),
+        (("iirc", "ZOO", "--introductions", "EARLY"), "later task than its superclass. Got 'bear.polar' in task 0"),
+        (("iirc", "ZOO", "--introductions", "UNKNOWN"), "must hold a JSON list of lists"),
+        (
+            ("iirc", "ZOO", "--introductions", "iirc-cifar:1"),
+            "name must be one of 'iirc-cifar100', .* Got 'iirc-cifar'",
+        ),
+        (("iirc", "ZOO", "--introductions", "iirc-cifar100:99"), "configuration must be from 0 to 9"),
+        (("iirc", "ZOO", "--introductions", "iirc-cifar100:1"), "must name labels of the table"),
         (("iirc", "ZOO", "--superclass-share", 1.5), r"superclass_share must lie in \[0, 1\]. Got 1.5"),
         (("iirc", "ZOO", "--evaluation", 0.01), "rows to learn and to evaluate"),
         (("carve", "ZOO", "--roles", "train,judge"), "roles must be of train, .* Got 'judge'"),
@@ -125,7 +150,12 @@ def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_written(arguments, message, zoo, stream_file, tmp_path):
-    files = {"CYCLE": {"dog": "bear", "bear": "dog"}, "UNKNOWN": {"cat": "bear"}, "LIST": ["bear"]}
+    files = {
+        "CYCLE": {"dog": "bear", "bear": "dog"},
+        "UNKNOWN": {"cat": "bear"},
+        "LIST": ["bear"],
+        "EARLY": [["bear.polar"], ["bear"]],
+    }
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     places = {"ZOO": zoo, "STREAM": stream_file} | {name: tmp_path / f"{name}.json" for name in files}

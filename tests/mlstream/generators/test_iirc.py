@@ -50,6 +50,83 @@ def test_rows_labels_and_masks_keep_the_rules(seed, information, leaves_only):
     assert len(learnt) + len(evaluated) + sum(drop.count for drop in stream.card.drops) == 200
 
 
+@st.composite
+def forests(draw):
+    """Draw parents of labels, each below one of smaller number or none, and rows closed upwards."""
+    n_labels = draw(st.integers(2, 9))
+    choices = [draw(st.sampled_from([None, *range(label)])) for label in range(n_labels)]
+    choices[1] = 0
+    parents = {f"y{label}": f"y{parent}" for label, parent in enumerate(choices) if parent is not None}
+    paths = [[label] for label in range(n_labels)]
+    for path in paths:
+        while choices[path[-1]] is not None:
+            path.append(choices[path[-1]])
+    single = np.array([np.isin(np.arange(n_labels), path) for path in paths])
+    pairs = np.array([one | other for one in single for other in single])
+    extra = pairs[draw(st.lists(st.integers(0, len(pairs) - 1), max_size=6))]
+    return parents, np.repeat(np.vstack([single, extra.reshape(-1, n_labels)]), 12, axis=0).astype(np.uint8)
+
+
+@given(forests(), st.integers(0, 9), st.sampled_from(["incomplete", "complete"]))
+@settings(max_examples=60, deadline=None)
+def test_hierarchies_of_any_depth_keep_the_rules(forest, seed, information):
+    parents, Y = forest
+    n_labels = Y.shape[1]
+    stream = iirc_stream(
+        make_table(Y), seed=seed, hierarchy=parents, labels_per_task=2, information=information, plain_first=True
+    )
+    above = {label: set() for label in range(n_labels)}
+    for label in range(n_labels):
+        name = f"y{label}"
+        while name in parents:
+            name = parents[name]
+            above[label].add(int(name[1:]))
+    introduced: set[int] = set()
+    for experience, task, held_out in zip(stream, stream.tasks, stream.evaluation_sets, strict=True):
+        new = {label for label in np.flatnonzero(task.signature).tolist() if label not in introduced}
+        new -= set().union(*(above[label] & introduced for label in new))
+        assert new
+        assert all(above[label] <= introduced for label in new)
+        introduced |= new
+        visible = introduced if information == "complete" else new
+        assert set(np.flatnonzero(experience.label_mask).tolist()) == visible
+        for y, row in zip(experience.Y, experience.row_ids, strict=True):
+            shown, truth = set(np.flatnonzero(y).tolist()), set(np.flatnonzero(Y[row]).tolist())
+            assert shown
+            assert shown <= truth & visible
+            assert information == "incomplete" or shown == truth & visible
+            # What a row shows is on a path to one of its finest labels.
+            assert shown & new
+        np.testing.assert_array_equal(held_out.Y, Y[held_out.row_ids])
+        assert held_out.Y[:, sorted(new)].any(axis=1).all()
+        assert set(np.flatnonzero(task.signature).tolist()) == new | set().union(*(above[label] for label in new))
+    assert introduced == set(range(n_labels))
+    learnt = {row for part in stream for row in part.row_ids.tolist()}
+    evaluated = {row for part in stream.evaluation_sets for row in part.row_ids.tolist()}
+    assert not learnt & evaluated
+    lost = sum(drop.count for drop in stream.card.drops if drop.what == "rows")
+    assert len(learnt) + len(evaluated) + lost == len(Y)
+
+
+@given(st.integers(2, 5), st.integers(60, 150), st.integers(0, 9))
+@settings(max_examples=25, deadline=None)
+def test_along_a_chain_every_label_gets_its_share(depth, n_rows, seed):
+    # Rows of the finest label of a chain, and of an unrelated one.
+    Y = np.zeros((2 * n_rows, depth + 1), dtype=np.uint8)
+    Y[:n_rows, :depth], Y[n_rows:, depth] = 1, 1
+    parents = {f"y{label}": f"y{label - 1}" for label in range(1, depth)}
+    order = [["y0", f"y{depth}"], *([f"y{label}"] for label in range(1, depth))]
+    stream = iirc_stream(make_table(Y), seed=seed, hierarchy=parents, introductions=order)
+    held_out = [(part.row_ids < n_rows).sum() for part in stream.evaluation_sets]
+    n_learnt = n_rows - sum(held_out)
+    learnt = [int((part.row_ids < n_rows).sum()) for part in stream]
+    assert learnt == [round(0.4 * n_learnt)] * (depth - 1) + [round(0.8 * n_learnt)]
+    # In evaluation no row is shared: the superclasses part 40 % among them.
+    rows = np.concatenate([part.row_ids for part in stream.evaluation_sets])
+    assert len(set(rows.tolist())) == len(rows)
+    assert held_out[-1] == round(0.6 * sum(held_out))
+
+
 def test_a_superclass_sees_part_of_its_subclasses_and_shares_part_of_that():
     stream = iirc_stream(
         make_table(np.repeat([[1, 1], [1, 0]], [100, 100], axis=0)),

@@ -16,11 +16,12 @@ from mlstream.cards import StreamCard
 from mlstream.class_tables import read_class_table
 from mlstream.downloads import fetch_dataset
 from mlstream.formats.arff import find_card
-from mlstream.formats.by_suffix import read_tables
-from mlstream.formats.content import FormatError, UnpackedFile, read_unpacked, stem
+from mlstream.formats.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
 from mlstream.formats.labels import LabelRule, PlainRule, choose_labels, normalise_rule
+from mlstream.formats.libsvm import SUFFIXES, read_libsvm
 from mlstream.formats.lines import Readable
 from mlstream.formats.table import Table, part_all, regroup
+from mlstream.formats.tables import read_tables
 from mlstream.hierarchical_tables import is_hierarchical, read_hierarchical_table
 from mlstream.registry import DataFile, DatasetEntry, list_datasets
 from mlstream.stream import Dataset
@@ -34,7 +35,8 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     Parameters
     ----------
     source : str or path
-        A name that `list_datasets` lists, or the path of an ARFF or CSV file, which may be packed (.gz, .bz2, .xz).
+        A name that `list_datasets` lists, or the path of an ARFF, CSV, Parquet (.parquet) or
+        LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz).
     labels : int, sequence of str, path or None
         The label columns: the first n, or the last n if negative; their names; or MULAN's .xml file that names them.
         If None, what says it is, in this order: the card beside the file, ``-C n`` in the title (MEKA), an .xml of the
@@ -90,7 +92,10 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     if is_hierarchical(path):
         return _load_hierarchical([path], [read_unpacked(path)], rule)
     with UnpackedFile(path) as file:
-        dataset = _read(path, file, rule, find_card(path))
+        if bare_path(path).suffix.lower() in SUFFIXES:
+            dataset = _read_numbered(path, file.read_all(), rule)
+        else:
+            dataset = _read(path, file, rule, find_card(path))
     return replace(dataset, sha256=file.sha256)
 
 
@@ -188,6 +193,14 @@ def _read(path: Path, source: Readable, rule: PlainRule, card: StreamCard | None
     if not dataset.n_samples:
         raise FormatError(f"{path} must hold at least one row. Got a header only.")
     return dataset
+
+
+def _read_numbered(path: Path, content: bytes, rule: PlainRule) -> Dataset:
+    if rule is not None:
+        raise ValueError(f"labels must be None for {path.name}, whose rows name theirs. Got {rule!r} instead.")
+    X, Y, label_names = read_libsvm(content, path)
+    names = tuple(f"f{index}" for index in range(X.shape[1]))
+    return Dataset(X, Y, names, label_names, name=stem(path), source=str(path))
 
 
 def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCard | None) -> Dataset:

@@ -210,7 +210,7 @@ def inspect(
 
 def convert(
     stream: StreamPath,
-    output: Annotated[Path, typer.Argument(help="File to write: .npz, .arff or .arff.gz.")],
+    output: Annotated[Path, typer.Argument(help="File to write: .npz, .arff, .arff.gz, .csv or .parquet.")],
     force: Force = False,
 ) -> None:
     """Write a stream in another format."""

@@ -1,37 +1,35 @@
-"""Streams as ARFF: plain rows that any reader takes, and a card that says where experiences begin.
+"""Streams as ARFF, CSV or Parquet: plain rows that any reader takes, and a card that says where experiences begin.
 
-``x.arff`` holds the rows to learn from in stream order, ``x.evaluation.arff`` the held-out rows, task after task, and
-``x.card.json`` the card with whatever plain rows cannot say.
+``x.arff`` (or ``.arff.gz``, ``.csv``, ``.csv.gz``, ``.parquet``) holds the rows to learn from in stream order,
+``x.evaluation.arff`` the held-out rows, task after task, and ``x.card.json`` the card with whatever plain rows cannot
+say. Only ARFF holds sparse rows.
 """
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from scipy import sparse
 
 from mlstream._files import atomic_path, sha256_of
 from mlstream.cards import FileCard, PartCard, RowsCard, StreamCard, load_card
-from mlstream.formats.arff_reader import parse_arff
-from mlstream.formats.arff_writer import format_arff
-from mlstream.formats.content import FormatError, read_unpacked, stem
+from mlstream.formats.content import FormatError, UnpackedFile, stem
 from mlstream.formats.flat import BY_ROW, FlatStream, Rows, flatten, restore
 from mlstream.formats.runs import format_ranges, format_repeats, parse_ranges, parse_repeats
-from mlstream.formats.table import Table
+from mlstream.formats.table import Table, gather
+from mlstream.formats.tables import read_tables, write_table
 from mlstream.stream import Features, Index, Mask, Stream
 
 _HINT = "load_dataset reads plain tables."
 
 
 def save_arff(stream: Stream, path: str | os.PathLike[str]) -> None:
-    """Write a stream as two ARFF files and a card, each complete or not at all, the card last.
+    """Write a stream as two tables and a card, each complete or not at all, the card last.
 
     Parameters
     ----------
@@ -44,7 +42,7 @@ def save_arff(stream: Stream, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If X is not finite, of another type, or dense in some parts and sparse in others.
+        If X is not finite, of another type, or dense in some parts and sparse in others, or the format cannot hold it.
     """
     path, flat = Path(path), flatten(stream)
     with ExitStack() as stack:
@@ -52,8 +50,8 @@ def save_arff(stream: Stream, path: str | os.PathLike[str]) -> None:
         card, evaluation, learning = (
             stack.enter_context(atomic_path(name)) for name in (card_path(path), evaluation_path(path), path)
         )
-        _write(flat, flat.learning, flat.card.name, learning, packed=path.suffix == ".gz")
-        _write(flat, flat.evaluation, f"{flat.card.name} evaluation", evaluation, packed=path.suffix == ".gz")
+        _write(flat, flat.learning, flat.card.name, learning, path.name)
+        _write(flat, flat.evaluation, f"{flat.card.name} evaluation", evaluation, path.name)
         files = [describe_file(learning, path.name), describe_file(evaluation, evaluation_path(path).name)]
         whole = flat.card.model_copy(update={"files": files, "rows": _describe_rows(flat)})
         card.write_text(whole.model_dump_json(indent=1), encoding="utf-8")
@@ -112,16 +110,8 @@ def describe_file(path: Path, name: str) -> FileCard:
     return FileCard(name=name, n_bytes=path.stat().st_size, sha256=sha256_of(path))
 
 
-def _write(flat: FlatStream, rows: Rows, title: str, path: Path, *, packed: bool) -> None:
-    card = flat.card
-    with path.open("wb") as file, _pack(file, packed=packed) as sink:
-        for piece in format_arff(rows.X, rows.Y, card.feature_names, card.label_names, title=title):
-            sink.write(piece.encode())
-
-
-def _pack(file: BinaryIO, *, packed: bool) -> AbstractContextManager[BinaryIO | gzip.GzipFile]:
-    # Neither name nor time goes into the archive: the same stream gives the same bytes.
-    return gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else nullcontext(file)
+def _write(flat: FlatStream, rows: Rows, title: str, path: Path, name: str) -> None:
+    write_table(path, name, (rows.X, rows.Y), (flat.card.feature_names, flat.card.label_names), title)
 
 
 def _read(path: Path, card: StreamCard) -> Table:
@@ -130,7 +120,8 @@ def _read(path: Path, card: StreamCard) -> Table:
         raise FileNotFoundError(f"{path} must be there, to read a stream. {_HINT}")
     if path.name not in listed or sha256_of(path) != listed[path.name]:
         raise FormatError(f"{path} must be the file that its card lists, unchanged. Got another. {_HINT}")
-    table = parse_arff(read_unpacked(path), path)
+    with UnpackedFile(path) as file:
+        table = gather(read_tables(path, file))
     if table.names != (*card.label_names, *card.feature_names):
         raise FormatError(f"{path} must have the columns that its card lists: labels, then features. Got others.")
     return table

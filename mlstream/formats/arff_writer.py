@@ -47,19 +47,36 @@ def format_arff(
     ValueError
         If X holds NaN or infinity, or numbers of another type, or a label has the name of a feature.
     """
-    if X.dtype not in (np.float32, np.float64):
-        raise ValueError(f"X must be float32 or float64 to be written as ARFF. Got {X.dtype}.")
-    shared = set(label_names).intersection(feature_names)
-    if shared:
-        raise ValueError(
-            f"Labels and features must have different names to be written as ARFF. Got {min(shared)!r} twice."
-        )
+    _require_type(X)
+    require_different(feature_names, label_names)
     # MEKA looks for its options behind the first colon.
     title = title.replace(":", " ")
     yield f"@relation {_quote(f'{title}: -C {len(label_names)}')}\n\n"
     yield from (f"@attribute {quote_name(name)} {{0,1}}\n" for name in label_names)
     yield from (f"@attribute {quote_name(name)} numeric\n" for name in feature_names)
     yield "\n@data\n"
+    yield from _format_rows(X, Y)
+
+
+def format_dense_rows(X: Features, Y: Indicator) -> Iterator[str]:
+    """Write rows of a dense table, labels first, parted by commas."""
+    _require_type(X)
+    yield from _format_rows(X, Y)
+
+
+def require_different(feature_names: Sequence[str], label_names: Sequence[str]) -> None:
+    """Raise ValueError if a label has the name of a feature, which a table cannot tell apart."""
+    shared = set(label_names).intersection(feature_names)
+    if shared:
+        raise ValueError(f"Labels and features must have different names in a table. Got {min(shared)!r} twice.")
+
+
+def _require_type(X: Features) -> None:
+    if X.dtype not in (np.float32, np.float64):
+        raise ValueError(f"X must be float32 or float64 to be written as text. Got {X.dtype}.")
+
+
+def _format_rows(X: Features, Y: Indicator) -> Iterator[str]:
     n_rows = _CELLS * len(Y) // (X.size + Y.size + 1) + 1
     # Compiled loops write doubles only; all of X counts, for the rest will follow.
     write = _write_compiled if X.dtype == np.float64 and X.size > _SHORT_CELLS else _write
@@ -85,7 +102,7 @@ def _quote(text: str) -> str:
 def _require_finite(X: Features) -> Features:
     values = X.data if sparse.issparse(X) else np.asarray(X)
     if not np.isfinite(values).all():
-        raise ValueError(f"X must be finite to be written as ARFF. Got {values[~np.isfinite(values)][0]}.")
+        raise ValueError(f"X must be finite to be written as text. Got {values[~np.isfinite(values)][0]}.")
     return X
 
 

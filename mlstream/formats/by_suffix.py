@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from mlstream.formats.arff import load_arff, save_arff
-from mlstream.formats.arff_reader import read_arff
-from mlstream.formats.content import FormatError, bare_path
-from mlstream.formats.csv_reader import read_csv
-from mlstream.formats.lines import Readable
 from mlstream.formats.npz import load_npz, save_npz
-from mlstream.formats.table import Table
 from mlstream.stream import Stream
+
+_SUFFIXES = (".npz", ".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet")
 
 
 def save(stream: Stream, path: str | os.PathLike[str]) -> None:
@@ -24,8 +20,8 @@ def save(stream: Stream, path: str | os.PathLike[str]) -> None:
     stream : Stream
         The stream.
     path : path
-        ``x.npz``; or ``x.arff`` or ``x.arff.gz``, beside which ``x.evaluation.arff`` (or ``.gz``) and ``x.card.json``
-        are written.
+        ``x.npz``; or ``x.arff``, ``x.arff.gz``, ``x.csv``, ``x.csv.gz`` or ``x.parquet``, beside which
+        ``x.evaluation.arff`` (or as it is called) and ``x.card.json`` are written.
 
     Raises
     ------
@@ -53,7 +49,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
     Parameters
     ----------
     path : path
-        The file: .npz, .arff or .arff.gz.
+        The file.
     mmap : bool
         Leave the arrays of an NPZ file on disk, read-only, until they are used; for streams larger than memory.
 
@@ -80,16 +76,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
     return load_arff(path)
 
 
-def read_tables(path: Path, source: Readable) -> Iterator[Table]:
-    """Read the unpacked content of a plain table piece by piece: CSV if the name says so, else ARFF."""
-    suffix = bare_path(path).suffix.lower()
-    if suffix == ".npz":
-        raise FormatError(f"{path} must be an ARFF or CSV file. Got an NPZ file; `load` reads streams.")
-    return (read_csv if suffix == ".csv" else read_arff)(source, path)
-
-
 def _require_suffix(path: Path) -> str:
-    suffix = next((suffix for suffix in (".npz", ".arff", ".arff.gz") if path.name.lower().endswith(suffix)), None)
+    suffix = next((suffix for suffix in _SUFFIXES if path.name.lower().endswith(suffix)), None)
     if suffix is None:
-        raise ValueError(f"The name of a stream's file must end in .npz, .arff or .arff.gz. Got {path.name!r}.")
+        endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
+        raise ValueError(f"The name of a stream's file must end in {endings}. Got {path.name!r}.")
     return suffix

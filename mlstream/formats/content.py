@@ -72,6 +72,10 @@ class UnpackedFile:
         self._digest.update(piece)
         return piece
 
+    def read_all(self) -> bytes:
+        """Read what is left."""
+        return b"".join(iter(lambda: self.read(_PIECE_BYTES), b""))
+
 
 def at(path: Path, line: int) -> str:
     """Say where an error is."""
@@ -107,7 +111,7 @@ def read_unpacked(path: Path) -> bytes:
         As `UnpackedFile.read` does.
     """
     with UnpackedFile(path) as file:
-        return b"".join(iter(lambda: file.read(_PIECE_BYTES), b""))
+        return file.read_all()
 
 
 def read_lines(content: bytes) -> list[str]:

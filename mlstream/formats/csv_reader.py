@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,11 +45,11 @@ def read_csv(source: Readable, path: Path) -> Iterator[Table]:
         If a row is not as wide as the first, or a cell is not a finite number; the message says the line.
     """
     rows = csv.reader(Lines(source, path).head())
-    names = next(rows, [])
+    numbered = _number(rows, path)
+    _, names = next(numbered, (1, []))
     if not names or len(set(names)) < len(names):
         raise FormatError(f"{at(path, 1)}: a CSV file must start with the names of its columns, all different.")
     columns = tuple(Column(name) for name in names)
-    numbered = ((rows.line_num, row) for row in rows if row)
     while True:
         cells, lines = array("d"), array("q")
         for line, row in islice(numbered, _N_ROWS):
@@ -57,6 +58,13 @@ def read_csv(source: Readable, path: Path) -> Iterator[Table]:
         yield Table(path, columns, np.asarray(cells).reshape(len(lines), len(names)), np.asarray(lines))
         if len(lines) < _N_ROWS:
             return
+
+
+def _number(rows: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
+    try:
+        yield from ((rows.line_num, row) for row in rows if row or rows.line_num == 1)
+    except csv.Error as error:
+        raise FormatError(f"{at(path, rows.line_num)}: a row must be CSV. Got: {error}.") from None
 
 
 def _read_row(row: list[str], names: list[str], where: str) -> list[float]:

@@ -132,11 +132,7 @@ def restore(flat: FlatStream, *, check_values: bool = True) -> Stream:
     _require_card_fits(flat)
     for rows in (flat.learning, flat.evaluation):
         _require_rows_fit(rows, flat)
-        if check_values:
-            _require_between(rows.Y, 0, 2, "Y")
-            _require_between(rows.task_ids, 0, len(flat.signatures), "task_ids")
-        if check_values or (rows.part_mask_ids == BY_ROW).any():
-            _require_between(rows.mask_ids, 0, len(flat.masks), "mask_ids")
+        _require_values(rows, flat, check_all=check_values)
     names = [task.name for task in flat.card.tasks]
     tasks = tuple(Task(name, signature) for name, signature in zip(names, flat.signatures, strict=True))
     experiences = tuple(
@@ -229,6 +225,14 @@ def _require_rows_fit(rows: Rows, flat: FlatStream) -> None:
     steps = np.diff(rows.offsets)
     if rows.offsets[0] != 0 or rows.offsets[-1] != n_rows or (steps < 0).any():
         raise ValueError(f"offsets must rise from 0 to the number of rows, {n_rows}. Got {rows.offsets.tolist()[:9]}.")
+
+
+def _require_values(rows: Rows, flat: FlatStream, *, check_all: bool) -> None:
+    if check_all:
+        _require_between(rows.Y, 0, 2, "Y")
+        _require_between(rows.task_ids, 0, len(flat.signatures), "task_ids")
+    if check_all or (rows.part_mask_ids == BY_ROW).any():
+        _require_between(rows.mask_ids, 0, len(flat.masks), "mask_ids")
     _require_between(rows.part_mask_ids, BY_ROW, len(flat.masks), "part_mask_ids")
 
 

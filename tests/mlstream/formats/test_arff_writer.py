@@ -115,17 +115,17 @@ def test_every_kind_of_float32_comes_back_bit_by_bit() -> None:
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_numbers_that_arff_cannot_hold_are_refused(number: float) -> None:
     for X in (np.array([[number]]), sparse.csr_array(np.array([[number]]))):
-        with pytest.raises(ValueError, match=f"X must be finite to be written as ARFF. Got {number}"):
+        with pytest.raises(ValueError, match=f"X must be finite to be written as text. Got {number}"):
             list(format_arff(X, np.ones((1, 1), np.uint8), ("a",), ("y",), title="t"))
 
 
 def test_a_name_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"different names to be written as ARFF. Got 'a' twice"):
+    with pytest.raises(ValueError, match=r"different names in a table. Got 'a' twice"):
         list(format_arff(np.ones((1, 2)), np.ones((1, 1), np.uint8), ("b", "a"), ("a",), title="t"))
 
 
 def test_other_types_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"X must be float32 or float64 to be written as ARFF. Got float16"):
+    with pytest.raises(ValueError, match=r"X must be float32 or float64 to be written as text. Got float16"):
         list(format_arff(np.ones((1, 1), np.float16), np.ones((1, 1), np.uint8), ("a",), ("y",), title="t"))
 
 

@@ -1,22 +1,21 @@
 """Write then read is the identity, whatever the stream; and what a name may end in."""
 
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from scipy import sparse
 
 from mlstream.datasets import load_dataset
 from mlstream.description import hash_data
 from mlstream.formats import load, save
-from mlstream.formats.by_suffix import read_tables
-from mlstream.formats.content import FormatError
 from mlstream.generators import task_stream
 from mlstream.stream import Stream
-from tests.mlstream.streams import assert_same_stream, make_stream, streams
+from tests.mlstream.streams import Shape, assert_same_stream, make_stream, streams
 
 SUFFIXES = [".npz", ".arff", ".arff.gz"]
+DENSE_SUFFIXES = [".csv", ".csv.gz", ".parquet"]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -30,6 +29,47 @@ def test_a_stream_read_is_the_stream_written(
     assert_same_stream(load(path), stream)
 
 
+def one_line(names: list[str]) -> bool:
+    return not any("\n" in name or "\r" in name for name in names)
+
+
+@pytest.mark.parametrize("suffix", DENSE_SUFFIXES)
+@given(stream=streams().filter(lambda stream: not sparse.issparse(stream.experiences[0].X)))
+@settings(max_examples=40)
+def test_a_dense_stream_read_is_the_stream_written(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, stream: Stream
+) -> None:
+    skip_without_pyarrow(suffix)
+    assume(suffix == ".parquet" or one_line([*stream.card.feature_names, *stream.card.label_names]))
+    path = tmp_path_factory.mktemp("round") / f"x{suffix}"
+    save(stream, path)
+    assert_same_stream(load(path), stream)
+
+
+@pytest.mark.parametrize("suffix", DENSE_SUFFIXES)
+def test_sparse_streams_need_a_format_that_holds_them(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(ValueError, match=r"X must be dense to be written as (csv|parquet); .npz and .arff hold sparse"):
+        save(make_stream(Shape(sparse=True)), tmp_path / f"x{suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", DENSE_SUFFIXES)
+def test_pandas_reads_the_same_table(tmp_path: Path, suffix: str) -> None:
+    skip_without_pyarrow(suffix)
+    pandas, stream = pytest.importorskip("pandas", reason="needs pandas"), make_stream()
+    save(stream, tmp_path / f"x{suffix}")
+    read = pandas.read_parquet if suffix == ".parquet" else pandas.read_csv
+    table = read(tmp_path / f"x{suffix}")
+    assert list(table.columns) == [*"klm", *"abcd"]
+    np.testing.assert_allclose(table[list("abcd")], np.vstack([part.X for part in stream]), rtol=1e-15)
+    np.testing.assert_array_equal(table[list("klm")], np.vstack([part.Y for part in stream]))
+
+
+def skip_without_pyarrow(suffix: str) -> None:
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_yeast_comes_back_bit_by_bit(tmp_path: Path, suffix: str) -> None:
     stream = task_stream(load_dataset("yeast"), n_init=1)
@@ -41,7 +81,7 @@ def test_yeast_comes_back_bit_by_bit(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.parametrize("name", ["x", "x.txt", "x.npz.gz", "x.arff.bz2", ".npz.bak"])
 def test_other_endings_are_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
-    message = f"must end in .npz, .arff or .arff.gz. Got '{name}'"
+    message = f"must end in .npz, .arff, .arff.gz, .csv, .csv.gz or .parquet. Got '{name}'"
     with pytest.raises(ValueError, match=message):
         save(make_stream(), tmp_path / name)
     with pytest.raises(ValueError, match=message):
@@ -65,7 +105,7 @@ def test_a_stream_that_a_format_cannot_hold_leaves_no_file(tmp_path: Path, suffi
         save(stream, tmp_path / "x.npz")
         assert np.isnan(load(tmp_path / "x.npz").evaluation_sets[1].X[-1, -1])
     else:
-        with pytest.raises(ValueError, match=r"X must be finite to be written as ARFF. Got nan"):
+        with pytest.raises(ValueError, match=r"X must be finite to be written as text. Got nan"):
             save(stream, tmp_path / f"x{suffix}")
         assert list(tmp_path.iterdir()) == []
 
@@ -80,8 +120,3 @@ def test_only_npz_can_be_mapped(tmp_path: Path) -> None:
     save(make_stream(), tmp_path / "x.arff")
     with pytest.raises(ValueError, match=r"x.arff must be an NPZ file to be mapped into memory"):
         load(tmp_path / "x.arff", mmap=True)
-
-
-def test_a_stream_is_no_plain_table(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"x.npz must be an ARFF or CSV file. Got an NPZ file; `load` reads streams"):
-        read_tables(tmp_path / "x.npz", BytesIO(b"PK"))

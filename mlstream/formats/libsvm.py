@@ -1,0 +1,74 @@
+"""Multi-label LIBSVM files (``1,3 2:0.5 7:1``) as tables, through scikit-learn."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from mlstream.formats.content import FormatError, at, show
+from mlstream.stream import Indicator
+
+SUFFIXES = (".libsvm", ".svm", ".svmlight")
+
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+# Features are numbered by up to seven digits, which bounds the width that a few bytes can claim.
+_ROW = re.compile(rf"\s*(?:[0-9]{{1,6}}(?:,[0-9]{{1,6}})*)?(?:[ \t]+[0-9]{{1,7}}:{_NUMBER})*\s*(?:#.*)?".encode())
+
+
+class LabelledRows(NamedTuple):
+    """What a file says."""
+
+    X: sparse.csr_array
+    Y: Indicator
+    label_names: tuple[str, ...]
+
+
+def read_libsvm(content: bytes, path: Path) -> LabelledRows:
+    """Read the content of a multi-label LIBSVM file.
+
+    Parameters
+    ----------
+    content : bytes
+        The file's content, unpacked.
+    path : Path
+        The file, for errors.
+
+    Returns
+    -------
+    LabelledRows
+        X is as wide as the greatest index asks for, because the format has no header; features are numbered from 0 if
+        any index is 0, else from 1. Labels are those that occur, named by their numbers and in their order.
+
+    Raises
+    ------
+    FormatError
+        If a line is anything else than labels and rising ``index:value``, or no label occurs.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    for number, line in enumerate(content.splitlines(), 1):
+        if not _ROW.fullmatch(line):
+            raise FormatError(f"{at(path, number)}: a row must be labels and index:value. Got {show(_text(line))}.")
+    try:
+        X, labels = load_svmlight_file(BytesIO(content), multilabel=True)
+    except ValueError as error:
+        raise FormatError(f"{path} must be a LIBSVM file. Got: {error}.") from None
+    names = sorted({int(label) for row in labels for label in row})
+    if not names:
+        raise FormatError(f"{path} must have at least one label. Got none.")
+    if not np.isfinite(X.data).all():
+        raise FormatError(f"{path} must hold finite numbers. Got another.")
+    places = {label: place for place, label in enumerate(names)}
+    Y = np.zeros((len(labels), len(names)), np.uint8)
+    for row, present in zip(Y, labels, strict=True):
+        row[[places[int(label)] for label in present]] = 1
+    return LabelledRows(sparse.csr_array(X), Y, tuple(map(str, names)))
+
+
+def _text(line: bytes) -> str:
+    return line[:200].decode("latin-1")

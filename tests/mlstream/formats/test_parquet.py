@@ -1,0 +1,58 @@
+"""Parquet files of numbers."""
+
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlstream.datasets import load_dataset
+from mlstream.formats.content import FormatError
+
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
+parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: the extra tables")
+
+
+def write(path: Path, **columns: object) -> Path:
+    parquet.write_table(pa.table(columns), path)
+    return path
+
+
+def test_numbers_of_any_type_are_read(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "x.parquet",
+        a=pa.array([1, 2], pa.int16()),
+        b=pa.array([0.5, 0.25], pa.float32()),
+        y=pa.array([True, False]),
+    )
+    table = load_dataset(path, labels=["y"])
+    assert (table.feature_names, table.X.tolist(), table.Y.tolist()) == (("a", "b"), [[1, 0.5], [2, 0.25]], [[1], [0]])
+    assert len(table.sha256) == 64
+
+
+def test_many_rows_come_in_order(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.parquet", a=np.arange(10_000), y=np.arange(10_000) % 2)
+    table = load_dataset(path, labels=-1)
+    np.testing.assert_array_equal(table.X[:, 0], np.arange(10_000))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"a": ["x"]}, "column 'a' must hold numbers. Got string"),
+        ({"a": [1, None]}, "column 'a' must have a finite value in every row"),
+        ({"a": [1.0, np.inf]}, "column 'a' must have a finite value in every row"),
+    ],
+)
+def test_other_columns_are_one_error(tmp_path: Path, columns: dict[str, object], message: str) -> None:
+    n_rows = len(columns["a"])  # type: ignore[arg-type]
+    with pytest.raises(FormatError, match=f"x.parquet: {message}"):
+        load_dataset(write(tmp_path / "x.parquet", **columns, y=[0] * n_rows), labels=-1)
+
+
+def test_a_cut_file_is_one_error(tmp_path: Path) -> None:
+    content = write(tmp_path / "x.parquet", a=[1], y=[0]).read_bytes()
+    for cut in (b"", content[:10], content[:-5], BytesIO(content).read()[5:]):
+        (tmp_path / "x.parquet").write_bytes(cut)
+        with pytest.raises(FormatError, match=r"x.parquet must be a Parquet file. Got: "):
+            load_dataset(tmp_path / "x.parquet", labels=-1)

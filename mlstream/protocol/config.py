@@ -54,6 +54,7 @@ class CampaignConfig(_Config):
     one_class: OneClass = "skip"
     energy: EnergyMethod = "codecarbon"
     energy_unit: str = "kWh"
+    cpu_power_w: float = 15.0
     time_cap_s: float = Field(default=10_800.0, description="Of a search, and of a run; inf: never.")
     n_checkpoints: int = 100
     window: int | None = None

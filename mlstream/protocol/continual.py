@@ -35,6 +35,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     one_class: OneClass = "skip",
     energy: EnergyMethod = "codecarbon",
     energy_unit: str = "kWh",
+    cpu_power_w: float = 15.0,
     time_cap_s: float | None = 10_800.0,
     n_checkpoints: int = 100,
     window: int | None = None,
@@ -63,10 +64,12 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         What every `random_state` of the estimator becomes, nested ones too.
     one_class : {"skip", "recall", "river"}
         What a label gives whose true values are all alike, see `metrics.ba_macro`.
-    energy : {"codecarbon", "none"}
-        What measures energy.
+    energy : {"codecarbon", "cpu", "none"}
+        What measures energy; "cpu": CPU seconds times a stated power, where there is no meter.
     energy_unit : {"J", "kJ", "MJ", "Wh", "kWh", "MWh"}
         Unit of energy in the frugality score, see `metrics.frug`.
+    cpu_power_w : float
+        Power of a busy core in watts, for ``energy="cpu"``.
     time_cap_s : float, optional
         The run is stopped at the first occasion after so many seconds, and keeps what it measured. None: never.
     n_checkpoints : int
@@ -135,6 +138,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         one_class=one_class,
         energy=energy,
         energy_unit=energy_unit,
+        cpu_power_w=cpu_power_w,
         time_cap_s=time_cap_s,
         n_checkpoints=n_checkpoints,
         window=window,
@@ -143,7 +147,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     copy = fresh(estimator, require_seed(seed))
     _require_task_identity(copy, stream)
     description = describe_run(copy, stream, seed, settings)
-    with ResourceMeter(energy) as meter:
+    with ResourceMeter(energy, cpu_power_w) as meter:
         run = Run(adapt(copy, stream.n_labels, meter), stream, settings)
         run.go(progress)
         resources = meter.report(model_size_bytes(copy))

@@ -1,17 +1,20 @@
-"""Energy as CodeCarbon measures or estimates it, offline and in silence."""
+"""Energy as CodeCarbon measures or estimates it, offline and in silence; or CPU seconds times a stated power."""
 
 from __future__ import annotations
 
 import logging
 import os
+import time
 from functools import cache
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 # Any country will do: it only turns energy into emissions, which nobody asks for here.
 _COUNTRY = "FRA"
 # Modes of CodeCarbon in which the energy of the processor is estimated; in all others a meter is read.
 _ESTIMATES = ("cpu_load", "constant")
+_JOULES_PER_KWH = 3.6e6
+_IDLE_S = 1.0
 
 
 class Energy(NamedTuple):
@@ -20,6 +23,79 @@ class Energy(NamedTuple):
     cpu_kwh: float
     ram_kwh: float
     gpu_kwh: float
+
+
+class Overhead(NamedTuple):
+    """What a meter reads, and takes, while nothing is done.
+
+    Parameters
+    ----------
+    idle_w : float
+        Power that it reads while the process sleeps. Nothing is subtracted from what is recorded.
+    cpu_share : float
+        CPU seconds that it takes a second, of one core.
+    """
+
+    idle_w: float
+    cpu_share: float
+
+
+class Meter(Protocol):
+    """What tells the energy of a stretch of time."""
+
+    @property
+    def method(self) -> str:
+        """What it is."""
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether no meter is read."""
+
+    @property
+    def resolution_s(self) -> float:
+        """Shorter stretches than this have no meaningful energy."""
+
+    @property
+    def overhead(self) -> Overhead | None:
+        """What it reads and takes while nothing is done; None where it takes nothing."""
+
+    def start(self) -> None:
+        """Begin to count."""
+
+    def stop(self) -> Energy:
+        """Give what was used since `start`."""
+
+
+class CpuSeconds:
+    """CPU seconds of this process times a stated power: an estimate that needs no meter and takes no time.
+
+    Parameters
+    ----------
+    power_w : float
+        Power of a busy core, in watts.
+    """
+
+    is_estimate = True
+    # The clock of CPU seconds may tick every 10 ms.
+    resolution_s = 0.1
+    overhead = None
+
+    def __init__(self, power_w: float) -> None:
+        self._power_w = power_w
+        self._began_s = 0.0
+
+    @property
+    def method(self) -> str:
+        """What tells the energy."""
+        return f"CPU seconds x {self._power_w:g} W (stated, not measured)"
+
+    def start(self) -> None:
+        """Begin to count."""
+        self._began_s = time.process_time()
+
+    def stop(self) -> Energy:
+        """Give what was used since `start`: nothing is known of memory and GPU."""
+        return Energy((time.process_time() - self._began_s) * self._power_w / _JOULES_PER_KWH, 0.0, 0.0)
 
 
 class CodeCarbonMeter:
@@ -52,6 +128,7 @@ class CodeCarbonMeter:
         self.start()
         self.stop()
         self._parts: list[Any] = self._tracker._hardware
+        self._overhead = self._measure_overhead()
 
     @property
     def method(self) -> str:
@@ -68,6 +145,11 @@ class CodeCarbonMeter:
         """Shorter stretches than this have no meaningful energy: clocks of load tick every 10 ms, RAPL's every ms."""
         return 1.0 if self.is_estimate else 0.1
 
+    @property
+    def overhead(self) -> Overhead:
+        """What it read and took in a second of sleep, once at the start."""
+        return self._overhead
+
     def start(self) -> None:
         """Begin to count.
 
@@ -83,7 +165,9 @@ class CodeCarbonMeter:
         try:
             self._tracker.start_task()
         except Exception as error:
-            raise RuntimeError(f"CodeCarbon cannot start ({error!r}). Use energy='none' to do without.") from error
+            raise RuntimeError(
+                f"CodeCarbon cannot start ({error!r}). Use energy='cpu' or 'none' to do without."
+            ) from error
         self._busy = True
 
     def stop(self) -> Energy:
@@ -91,6 +175,13 @@ class CodeCarbonMeter:
         self._busy = False
         used = self._tracker.stop_task()
         return Energy(used.cpu_energy, used.ram_energy, used.gpu_energy)
+
+    def _measure_overhead(self) -> Overhead:
+        cpu_s = time.process_time()
+        self.start()
+        time.sleep(_IDLE_S)
+        energy = self.stop()
+        return Overhead(sum(energy) * _JOULES_PER_KWH / _IDLE_S, (time.process_time() - cpu_s) / _IDLE_S)
 
 
 def warm_meter() -> CodeCarbonMeter:

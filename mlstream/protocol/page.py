@@ -170,7 +170,9 @@ def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:
 def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
     """Warn of what would mislead a reader of the figures."""
     notices = []
-    others = sum(run.stream_sha256 != card.data_sha256 for run in runs)
+    # Repetitions of the order or split are other data, as they should be.
+    plain = [run for run in runs if run.order_seed is None and run.split_seed is None]
+    others = sum(run.stream_sha256 != card.data_sha256 for run in plain)
     if others:
         notices.append(
             f"{others} of {len(runs)} runs saw other data than this card describes (their SHA-256 differs): "
@@ -224,15 +226,29 @@ def _unseeded(parameters: Mapping[str, object]) -> dict[str, object]:
 
 
 def _methods(runs: Sequence[RunResult]) -> Facts:
-    memory = {run.resources.memory_method for run in runs if run.resources is not None}
-    meters = {run.resources.energy_method for run in runs if run.resources is not None}
+    resources = [run.resources for run in runs if run.resources is not None]
+    memory = {used.memory_method for used in resources}
+    meters = {used.energy_method for used in resources}
     return [
-        ("Seeds", ", ".join(str(seed) for seed in sorted({run.seed for run in runs}))),
+        ("Seeds of learners", _seeds(run.seed for run in runs)),
+        ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs)),
+        ("Seeds of splits of rows", _seeds(run.split_seed for run in runs)),
         ("Labels that count", ", ".join(_LABEL_SPACES[space] for space in sorted({run.label_space for run in runs}))),
         ("Energy", ", ".join(sorted(meters))),
+        ("Power read while idle, W", _range([used.energy_idle_w for used in resources])),
+        ("CPU share of the meter itself", _range([used.energy_overhead_share for used in resources])),
         ("Memory", ", ".join(sorted(memory - {""}))),
         *_agreed({name: str(value) for name, value in run.settings.items()} for run in runs),
     ]
+
+
+def _seeds(seeds: Iterable[int | None]) -> str:
+    return ", ".join(str(seed) for seed in sorted({seed for seed in seeds if seed is not None}))
+
+
+def _range(values: Iterable[float | None]) -> str:
+    known = sorted({f"{value:.3g}" for value in values if value is not None}, key=float)
+    return known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}" if known else ""
 
 
 def _agreed(parts: Iterable[Mapping[str, str]]) -> Facts:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Literal, Self, get_args
 
-from mlstream.protocol.energy import CodeCarbonMeter, Energy, warm_meter
+from mlstream.protocol.energy import CpuSeconds, Energy, Meter, warm_meter
 from mlstream.protocol.memory import PeakMemory
 from mlstream.protocol.results import PhaseResources, Resources
 from mlstream.protocol.settings import EnergyMethod
@@ -49,14 +49,19 @@ class ResourceMeter:
 
     Parameters
     ----------
-    energy : {"codecarbon", "none"}
+    energy : {"codecarbon", "cpu", "none"}
         What tells the energy.
+    cpu_power_w : float
+        Power of a busy core, for "cpu".
     """
 
-    def __init__(self, energy: EnergyMethod) -> None:
+    def __init__(self, energy: EnergyMethod, cpu_power_w: float = 15.0) -> None:
         self._watches: dict[Phase, Stopwatch] = {}
         self._peaks: dict[Phase, int] = {}
-        self._laps = _Laps(warm_meter(), self._watches) if energy == "codecarbon" else None
+        meter: Meter | None = None
+        if energy != "none":
+            meter = warm_meter() if energy == "codecarbon" else CpuSeconds(cpu_power_w)
+        self._laps = None if meter is None else _Laps(meter, self._watches)
         self._memory = PeakMemory()
         self._memory_before = self._memory.read()
 
@@ -90,6 +95,7 @@ class ResourceMeter:
         """Give everything that was measured; the meter of energy stops."""
         if self._laps is not None:
             self._laps.close()
+        overhead = None if self._laps is None else self._laps.meter.overhead
         return Resources(
             phases={name: self._report_phase(name) for name in _PHASES if name in self._watches},
             peak_memory_bytes=max(self._peaks.values(), default=self._memory_before),
@@ -98,6 +104,8 @@ class ResourceMeter:
             model_size_bytes=model_size_bytes,
             energy_method="none" if self._laps is None else self._laps.meter.method,
             energy_is_estimate=self._laps is not None and self._laps.meter.is_estimate,
+            energy_idle_w=None if overhead is None else overhead.idle_w,
+            energy_overhead_share=None if overhead is None else overhead.cpu_share,
             energy_below_resolution=self._laps is not None and self._total_s() < self._laps.meter.resolution_s,
         )
 
@@ -122,7 +130,7 @@ class _Laps:
     that of memory and GPU by wall seconds. The share of what happens between calls (scoring, say) is nobody's.
     """
 
-    def __init__(self, meter: CodeCarbonMeter, watches: Mapping[Phase, Stopwatch]) -> None:
+    def __init__(self, meter: Meter, watches: Mapping[Phase, Stopwatch]) -> None:
         self.meter = meter
         self._watches = watches
         self._used: dict[Phase, Energy] = {}

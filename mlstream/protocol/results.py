@@ -56,6 +56,12 @@ class Resources(_Record):
     model_size_bytes: int | None = Field(ge=0, description="At the end; None where it cannot be told.")
     energy_method: str = Field(description="The meter, or how energy was estimated; 'none' where it was not measured.")
     energy_is_estimate: bool
+    energy_idle_w: float | None = Field(
+        default=None, description="Power that the meter read while nothing was done; not subtracted from anything."
+    )
+    energy_overhead_share: float | None = Field(
+        default=None, description="CPU seconds a second that the meter itself took, of one core."
+    )
     energy_below_resolution: bool = Field(description="Too short for the meter: the figure has no meaning.")
 
 

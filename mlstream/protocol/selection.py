@@ -174,7 +174,7 @@ def _meet_first_experience(
     plan = Plan(checkpoints=(len(first),), window=len(first), cuts=(len(first),))
     scorer = PrequentialScorer(plan, best_labels(stream), settings.one_class)
     warm_up(estimator, stream)
-    with ResourceMeter(settings.energy) as meter:
+    with ResourceMeter(settings.energy, settings.cpu_power_w) as meter:
         learner = adapt(fresh(estimator, seed), stream.n_labels, meter)
         learner.begin(first.X, first.Y)
         for scored in meet(learner, first, mask, settings.chunk_size):

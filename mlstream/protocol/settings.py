@@ -12,12 +12,12 @@ from pydantic import JsonValue
 
 LabelSpace = Literal["task", "seen", "all"]
 OneClass = Literal["skip", "recall", "river"]
-EnergyMethod = Literal["codecarbon", "none"]
+EnergyMethod = Literal["codecarbon", "cpu", "none"]
 
 _CHOICES = {
     "label_space": ("task", "seen", "all"),
     "one_class": ("skip", "recall", "river"),
-    "energy": ("codecarbon", "none"),
+    "energy": ("codecarbon", "cpu", "none"),
     "energy_unit": ("J", "kJ", "MJ", "Wh", "kWh", "MWh"),
 }
 # random_state of scikit-learn is an unsigned number of 32 bits.
@@ -39,6 +39,7 @@ class Settings:
     one_class: OneClass = "skip"
     energy: EnergyMethod = "codecarbon"
     energy_unit: str = "kWh"
+    cpu_power_w: float = 15.0
     time_cap_s: float | None = 10_800.0
     n_checkpoints: int = 100
     window: int | None = None
@@ -51,15 +52,18 @@ class Settings:
             require_count(getattr(self, name), name)
         if self.window is not None:
             require_count(self.window, "window")
+        _require_positive(self.cpu_power_w, "cpu_power_w")
         if self.time_cap_s is not None:
             _require_positive(self.time_cap_s, "time_cap_s")
 
     def as_json(self) -> dict[str, JsonValue]:
         """Give the choices that a record repeats.
 
-        The label space has a field of its own there, and nothing depends on the size of chunks.
+        The label space has a field of its own there, nothing depends on the size of chunks, and the stated power only
+        counts where it is used.
         """
-        return {name: value for name, value in asdict(self).items() if name not in ("label_space", "chunk_size")}
+        unsaid = {"label_space", "chunk_size"} | ({"cpu_power_w"} if self.energy != "cpu" else set())
+        return {name: value for name, value in asdict(self).items() if name not in unsaid}
 
 
 def require_seed(seed: object) -> int:

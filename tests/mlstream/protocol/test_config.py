@@ -39,6 +39,7 @@ references = true
 one_class = "recall"
 energy = "none"
 energy_unit = "Wh"
+cpu_power_w = 30.0
 time_cap_s = inf
 n_checkpoints = 9
 window = 50
@@ -72,6 +73,7 @@ grid = [{ step = [0.1, 0.2] }]
         "one_class": "recall",
         "energy": "none",
         "energy_unit": "Wh",
+        "cpu_power_w": 30.0,
         "time_cap_s": None,
         "n_checkpoints": 9,
         "window": 50,

@@ -44,6 +44,8 @@ def test_one_meter_serves_a_process_and_says_what_it_is():
     assert meter.method.startswith("codecarbon ")
     assert "CPU (" in meter.method
     assert meter.resolution_s == (1.0 if meter.is_estimate else 0.1)
+    assert meter.overhead.idle_w > 0
+    assert 0 <= meter.overhead.cpu_share < 1
 
 
 def test_two_runs_of_a_process_are_not_measured_at_a_time():
@@ -59,5 +61,5 @@ def test_two_runs_of_a_process_are_not_measured_at_a_time():
 def test_a_tracker_that_cannot_start_says_what_to_do(monkeypatch):
     meter = warm_meter()
     monkeypatch.setattr(meter._tracker, "start_task", lambda: 1 / 0)
-    with pytest.raises(RuntimeError, match=r"CodeCarbon cannot start \(ZeroDivisionError.*Use energy='none'"):
+    with pytest.raises(RuntimeError, match=r"CodeCarbon cannot start \(ZeroDivisionError.*Use energy='cpu' or 'none'"):
         meter.start()

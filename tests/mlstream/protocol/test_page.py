@@ -44,7 +44,7 @@ def test_methods_say_all_that_differs():
     other = make_run("NN", 1, settings={"window": 90, "one_class": "skip"}, versions={"numpy": "2.5", "river": "0.26"})
     content = describe_runs(first, other)
     methods = dict(content["methods"])
-    assert (methods["Seeds"], methods["window"], methods["one_class"]) == ("0, 1", "85, 90", "skip")
+    assert (methods["Seeds of learners"], methods["window"], methods["one_class"]) == ("0, 1", "85, 90", "skip")
     assert methods["Energy"] == first.resources.energy_method
     assert dict(content["versions"]) == {"numpy": "2.4, 2.5", "river": "0.26"}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlstream.protocol import resources
-from mlstream.protocol.energy import Energy
+from mlstream.protocol.energy import Energy, Overhead
 from mlstream.protocol.resources import ResourceMeter, Stopwatch
 
 
@@ -54,7 +54,7 @@ def test_each_phase_has_its_own_time_and_peak():
 class FakeMeter:
     """Uses one unit of each energy a second, whoever works."""
 
-    method, is_estimate, resolution_s = "fake", True, 0.05
+    method, is_estimate, resolution_s, overhead = "fake", True, 0.05, Overhead(idle_w=3.0, cpu_share=0.25)
 
     def __init__(self):
         self.began, self.n_laps = None, 0
@@ -90,6 +90,27 @@ def test_energy_is_shared_out_by_time_and_what_happens_between_calls_is_nobodys(
             phase.energy_cpu_kwh + phase.energy_ram_kwh + phase.energy_gpu_kwh, rel=1e-12
         )
     assert (report.energy_method, report.energy_is_estimate, report.energy_below_resolution) == ("fake", True, False)
+
+
+def test_without_a_meter_energy_is_cpu_seconds_times_the_stated_power():
+    with ResourceMeter("cpu", cpu_power_w=36.0) as meter:
+        with meter.block(), meter.phase("learn"):
+            burn(0.2)
+        with meter.block(), meter.phase("evaluate"):
+            time.sleep(0.05)
+        report = meter.report(0)
+    for phase in report.phases.values():
+        assert phase.energy_kwh == pytest.approx(phase.cpu_time_s * 1e-5, rel=0.05, abs=1e-8)
+        assert phase.energy_gpu_kwh == 0
+    assert report.energy_is_estimate
+    assert "36 W" in report.energy_method
+    assert (report.energy_idle_w, report.energy_overhead_share) == (None, None)
+
+
+def test_what_the_meter_reads_when_idle_and_takes_itself_is_told(monkeypatch):
+    monkeypatch.setattr(resources, "warm_meter", FakeMeter)
+    report = ResourceMeter("codecarbon").report(0)
+    assert (report.energy_idle_w, report.energy_overhead_share) == (3.0, 0.25)
 
 
 def test_a_short_run_is_marked_and_a_failed_one_stops_the_meter(monkeypatch):

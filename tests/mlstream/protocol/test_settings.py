@@ -13,7 +13,7 @@ from mlstream.protocol.settings import Settings, require_seed
     [
         ({"label_space": "tasks"}, "label_space must be one of 'task', 'seen', 'all'. Got 'tasks' instead"),
         ({"one_class": None}, "one_class must be one of 'skip', 'recall', 'river'. Got None"),
-        ({"energy": "rapl"}, "energy must be one of 'codecarbon', 'none'. Got 'rapl'"),
+        ({"energy": "rapl"}, "energy must be one of 'codecarbon', 'cpu', 'none'. Got 'rapl'"),
         ({"energy_unit": "cal"}, "energy_unit must be one of 'J'"),
         ({"n_checkpoints": 0}, "n_checkpoints must be a whole number, at least 1. Got 0"),
         ({"chunk_size": 1.5}, "chunk_size must be a whole number, at least 1. Got 1.5"),
@@ -35,7 +35,8 @@ def test_an_unknown_choice_is_refused_by_name():
 def test_a_record_repeats_every_choice_that_can_change_it():
     kept = Settings(window=7, time_cap_s=None).as_json()
     assert (kept["window"], kept["time_cap_s"]) == (7, None)
-    assert set(Settings.__dataclass_fields__) - set(kept) == {"label_space", "chunk_size"}
+    assert set(Settings.__dataclass_fields__) - set(kept) == {"label_space", "chunk_size", "cpu_power_w"}
+    assert Settings(energy="cpu", cpu_power_w=7.0).as_json()["cpu_power_w"] == 7.0
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, None])

@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
 from mlstream.datasets import load_dataset
-from mlstream.generators import multiplier_rows, multiplier_stream, scenario_stream, task_stream
+from mlstream.generators import drifting_stream, multiplier_rows, multiplier_stream, scenario_stream, task_stream
 from mlstream.generators.clustering import cluster_label_sets
 from mlstream.generators.spherical_kmeans import spherical_kmeans
 from mlstream.stream import Indicator
@@ -26,6 +26,7 @@ from mlstream.stream import Indicator
 SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 N_ROWS, N_LABELS, N_LABEL_SETS, CARDINALITY = 43_907, 101, 6_555, 4.376
 RESTARTS = 10
+_FOUR = {"n_features": 4, "n_labels": 4, "cardinality": 1.5, "n_concepts": 2}
 
 
 def mediamill_labels() -> Indicator:
@@ -88,6 +89,10 @@ def stream_contests() -> list[Contest]:
     jobs: list[tuple[str, Callable[[], object]]] = [
         ("6,553,600 synthetic rows", partial(take_rows, 100 * 65536)),
         ("4,000,000 rows as a stream", partial(multiplier_stream, "bilab", n_rows=1_000_000)),
+        *(
+            (f"2,000,000 rows that drift, {kind}", partial(drifting_stream, kind, **_FOUR, n_rows=1_000_000))
+            for kind in ("hyperplane", "tree", "rbf")
+        ),
     ]
     imdb = SHARED / "multilabel-extra" / "Imdb.arff.gz"
     if imdb.exists():

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from numba import njit
 
 from estimators._kernels.adwin import Windows, changes, empty, open_windows
+from estimators._kernels.borrow import borrow
 from estimators._kernels.grove import HOT, JIT, NONE, Grove, drop_observers, grow, has_room, new_root, plant, size_bytes
 from estimators._kernels.hoeffding import SKIP, Example, Rules, Work, look, teach
 from estimators._kernels.randomness import advance, uniform
@@ -57,6 +58,13 @@ class Habits(NamedTuple):
     bagging: Array
     warning: float
     drift: float
+
+
+class Paper(NamedTuple):
+    """Where votes are written, and room to work them out."""
+
+    votes: Array
+    work: Work
 
 
 class Lesson(NamedTuple):
@@ -113,18 +121,22 @@ def learn(forest: Forest, lesson: Lesson, habits: Habits, votes: Array) -> Fores
     Forest
         The members, to be used from now on.
     """
-    done, n_steps = 0, len(lesson.X) * len(forest.members)
+    done, n_steps, work = 0, len(lesson.X) * len(forest.members), _new_work(forest.grove, votes)
     while True:
-        done = _learn_from(forest, lesson, habits, votes, done)
+        done = _learn_from(forest, lesson, habits, Paper(votes, work), done)
         if done == n_steps:
             return forest
         forest = forest._replace(grove=grow(forest.grove, votes.shape[2], ROWS_OF_ROOM))
 
 
-@njit(**JIT)
 def answer(forest: Forest, X: Array, votes: Array) -> None:
-    """Write what each member votes for each row."""
-    work = _new_work(forest.grove, votes)
+    """Write what each member votes for each row to `votes` of shape (n_rows, n_members, n_classes)."""
+    _answer(forest, X, votes, _new_work(forest.grove, votes))
+
+
+@njit(**JIT)
+def _answer(forest: Forest, X: Array, votes: Array, work: Work) -> None:
+    forest = _borrowed(forest)
     for j in range(len(forest.members)):
         t = _front(forest, j)
         for r in range(len(X)):
@@ -137,21 +149,39 @@ def forest_bytes(forest: Forest) -> int:
     return size_bytes(forest.grove) + sum(array.nbytes for array in forest.windows) + int(forest.members.nbytes)
 
 
+@njit(**HOT)
+def _borrowed(forest: Forest) -> Forest:
+    """Return the same forest, to be used only while its owner lives: nobody counts references to its arrays."""
+    g, w = forest.grove, forest.windows
+    grove = Grove(
+        borrow(g.nodes),
+        borrow(g.stats),
+        borrow(g.observers),
+        borrow(g.moments),
+        borrow(g.subsets),
+        borrow(g.trees),
+        borrow(g.free),
+    )
+    return Forest(grove, Windows(borrow(w.heads), borrow(w.counts), borrow(w.totals)), borrow(forest.members))
+
+
 @njit(**JIT)
-def _learn_from(forest: Forest, lesson: Lesson, habits: Habits, votes: Array, done: int) -> int:
+def _learn_from(forest: Forest, lesson: Lesson, habits: Habits, paper: Paper, done: int) -> int:
     """Learn on from a step, member after member, and return the step before which places ran short, if they do."""
+    forest = _borrowed(forest)
     grove, members = forest.grove, forest.members
-    n_rows, n_classes = len(lesson.X), votes.shape[2]
-    work = _new_work(grove, votes)
+    X, codes, weights, votes = borrow(lesson.X), borrow(lesson.codes), borrow(lesson.weights), borrow(paper.votes)
+    work = Work(borrow(paper.work.seen), borrow(paper.work.scores), borrow(paper.work.votes))
+    n_rows, n_classes = len(X), votes.shape[2]
     for j in range(done // n_rows, len(members)):
         for r in range(max(done - j * n_rows, 0), n_rows):
             if not has_room(grove, n_classes, ROWS_OF_ROOM):
                 return j * n_rows + r
-            code = lesson.codes[r, members[j].target]
-            weight = lesson.weights[r] if len(lesson.weights) else 1.0
+            code = codes[r, members[j].target]
+            weight = weights[r] if len(weights) else 1.0
             learning = code != SKIP and weight > 0.0
             times = _draw_times(members[j], habits.bagging) if learning else 0
-            right = _try(forest, j, lesson.X, r, Example(code, weight * times, NONE), habits.rules, work)
+            right = _try(forest, j, X, r, Example(code, weight * times, NONE), habits.rules, work)
             _write(votes, r, j, work, _trust(members[j]))
             if learning:
                 members[j].n_tried += 1.0
@@ -249,7 +279,6 @@ def _behind(forest: Forest, j: int) -> int:
     return 2 * j + 1 - forest.members[j].side
 
 
-@njit(**HOT)
 def _new_work(grove: Grove, votes: Array) -> Work:
     return Work(np.empty(grove.moments.shape[2]), np.empty(votes.shape[2]), np.empty(votes.shape[2]))
 

@@ -23,7 +23,7 @@ from estimators._kernels.grove import (
     take_leaf,
 )
 from estimators._kernels.memory import deactivate, keep_promising, observers_allowed
-from estimators._kernels.splitting import best_two_splits
+from estimators._kernels.splitting import best_two_splits, is_futile
 from estimators._kernels.voting import bayes_scores, find_leaf, majority, see, total_weight, vote
 
 Array = npt.NDArray[Any]
@@ -244,9 +244,11 @@ def _attempt_split(grove: Grove, t: int, i: int, total: float, rules: Rules) -> 
         drop_observers(grove, t, i)
         keep_promising(grove, t, rules.max_bytes, rules.max_depth)
         return
-    feature, threshold, best, second = best_two_splits(grove, i)
     merit_range = math.log2(max(n_classes, 2))
     bound = math.sqrt(merit_range * merit_range * math.log(1.0 / rules.delta) / (2.0 * total))
+    if bound >= rules.tau and is_futile(grove, i, bound):
+        return
+    feature, threshold, best, second = best_two_splits(grove, i)
     if best - second > bound or bound < rules.tau:
         if feature == NONE:
             drop_observers(grove, t, i)

@@ -25,9 +25,10 @@ class Answers(NamedTuple):
     R: np.ndarray
 
 
-def load(shared_data, name):
+def load(shared_data, name, order=None):
+    """Read a stream, in the supplement's order of tasks unless another is given."""
     folder = shared_data("osc-mlc")
-    order = list(json.loads((folder / f"Orders/synthetic_{name}_random_task_based.json").read_text()).values())
+    order = order or list(json.loads((folder / f"Orders/synthetic_{name}_random_task_based.json").read_text()).values())
     labels = json.loads((folder / f"Labels/synthetic_{name}_cluster_labels_task_based.json").read_text())
     masks = np.array([[f"L{j}" in labels[f"Cluster {t}"] for j in range(4)] for t in range(4)])
     experiences = [

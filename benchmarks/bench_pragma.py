@@ -5,17 +5,16 @@ recomputation (NumPy makes about 600: a ratio of 40); the whole search in less t
 lower PRAGMA than `scipy.optimize.dual_annealing` reaches on the same compiled objective, in a tenth of its time.
 """
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from harness import Contest, main
-from pragma_data import DATA, letters
+from pragma_data import letters
 from scipy.optimize import dual_annealing
 from sklearn.ensemble import RandomForestClassifier
 
-from estimators._forest_votes import out_of_bag_votes
+from estimators._forest_votes import Voters
 from estimators._kernels.vote_search import anneal
 from estimators._vote_search import Effort, draw_moves, evaluate, find_weights, store
 from estimators._wishes import Wishes
@@ -56,14 +55,15 @@ def contests() -> list[Contest]:
     classes, truth = np.unique(experiment.y, return_inverse=True)
     grow = RandomForestClassifier(20, max_features=4, random_state=0).fit
     forest = grow(experiment.X, truth)
-    votes = out_of_bag_votes(forest, experiment.X, labels=False)
+    voters = Voters(forest, labels=False, shrinkage=None)
+    votes = voters.ask_unseen(experiment.X)
     voted = votes.any(axis=1)
     votes, codes = votes[voted], truth[voted]
     losses = Wishes.of(**experiment.wanted, classes=classes.tolist()).losses(codes)
     stored, moves = store(votes, codes), draw_moves(np.arange(26), MOVES, np.random.RandomState(0))
 
     def search() -> float:
-        counted = out_of_bag_votes(forest, experiment.X, labels=False)
+        counted = voters.ask_unseen(experiment.X)
         counted = counted[counted.any(axis=1)]
         return find_weights(store(counted, codes), losses, Effort("exact", 1, 1), np.random.RandomState(0)).value
 
@@ -99,6 +99,4 @@ def contests() -> list[Contest]:
 
 
 if __name__ == "__main__":
-    if not DATA.exists():
-        sys.exit(f"Skipped: needs the data files in {DATA}.")
     main("Weights of votes", contests(), ["numba", "numpy", "scikit-learn", "scipy"])

@@ -1,16 +1,12 @@
-"""The four public data sets of the PRAGMA paper, and what it wished of them."""
+"""The four public data sets of the PRAGMA paper and two more that are unbalanced, and what the paper wished of them."""
 
-import csv
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import arff
 import numpy as np
+from sklearn.datasets import load_breast_cancer, make_classification
 
-DATA = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")) / "uci"
-MISSING = -1.0  # below every value: trees can tell missing ones by a split
+from mlstream.datasets import fetch_dataset, load_dataset
 
 
 @dataclass(frozen=True)
@@ -35,48 +31,43 @@ class Experiment:
 
 
 def autos() -> Experiment:
-    """Read 205 cars, 25 attributes, 6 degrees of risk; the riskiest two matter."""
-    rows = _csv("imports-85.data")
-    return Experiment("Autos", _numbers([row[1:] for row in rows]), np.array([int(row[0]) for row in rows]), 5, (2, 3))
+    """Load 205 cars, 25 attributes, 6 degrees of risk; the riskiest two matter."""
+    X, y = _table("autos")
+    return Experiment("Autos", X, y.astype(int), 5, (2, 3))
 
 
 def letters(vowels: str = "AEIOU", max_depth: int | None = None) -> Experiment:
-    """Read 20,000 letters, 16 attributes; the vowels matter."""
-    rows = _csv("letter-recognition.data")
+    """Load 20,000 letters, 16 attributes; the vowels matter."""
     name = "Letters" + (", Y a vowel" if "Y" in vowels else "") + (f", depth {max_depth}" if max_depth else "")
-    X, y = np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows])
-    return Experiment(name, X, y, 4, tuple(vowels), max_depth)
+    return Experiment(name, *_table("letter"), 4, tuple(vowels), max_depth)
 
 
 def hypothyroid() -> Experiment:
-    """Read 3,772 patients; the 7.7 % who are not negative matter."""
-    with (DATA / "hypothyroid.arff").open() as lines:
-        rows = arff.load(lines)["data"]
-    y = np.array(["negative" if row[-1] == "negative" else "minority" for row in rows])
-    return Experiment("Hypothyroid", _numbers([row[:-1] for row in rows]), y, 5, ("minority",))
+    """Load 3,772 patients; the 7.7 % who are not negative matter."""
+    X, y = _table("hypothyroid")
+    return Experiment("Hypothyroid", X, np.where(y == "negative", "negative", "minority"), 5, ("minority",))
 
 
 def satimage() -> Experiment:
-    """Read 6,435 pixels, 36 attributes; the 9.7 % of class 4 matter."""
-    rows = np.vstack([np.loadtxt(DATA / name) for name in ("sat.trn.txt", "sat.tst.txt")])
-    y = np.where(rows[:, -1] == 4, "minority", "others")
-    return Experiment("Satimage", rows[:, :-1], y, 6, ("minority",))
+    """Load 6,435 pixels, 36 attributes; the 9.7 % of class 4 matter."""
+    X, y = _table("satimage")
+    return Experiment("Satimage", X, np.where(y == "4", "minority", "others"), 6, ("minority",))
 
 
-def _csv(name: str) -> list[list[str]]:
-    with (DATA / name).open() as lines:
-        return [row for row in csv.reader(lines) if row]
+def breast_cancer() -> Experiment:
+    """Load 569 tumours, 30 attributes; the 37 % that are malignant matter."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return Experiment("Breast cancer", X, np.where(y == 0, "malignant", "benign"), 5, ("malignant",))
 
 
-def _numbers(rows: list[list[Any]]) -> np.ndarray:
-    """Keep numbers, number the values of names in alphabetical order, and mark what is missing."""
-    return np.column_stack([_column(list(column)) for column in zip(*rows, strict=True)])
+def synthetic() -> Experiment:
+    """Draw 3,000 rows of 20 attributes; the 5 % of the rarer class matter."""
+    X, y = make_classification(3000, 20, n_informative=6, weights=[0.95], class_sep=0.5, flip_y=0.01, random_state=0)
+    return Experiment("Synthetic", X, y, 4, (1,))
 
 
-def _column(values: list[Any]) -> np.ndarray:
-    known = [value for value in values if value not in (None, "?")]
-    try:
-        codes = {value: float(value) for value in known}
-    except ValueError:
-        codes = {value: float(code) for code, value in enumerate(sorted(set(known)))}
-    return np.array([codes.get(value, MISSING) for value in values])
+def _table(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Load a table, fetched by its hash if it is not here; classes are the names of its labels."""
+    fetch_dataset(name)
+    table = load_dataset(name)
+    return table.X, np.array(table.label_names)[table.Y.argmax(axis=1)]

@@ -7,13 +7,13 @@ folds together, then averaged over draws of folds where rows are few. `--save` w
 
 import argparse
 import json
-import sys
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 from harness import RESULTS, machine, versions
-from pragma_data import DATA, Experiment, autos, hypothyroid, letters, satimage
+from pragma_data import Experiment, autos, breast_cancer, hypothyroid, letters, satimage, synthetic
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV, cross_val_predict
@@ -25,20 +25,34 @@ from metrics import pragma
 TREES = 20
 
 
-REPEATS = {"Autos": 10, "Hypothyroid": 5, "Satimage": 3}  # few rows: one draw of folds says little
+# few rows: one draw of folds says little
+REPEATS = {"Autos": 10, "Hypothyroid": 5, "Satimage": 3, "Breast cancer": 5, "Synthetic": 3}
+
+
+EXPERIMENTS = {
+    "Autos": autos,
+    "Hypothyroid": hypothyroid,
+    "Satimage": satimage,
+    "Breast cancer": breast_cancer,
+    "Synthetic": synthetic,
+    "Letters": letters,
+    "Letters, Y a vowel": partial(letters, "AEIOUY"),
+    "Letters, depth 10": partial(letters, max_depth=10),
+}
 
 
 def contenders(experiment: Experiment, seed: int) -> dict[str, Any]:
     """Make the forests to compare; the threshold of scikit-learn is for two classes only."""
     grown = {"max_features": experiment.max_features, "max_depth": experiment.max_depth, "random_state": seed}
     wanted, plain = experiment.wanted, RandomForestClassifier(TREES, **grown)
-    alike = np.ones(len(wanted["importance"]))
+    alike, one_class = np.ones(len(wanted["importance"])), {"shrinkage": None, "n_bags": 0}
     found = {
-        "forest": PragmaForestClassifier(TREES, vote_weights=alike, **grown),
+        "forest": PragmaForestClassifier(TREES, vote_weights=alike, **one_class, **grown),
         "class_weight='balanced'": RandomForestClassifier(TREES, class_weight="balanced", **grown),
-        "in-bag votes": PragmaForestClassifier(TREES, votes="in_bag", **grown, **wanted),
-        "out-of-bag votes": PragmaForestClassifier(TREES, **grown, **wanted),
-        "annealing": PragmaForestClassifier(TREES, search="annealing", **grown, **wanted),
+        "in-bag votes": PragmaForestClassifier(TREES, votes="in_bag", **one_class, **grown, **wanted),
+        "out-of-bag votes": PragmaForestClassifier(TREES, **one_class, **grown, **wanted),
+        "annealing": PragmaForestClassifier(TREES, search="annealing", **one_class, **grown, **wanted),
+        "default": PragmaForestClassifier(TREES, **grown, **wanted),
         "PragmaThreshold": PragmaThreshold(plain, random_state=seed, **wanted),
     }
     if len(alike) == 2:
@@ -74,17 +88,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--save", action="store_true", help=f"write the figures to {RESULTS}")
     parser.add_argument("--only", default="", help="run only data sets whose name contains this")
+    parser.add_argument("--contender", default="", help="run only contenders whose name contains this")
     options = parser.parse_args()
-    if not DATA.exists():
-        sys.exit(f"Skipped: needs the data files in {DATA}.")
     warnings.filterwarnings("ignore", "The least populated class")  # three cars of one class, ten folds
     figures: dict[str, dict[str, dict[str, float]]] = {}
-    for experiment in (autos(), hypothyroid(), satimage(), letters(), letters("AEIOUY"), letters(max_depth=10)):
-        if options.only not in experiment.name:
-            continue
+    for experiment in (make() for name, make in EXPERIMENTS.items() if options.only in name):
         print(f"\n{experiment.name:28} priority: recall precision | others: recall precision | right  PRAGMA")
         figures[experiment.name] = {}
         for name in contenders(experiment, 0):
+            if options.contender not in name:
+                continue
             one = figures[experiment.name][name] = mean_of(experiment, name)
             rates = [100 * one[f"{who}_{rate}"] for who in ("priority", "others") for rate in ("recall", "precision")]
             print(
@@ -96,7 +109,8 @@ def main() -> None:
         path = RESULTS / "pragma_experiment.json"
         before = json.loads(path.read_text())["results"] if path.exists() else {}
         setting = {"machine": machine(), "versions": versions(["numpy", "scikit-learn"])}
-        path.write_text(json.dumps(setting | {"results": before | figures}, indent=2) + "\n")
+        merged = {key: before.get(key, {}) | one for key, one in figures.items()}
+        path.write_text(json.dumps(setting | {"results": before | merged}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

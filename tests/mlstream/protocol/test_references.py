@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from mlstream.generators import SCENARIOS, delayed_labels, missing_labels, multiplier_stream, scenario_stream
 from mlstream.protocol.continual import evaluate
 from mlstream.protocol.learners import fresh
 from mlstream.protocol.references import reference_scores
 from mlstream.protocol.settings import Settings
+from tests.estimators.learners import Logistic
+from tests.mlstream.generators.tables import make_table
 from tests.mlstream.protocol.slow import counted, score_slowly
 from tests.mlstream.protocol.streams import VISITS, Online, Targeted, make_stream
 
@@ -79,3 +82,26 @@ def test_the_record_holds_references_and_the_scores_that_need_them():
     without = evaluate(Online(), STREAM, energy="none", seed=2)
     assert without.references is None
     assert without.R == result.R
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("label_space", ["task", "seen", "all"])
+def test_every_scenario_has_bounds_in_every_label_space(scenario, label_space):
+    rng = np.random.default_rng(0)
+    table = make_table(rng.random((200, 6)) < 0.35, rng.random((200, 3)))
+    stream = scenario_stream(table, scenario, n_tasks=2)
+    result = evaluate(Logistic(), stream, label_space=label_space, references=True, energy="none")
+    assert result.status == "done"
+    assert None not in (result.scores["acc"], result.scores["acc_joint"], result.scores["im"])
+    # Without a task that is first learnt after another one, there is no forward transfer to compare.
+    comes_later = len({int(first) for first in stream.order.argmax(axis=0)}) > 1
+    assert (result.scores["fwt_single"] is not None) == comes_later
+
+
+@pytest.mark.parametrize("label_space", ["task", "seen", "all"])
+def test_bounds_of_late_and_missing_labels_learn_them_once(label_space):
+    stream = multiplier_stream("rand", n_rows=60)
+    for perturbed in (delayed_labels(stream, delay={"y1": 9}), missing_labels(stream, rate=0.5, per="row")):
+        result = evaluate(Logistic(targeted=True), perturbed, label_space=label_space, references=True, energy="none")
+        assert None not in result.references.joint
+        assert 0.4 < result.scores["acc_joint"] <= 1

@@ -13,11 +13,14 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from mlstream.cards import StreamCard, TaskCard
 from mlstream.diagnosis import Diagnosis, LabelDiagnosis
@@ -153,7 +156,8 @@ def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
     if not console.is_terminal:
         yield _say_when_ended
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    columns = (*bar, _Speed(), TimeRemainingColumn(), TextColumn("{task.fields[worker]}", markup=False))
     with Progress(*columns, console=console) as bars:
         yield _Bars(bars)
 
@@ -177,22 +181,35 @@ def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
         yield show
 
 
+class _Speed(ProgressColumn):
+    """Rows per second of a run; the campaign itself has none."""
+
+    def render(self, task: Task) -> Text:
+        """Show the speed, once there is one."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f} rows/s" if speed and task.fields["is_run"] else "")
+
+
 class _Bars:
-    """One bar for the campaign, one for the rows of the run that is going on."""
+    """One bar for the campaign, one for the rows of each run that is going on, with the worker that runs it."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
-        self._runs = bars.add_task("runs", total=None)
-        self._rows: dict[tuple[str, str, int], TaskID] = {}
+        self._runs = bars.add_task("runs", total=None, worker="", is_run=False)
+        self._rows: dict[str, TaskID] = {}
+        self._ended: set[str] = set()
 
     def __call__(self, event: CampaignProgress) -> None:
         self._bars.update(self._runs, completed=event.n_runs_ended, total=event.n_runs)
-        run = event.stream, event.strategy, event.seed
+        run = _name(event)
         if event.state == "running":
-            if run not in self._rows:
-                self._rows[run] = self._bars.add_task(_name(event))
-            self._bars.update(self._rows[run], completed=event.n_rows_met, total=event.n_rows)
+            # Other processes are heard of late: sometimes after their run has ended.
+            if run not in self._rows and run not in self._ended:
+                self._rows[run] = self._bars.add_task(run, total=event.n_rows, worker=event.worker, is_run=True)
+            if run in self._rows:
+                self._bars.update(self._rows[run], completed=event.n_rows_met)
             return
+        self._ended.add(run)
         if run in self._rows:
             self._bars.remove_task(self._rows.pop(run))
         self._bars.console.print(_ending(event), soft_wrap=True, markup=False)
@@ -209,7 +226,9 @@ def _ending(event: CampaignProgress) -> str:
 
 
 def _name(event: CampaignProgress) -> str:
-    return f"{event.strategy} on {event.stream}, seed {event.seed}"
+    repeated = (("order", event.order_seed), ("split", event.split_seed))
+    others = "".join(f", {what} {number}" for what, number in repeated if number is not None)
+    return f"{event.strategy} on {event.stream}, seed {event.seed}{others}"
 
 
 def _seconds(result: RunResult) -> float:

@@ -1,5 +1,6 @@
 """A campaign runs each run once, records it at once, and goes on after anything."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -129,6 +130,33 @@ def test_progress_tells_rows_and_runs(tmp_path):
     rows = [report.n_rows_met for report in told if report.seed == 1]
     assert rows == sorted(rows)
     assert rows[-1] == told[-1].n_rows == 80
+
+
+def test_a_full_disk_ends_the_campaign_with_one_message_and_what_is_recorded_stays(tmp_path, monkeypatch):
+    whole = run(tmp_path / "whole", {"a": Online()}, seeds=range(3))
+    real, records = Path.write_text, []
+
+    def write_until_full(path, text, *args, **kwargs):
+        records.extend([path] if path.name.startswith(".a-seed") else [])
+        if len(records) > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(path, text, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "write_text", write_until_full)
+    with pytest.raises(OSError, match=r"No space left on device.*a-seed2.json"):
+        run(tmp_path / "full", {"a": Online()}, seeds=range(3))
+    monkeypatch.undo()
+    left = load_runs(tmp_path / "full" / "runs")
+    assert len(left) == 2
+    resumed = run(tmp_path / "full", {"a": Online()}, seeds=range(3))
+    assert resumed[:2] == left
+    assert without_measures(resumed) == without_measures(whole)
+
+
+def test_a_folder_that_cannot_be_written_is_one_message(tmp_path):
+    (tmp_path / "runs").touch()
+    with pytest.raises(OSError, match="runs"):
+        run(tmp_path, {"a": Online()})
 
 
 @pytest.mark.slow

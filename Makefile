@@ -1,4 +1,4 @@
-# The verbs: demo, test, lint, docs, bench, clean. Each installs what it needs into .venv.
+# The verbs: demo, test, lint, docs, bench, fuzz, clean. Each installs what it needs into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +9,7 @@ SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test lint docs bench clean check
+.PHONY: demo test lint docs bench fuzz clean check
 
 demo: .venv/demo.stamp
 	rm -rf demo
@@ -39,6 +39,12 @@ docs: .venv/docs.stamp
 bench: .venv/bench.stamp
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
+# A minute a reader; longer by hand: python -m tests.fuzz.run arff -max_total_time=3600
+fuzz: .venv/fuzz.stamp
+	for reader in arff csv libsvm parquet xml npz packed card; do \
+		$(BIN)/python -m tests.fuzz.run $$reader -max_total_time=60 -verbosity=0 || exit 1; \
+	done
+
 clean:
 	rm -rf .venv build demo docs/_build docs/auto_examples docs/api/generated *.egg-info
 
@@ -59,4 +65,8 @@ clean:
 
 .venv/bench.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable '.[bench,torch]'
+	touch $@
+
+.venv/fuzz.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable '.[test,tables,fuzz]'
 	touch $@

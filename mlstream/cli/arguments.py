@@ -17,7 +17,7 @@ Number = TypeVar("Number", int, float)
 
 StreamPath = Annotated[Path, typer.Argument(help="A stream: .npz, .arff, .csv, .parquet, or a published folder.")]
 SourceName = Annotated[str, typer.Argument(help="A name that `mlstream datasets` lists, or the path of an ARFF file.")]
-OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .arff.gz, .csv or .parquet.")]
+OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
 Seed = Annotated[int, typer.Option(min=0, help="Source of everything random.")]
 LabelColumns = Annotated[
     str | None,

@@ -1,0 +1,50 @@
+"""What a fuzzer starts from: small good files of every format."""
+
+import bz2
+import gzip
+import lzma
+import tempfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from mlstream.formats.mulan import format_labels
+from mlstream.formats.npz import save_npz
+from tests.mlstream.formats.test_arff_reader import DIALECTS
+from tests.mlstream.streams import Shape, make_stream
+
+
+def seeds(name: str) -> list[bytes]:
+    """Make the seeds of a target."""
+    return _MAKERS[name]()
+
+
+def _npz() -> list[bytes]:
+    contents, path = [], Path(tempfile.mkdtemp()) / "x.npz"
+    for shape in (Shape(), Shape(sparse=True), Shape(by_row=True)):
+        save_npz(make_stream(shape), path)
+        contents.append(path.read_bytes())
+    return contents
+
+
+def _parquet() -> list[bytes]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    sink = BytesIO()
+    parquet.write_table(pa.table({"a": np.arange(3.0), "y": [0, 1, 0]}), sink)
+    return [sink.getvalue()]
+
+
+_MAKERS: dict[str, Callable[[], list[bytes]]] = {
+    "arff": lambda: [text.encode() for text, _ in DIALECTS.values()],
+    "csv": lambda: [b"a,y\n1,0\n2.5e3,1\n", b'"a,b","c""d"\r\n1,0\r\n'],
+    "libsvm": lambda: [b"1,3 1:0.5 4:-2e3\n 2:1\n"],
+    "parquet": _parquet,
+    "xml": lambda: [format_labels("abc", {"c": "a"}).encode()],
+    "npz": _npz,
+    "packed": lambda: [pack(b"some text " * 9) for pack in (gzip.compress, bz2.compress, lzma.compress)],
+    "card": lambda: [make_stream().card.model_dump_json().encode()],
+}

@@ -1,0 +1,134 @@
+"""What a fuzzer throws bytes at: each target reads them as one format, and lets no other error through than its own.
+
+Where there are two ways to read, both must give the same.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mlstream.cards import parse_card
+from mlstream.formats.arff_blocks import BlockReader
+from mlstream.formats.arff_header import parse_header
+from mlstream.formats.arff_reader import parse_arff
+from mlstream.formats.content import FormatError, UnpackedFile
+from mlstream.formats.csv_reader import parse_csv
+from mlstream.formats.libsvm import read_libsvm
+from mlstream.formats.lines import Lines
+from mlstream.formats.mulan import read_labels
+from mlstream.formats.npz import load_npz
+from mlstream.formats.table import gather
+
+PATH = Path("x")
+FOLDER = Path(tempfile.mkdtemp(prefix="fuzz"))
+
+
+def read_arff(content: bytes) -> None:
+    """Read ARFF, by compiled loops and with care."""
+    outcomes = [_outcome(content, is_short=is_short) for is_short in (True, False)]
+    assert outcomes[0] == outcomes[1], outcomes
+    try:
+        table = parse_arff(content, PATH)
+    except FormatError:
+        return
+    assert table.cells.shape == (len(table.lines), len(table.columns))
+
+
+def read_csv(content: bytes) -> None:
+    """Read CSV."""
+    _read(lambda: parse_csv(content, PATH))
+
+
+def read_svm(content: bytes) -> None:
+    """Read LIBSVM."""
+    _read(lambda: read_libsvm(content, PATH))
+
+
+def read_parquet(content: bytes) -> None:
+    """Read Parquet."""
+    from mlstream.formats.parquet import read_parquet as read
+
+    _read(lambda: gather(read(BytesIO(content), PATH)))
+
+
+def read_xml(content: bytes) -> None:
+    """Read MULAN's label file."""
+    _read_file("x.xml", content, read_labels)
+
+
+def read_npz(content: bytes) -> None:
+    """Read a stream, whole and mapped."""
+    for mmap in (False, True):
+        _read_file("x.npz", content, lambda path, mmap=mmap: load_npz(path, mmap=mmap))
+
+
+def read_packed(content: bytes) -> None:
+    """Unpack."""
+    for suffix in (".gz", ".bz2", ".xz"):
+        _read_file(f"x{suffix}", content, _unpack)
+
+
+def read_card(content: bytes) -> None:
+    """Read a card."""
+    _read(lambda: parse_card(content, "the card"), "the card must hold")
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "arff": read_arff,
+    "csv": read_csv,
+    "libsvm": read_svm,
+    "parquet": read_parquet,
+    "xml": read_xml,
+    "npz": read_npz,
+    "packed": read_packed,
+    "card": read_card,
+}
+
+
+def _read(read: Callable[[], Any], start: str = "") -> None:
+    message = start
+    try:
+        read()
+    except FormatError as error:
+        message = str(error)
+    except ValueError as error:
+        # Cards have no error of their own.
+        if not start:
+            raise
+        message = str(error)
+    assert message.startswith(start)
+    assert "\n" not in message
+
+
+def _read_file(name: str, content: bytes, read: Callable[[Path], Any]) -> None:
+    path = FOLDER / name
+    path.write_bytes(content)
+    _read(lambda: read(path))
+
+
+def _unpack(path: Path) -> None:
+    with UnpackedFile(path) as file:
+        while file.read(2**16):
+            pass
+
+
+def _outcome(content: bytes, *, is_short: bool) -> Any:
+    lines = Lines(BytesIO(content), PATH)
+    try:
+        header = parse_header(lines.head(), PATH)
+        lines.is_short = is_short
+        reader, line, found = BlockReader(header.columns, lines), header.n_lines + 1, []
+        for block in lines.blocks():
+            rows = reader.read(block, line)
+            line = rows.next_line
+            cells = rows.cells.toarray() if sparse.issparse(rows.cells) else rows.cells
+            found.append((np.asarray(cells).tobytes(), rows.lines.tolist()))
+    except FormatError as error:
+        return str(error)
+    return json.dumps([line for _, line in found]), [cells for cells, _ in found]

@@ -1,0 +1,21 @@
+"""The targets of the fuzzer accept good files, spoilt ones, and nothing; a minute of fuzzing is `make fuzz`."""
+
+import numpy as np
+import pytest
+
+from tests.fuzz.seeds import seeds
+from tests.fuzz.targets import TARGETS
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_good_and_spoilt_files_are_read_or_refused(name: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
+    rng = np.random.default_rng(0)
+    TARGETS[name](b"")
+    for content in seeds(name):
+        TARGETS[name](content)
+        for _ in range(20):
+            spoilt = bytearray(content)
+            spoilt[rng.integers(len(spoilt))] = rng.integers(256)
+            TARGETS[name](bytes(spoilt[: rng.integers(1, len(spoilt) + 1)]))

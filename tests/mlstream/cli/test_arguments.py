@@ -1,0 +1,69 @@
+"""What is typed is read as it is meant, or refused with the option's name."""
+
+import json
+
+import pytest
+
+from mlstream.cli.arguments import (
+    parse_integers,
+    parse_label_lists,
+    parse_labels,
+    parse_numbers_by_name,
+    parse_order,
+    parse_visits,
+    read_hierarchy,
+    read_lists,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"), [(None, None), ("14", 14), ("-14", -14), ("a,b", ["a", "b"]), ("x.xml", "x.xml")]
+)
+def test_labels_are_a_number_names_or_a_file(text, labels):
+    assert parse_labels(text) == labels
+
+
+@pytest.mark.parametrize(("text", "order"), [(None, None), ("random", "random"), ("1,0", [1, 0])])
+def test_an_order_is_a_name_or_numbers(text, order):
+    assert parse_order(text) == order
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"), [(None, None), ("1", [0.75]), ("3", [0.25] * 3), ("0.5,0.25", [0.5, 0.25]), ("0.5", [0.5])]
+)
+def test_visits_are_a_number_or_shares(text, shares):
+    found = parse_visits(text, 0.25)
+    assert found is None if shares is None else list(found) == pytest.approx(shares)
+
+
+def test_lists_of_labels_are_split_twice():
+    assert parse_label_lists("a,b; c") == [["a", "b"], ["c"]]
+    assert parse_label_lists(None) is None
+
+
+def test_numbers_by_name_may_have_names_with_equals_signs():
+    assert parse_numbers_by_name("a=1,b=c=2", "--delay", int) == {"a": 1, "b=c": 2}
+    assert parse_numbers_by_name("a=0.5", "--keep", float) == {"a": 0.5}
+
+
+def test_hierarchies_and_lists_are_read_from_files(tmp_path):
+    path = tmp_path / "names.json"
+    path.write_text(json.dumps({"b": "a"}))
+    assert read_hierarchy(str(path)) == {"b": "a"}
+    assert (read_hierarchy("names"), read_hierarchy(None)) == ("names", None)
+    path.write_text(json.dumps([["a"], ["b"]]))
+    assert read_lists(path) == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda: parse_integers("1,two", "--order"), "--order must be whole numbers split by commas. Got '1,two'"),
+        (lambda: parse_visits("x", 0.3), "--visits must be a number of visits, or shares"),
+        (lambda: parse_numbers_by_name("a=x", "--delay", int), "--delay must be numbers by name, such as a=1,b=2"),
+        (lambda: parse_numbers_by_name("=1", "--delay", int), "--delay must be numbers by name"),
+    ],
+)
+def test_nonsense_is_refused_with_the_name_of_the_option(read, message):
+    with pytest.raises(ValueError, match=message):
+        read()

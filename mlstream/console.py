@@ -26,6 +26,7 @@ from mlstream.cards import StreamCard, TaskCard
 from mlstream.diagnosis import Diagnosis, LabelDiagnosis
 from mlstream.generators import Suggestion
 from mlstream.protocol.campaign import CampaignProgress
+from mlstream.protocol.costs import wall_time_s
 from mlstream.protocol.results import RunResult
 from mlstream.registry import DatasetEntry
 from mlstream.task_distances import Distances
@@ -232,7 +233,7 @@ def _name(event: CampaignProgress) -> str:
 
 
 def _seconds(result: RunResult) -> float:
-    return sum(phase.wall_time_s for phase in result.resources.phases.values()) if result.resources else 0.0
+    return wall_time_s(result) or 0.0
 
 
 def _format(score: float | None) -> str:

@@ -18,6 +18,7 @@ from mlstream.protocol.figures import curve_chart, label_chart, schedule_chart
 from mlstream.protocol.groups import Group
 from mlstream.protocol.headings import heading
 from mlstream.protocol.pareto import cost_charts
+from mlstream.protocol.portrait import strategy_table, trial_table
 from mlstream.protocol.ranking import friedman_table, pair_chart, pair_table, rank_chart, rank_table
 from mlstream.protocol.results import RunResult
 from mlstream.protocol.tables import Table, overview_table, score_table
@@ -58,6 +59,15 @@ class StreamPart:
     marks: str
     undefined: list[tuple[str, str]]
     notices: list[str]
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """One strategy over all streams."""
+
+    name: str
+    table: Table
+    trials: Table | None
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,10 @@ def describe(
         "streams": [
             _describe_stream(f"stream-{place}", cards[name], groups)
             for place, (name, groups) in enumerate(streams.items(), 1)
+        ],
+        "strategies": [
+            Portrait(name, strategy_table(streams, name), trial_table(streams, name))
+            for name in dict.fromkeys(run.strategy for run in runs)
         ],
         "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
         "estimators": _estimators(runs),

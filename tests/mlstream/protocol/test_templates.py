@@ -240,6 +240,7 @@ def test_several_streams_have_an_overview_and_all_their_charts_in_the_end(browse
         "statistics",
         "stream-1",
         "stream-2",
+        "strategies",
         "methods",
     ]
     assert browser.run("document.querySelectorAll('.plot').length") == 2 + 2 * 17

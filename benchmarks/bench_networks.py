@@ -3,9 +3,16 @@
 Asked for, on Yeast (d = 103, l = 14), synthetic_rand (d = l = 4) and Slashdot (d = 1079, sparse): the ratios that a
 prototype reached, and ten times lean PyTorch for one call per row. Both learn the same rows from the same weights;
 answers are compared where float32 replay does not make a network chaotic.
+
+What bounds a row is printed after the ratios: Adam must read gradient, moments and weights and write the last three,
+with a square root and a division for each weight; its loop alone, over as many weights, is the least that a step can
+take. What is more is the way forward and back: products with the weights, which mini-batches spend most of their time
+on. Both figures are set beside what the machine does at best, in a copy that stays in its caches and in a matrix
+product.
 """
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +20,10 @@ from typing import Any
 import numpy as np
 import torch
 from harness import Contest, main
+from numba import njit
 from scipy import sparse
 
+from estimators._kernels.adam import adam, make_constants
 from estimators.strategies import make_strategy
 from mlstream import load_dataset
 
@@ -115,6 +124,54 @@ def contests() -> list[Contest]:
     return held
 
 
+@njit
+def adam_alone(w: Any, m: Any, v: Any, g: Any, constants: Any, n_steps: int) -> None:
+    """Take steps with one and the same gradient."""
+    for _ in range(n_steps):
+        adam(w, m, v, g, constants, 0, w.size)
+
+
+def best(call: Callable[[], Any], repeats: int = 5) -> float:
+    """Return the least time of some calls, after one that compiles."""
+    times = []
+    for _ in range(repeats + 1):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times[1:])
+
+
+def print_machine() -> None:
+    """Print what the machine does at best, on one core."""
+    a, b = np.ones((512, 512), np.float32), np.ones((512, 512), np.float32)
+    few, same = np.ones(20_000, np.float32), np.ones(20_000, np.float32)
+    copying = best(lambda: [np.copyto(few, same) for _ in range(1000)])
+    flops = 2 * 512**3 / best(lambda: a @ b) / 1e9
+    print(f"machine: {flops:.0f} GFLOP/s in a product of matrices, {160_000_000 / copying / 1e9:.0f} GB/s in a copy")
+
+
+def print_bounds() -> None:
+    """Print, for each strategy on dense rows, what a row takes and the least it could."""
+    data = tables()
+    for table, name in ((one, name) for one in ("Yeast", "synthetic_rand") for name in DEMANDS[one]):
+        if table in data:
+            X, Y = (part[: N_ROWS[name]] for part in data[table])
+            X = X.astype(np.float32)
+            row_s = best(compiled(name, X, Y, mask_of(Y))) / len(X)
+            learner = make_strategy(name).set_params(random_state=0).fit(X, Y)
+            steps, n, constants = learner.n_steps_ / len(X), learner.state_["w"].size, make_constants(np.float32)
+            parts = [np.full(n, 1e-3, np.float32) for _ in range(4)]
+            step_s = best(lambda w=parts, c=constants: adam_alone(*w, c, 1000)) / 1000
+            together = 11 if "mini" in name else 1
+            rate = (4 * n * together + 12 * n) * steps / row_s / 1e9
+            print(
+                f"{table} {name}: {row_s * 1e6:.2f} us a row, {steps:.1f} steps on {n} weights; Adam alone "
+                f"{step_s * steps / row_s:.0%} of it; {rate:.1f} GFLOP/s, {40 * n * steps / row_s / 1e9:.0f} GB/s"
+            )
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     main("Online networks", contests(), ("numba", "numpy", "torch", "scikit-learn"), repeats=5)
+    print_machine()
+    print_bounds()

@@ -1,6 +1,7 @@
 """What a network has learnt, as arrays by name; drawn, copied, and brought up to date."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -10,11 +11,12 @@ from numpy.random import RandomState
 
 from estimators._kernels.adam import make_constants
 from estimators._kernels.lazy_adam import make_lazy, refresh_all
-from estimators._kernels.state import LAZY, RATE, STEPS, Batch, Network, Rows
+from estimators._kernels.state import DENSE, LAZY, RATE, STEPS, Batch, Network, Rows
 
 State = dict[str, npt.NDArray[Any]]
 # products of gradients under this can be squared
 LIMIT = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}
+_DENSE = np.empty(0, np.int64), np.empty(0, np.int32)  # dense rows have all features: none is looked up
 
 
 def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomState, *, freeze: bool) -> State:
@@ -46,19 +48,23 @@ def as_network(state: State, options: npt.NDArray[np.int64], rate: float) -> Net
 
 def make_batch(net: Network, rows: Rows, store: Rows, n_rows: int) -> Batch:
     """Make room for so many rows in a step, of the chunk or of a store."""
-    sizes, kind = net.sizes, net.w.dtype
-    longest = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
-    n_units = int(sizes[1:].sum())
-    return Batch(
-        np.empty(n_rows * longest, kind),
-        np.arange(n_rows * longest, dtype=np.int32) % np.int32(longest),
-        np.empty(n_rows, np.int64),
-        np.empty(n_rows * n_units, kind),
-        np.empty(n_rows * n_units, kind),
-        np.empty(n_rows * int(sizes[-1]), kind),
-        np.zeros(sizes[0], np.int64),
-        np.empty(sizes[0], np.int32),
-    )
+    (n_features, *widths), kind = net.sizes.tolist(), net.w.dtype
+    if net.options[DENSE]:
+        longest, seen = n_features, _DENSE
+        indices = _all_features(n_features, n_rows)
+    else:
+        longest = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
+        indices = np.empty(n_rows * longest, np.int32)
+        seen = np.zeros(n_features, np.int64), np.empty(n_features, np.int32)
+    values, shares = np.empty(n_rows * longest, kind), np.empty(n_rows * widths[-1], kind)
+    units, deltas = np.empty((2, n_rows * sum(widths)), kind)
+    return Batch(values, indices, np.empty(n_rows, np.int64), units, deltas, shares, *seen)
+
+
+@lru_cache(maxsize=16)
+def _all_features(n_features: int, n_rows: int) -> npt.NDArray[np.int32]:
+    """Return the places of dense rows' features; nobody writes there."""
+    return np.tile(np.arange(n_features, dtype=np.int32), n_rows)
 
 
 def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = None) -> State:

@@ -19,6 +19,7 @@ from estimators.pipeline import StreamPipeline
 from estimators.pragma import PragmaForestClassifier
 from estimators.pragma_stream_forest import PragmaStreamForestClassifier
 from estimators.pragma_threshold import PragmaThreshold
+from estimators.pragma_tree import PragmaTreeClassifier
 from estimators.replay import FIFOMemory, ReservoirMemory
 from estimators.replay_classifier import ReplayClassifier
 from estimators.ridge import StreamRidgeClassifier
@@ -43,6 +44,7 @@ __all__ = [
     "PragmaForestClassifier",
     "PragmaStreamForestClassifier",
     "PragmaThreshold",
+    "PragmaTreeClassifier",
     "PriorLabelsClassifier",
     "ReplayClassifier",
     "ReservoirMemory",

@@ -1,0 +1,194 @@
+"""Growing a decision tree from a table: exact splits by sorting, with the criterion that a number names."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from estimators._kernels.randomness import JIT, draw_subset
+
+Array = npt.NDArray[Any]
+
+GINI, ENTROPY, PRAGMA = 0, 1, 2
+# values of a feature that are nearer than this are not told apart, as in scikit-learn
+SAME = np.float32(1e-7)
+# what rounding may make of an impurity that is zero
+TINY = 1e-12
+
+
+class Growth(NamedTuple):
+    """How to grow: the criterion, wishes of each class (for PRAGMA), and where to stop."""
+
+    criterion: int
+    share: Array
+    alpha: Array
+    beta: Array
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    max_features: int
+
+
+class Nodes(NamedTuple):
+    """Nodes of a tree in the order of a descent to the left first; a leaf has feature -1."""
+
+    feature: Array
+    threshold: Array
+    left: Array
+    right: Array
+    counts: Array
+
+
+@njit(**JIT)
+def grow_tree(X: Array, y: Array, growth: Growth, state: int) -> Nodes:
+    """Grow a tree from rows of float32 and positions of classes."""
+    n, n_classes = len(y), len(growth.share)
+    feature, threshold = np.full(2 * n, -1, np.int64), np.zeros(2 * n)
+    left, right = np.full(2 * n, -1, np.int64), np.full(2 * n, -1, np.int64)
+    counts = np.zeros((2 * n, n_classes), np.int64)
+    rows, spare = np.arange(n), np.empty(n, np.int64)
+    # what waits: begin and end of its rows, its depth, its parent, whether it is on the right
+    waiting, n_nodes = [(0, n, 0, -1, False)], 0
+    while waiting:
+        begin, end, depth, parent, on_right = waiting.pop()
+        node, n_nodes = n_nodes, n_nodes + 1
+        if parent >= 0 and on_right:
+            right[parent] = node
+        elif parent >= 0:
+            left[parent] = node
+        for i in rows[begin:end]:
+            counts[node, y[i]] += 1
+        if _must_stop(counts[node], depth, growth):
+            continue
+        state, best, value = _best_split(X, y, rows[begin:end], counts[node], growth, state)
+        if best < 0:
+            continue
+        feature[node], threshold[node] = best, value
+        middle = _part(X, rows, spare, begin, end, best, value)
+        waiting.append((middle, end, depth + 1, node, True))
+        waiting.append((begin, middle, depth + 1, node, False))
+    return Nodes(feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes], counts[:n_nodes])
+
+
+@njit(**JIT)
+def find_leaves(X: Array, nodes: Nodes) -> Array:
+    """Return the leaf that each row falls into."""
+    feature, threshold, left, right = nodes.feature, nodes.threshold, nodes.left, nodes.right
+    leaves = np.zeros(len(X), np.int64)
+    for i in range(len(X)):
+        at = 0
+        while feature[at] >= 0:
+            at = left[at] if X[i, feature[at]] <= threshold[at] else right[at]
+        leaves[i] = at
+    return leaves
+
+
+@njit(**JIT)
+def _must_stop(counts: Array, depth: int, growth: Growth) -> bool:
+    n = counts.sum()
+    few = n < growth.min_samples_split or n < 2 * growth.min_samples_leaf
+    return few or depth >= growth.max_depth or counts.max() == n
+
+
+@njit(**JIT)
+def _part(X: Array, rows: Array, spare: Array, begin: int, end: int, feature: int, threshold: float) -> int:
+    """Move rows of the left side to the front, all in their order; return where the right side begins."""
+    middle, n_right = begin, 0
+    for at in range(begin, end):
+        i = rows[at]
+        if X[i, feature] <= threshold:
+            rows[middle] = i
+            middle += 1
+        else:
+            spare[n_right] = i
+            n_right += 1
+    rows[middle:end] = spare[:n_right]
+    return middle
+
+
+@njit(**JIT)
+def _best_split(X: Array, y: Array, rows: Array, counts: Array, growth: Growth, state: int) -> tuple[int, int, float]:
+    """Find the best of some features and its threshold; where the drawn ones are constant, go on to all others."""
+    drawn = np.empty(min(growth.max_features, X.shape[1]), np.int64)
+    state = draw_subset(state, X.shape[1], drawn)
+    feature, threshold, lowest = -1, 0.0, np.inf
+    for f in drawn:
+        value, where = _best_threshold(X[rows, f], y[rows], counts, growth)
+        if value < lowest - TINY:
+            feature, threshold, lowest = f, where, value
+    if feature < 0 and len(drawn) < X.shape[1]:
+        for f in range(X.shape[1]):
+            value, where = _best_threshold(X[rows, f], y[rows], counts, growth)
+            if value < np.inf:
+                return state, f, where
+    return state, feature, threshold
+
+
+@njit(**JIT)
+def _best_threshold(values: Array, y: Array, counts: Array, growth: Growth) -> tuple[float, float]:
+    order = np.argsort(values)
+    lefts, rights = np.zeros(len(counts), np.int64), counts.copy()
+    lowest, threshold, n = np.inf, 0.0, len(values)
+    for k in range(n - 1):
+        c = y[order[k]]
+        lefts[c] += 1
+        rights[c] -= 1
+        low, high = values[order[k]], values[order[k + 1]]
+        if high <= low + SAME or k + 1 < growth.min_samples_leaf or n - k - 1 < growth.min_samples_leaf:
+            continue
+        loss = _loss(lefts, rights, k + 1, n - k - 1, growth)
+        if loss < lowest - TINY:
+            lowest = loss
+            middle = np.float64(low) / 2.0 + np.float64(high) / 2.0
+            threshold = np.float64(low) if middle == high or not np.isfinite(middle) else middle
+    return lowest, threshold
+
+
+@njit(**JIT)
+def _loss(lefts: Array, rights: Array, n_left: int, n_right: int, growth: Growth) -> float:
+    """Return what is to be low: the mean impurity of two sides, or their expected PRAGMA."""
+    if growth.criterion == PRAGMA:
+        return _expected_pragma(lefts, rights, growth)
+    entropy, n = growth.criterion == ENTROPY, n_left + n_right
+    return (n_left * _impurity(lefts, n_left, entropy) + n_right * _impurity(rights, n_right, entropy)) / n
+
+
+@njit(**JIT)
+def _impurity(counts: Array, n: int, entropy: bool) -> float:
+    total = 0.0
+    for count in counts:
+        p = count / n
+        if entropy:
+            total -= p * math.log2(p) if p > 0.0 else 0.0
+        else:
+            total += p * (1.0 - p)
+    return total
+
+
+@njit(**JIT)
+def _expected_pragma(lefts: Array, rights: Array, growth: Growth) -> float:
+    """Return PRAGMA of the rows of both sides if each gives classes at random, as often as their rows count there.
+
+    A row counts by the importance of its class over the rows that the class has on both sides.
+    """
+    share, total, whole = growth.share, 0.0, 0.0
+    mass_left, mass_right, n_left, n_right = 0.0, 0.0, 0.0, 0.0
+    for c in range(len(lefts)):
+        n = lefts[c] + rights[c]
+        n_left += lefts[c]
+        n_right += rights[c]
+        if n > 0:
+            mass_left += share[c] * lefts[c] / n
+            mass_right += share[c] * rights[c] / n
+    for c in range(len(lefts)):
+        n = lefts[c] + rights[c]
+        if n == 0:
+            continue
+        p_left, p_right = share[c] * lefts[c] / n / mass_left, share[c] * rights[c] / n / mass_right
+        hits = lefts[c] * p_left + rights[c] * p_right
+        precision = hits / (n_left * p_left + n_right * p_right)
+        total += share[c] * (1.0 + growth.alpha[c] * hits / n + growth.beta[c] * precision)
+        whole += share[c]
+    return total / whole

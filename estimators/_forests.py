@@ -1,7 +1,9 @@
 """Compiled adaptive random forests for estimators: rows in blocks, members in groups, a thread for each group."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +30,13 @@ def codes_of(Y: Array, mask: npt.NDArray[np.bool_] | None) -> Array:
     if mask is not None:
         codes[~mask] = SKIP
     return codes
+
+
+def run(tasks: Sequence[Callable[[], Any]], pool: ThreadPoolExecutor | None) -> list[Any]:
+    """Run tasks, in the threads of a pool if there is one, and return what they return."""
+    if pool is None:
+        return [task() for task in tasks]
+    return [done.result() for done in [pool.submit(task) for task in tasks]]
 
 
 class ForestBank:
@@ -96,13 +105,14 @@ class ForestBank:
         summed = np.empty((X.shape[0], self.n_targets, self.n_classes))
         n_members = self.n_targets * self.n_models
         n_threads = len(self.groups) if X.shape[0] * n_members >= STEPS_PER_THREAD * len(self.groups) else 1
-        with ThreadPoolExecutor(n_threads) as pool:
+        # with one thread, a pool would cost more than a row
+        with nullcontext() if n_threads == 1 else ThreadPoolExecutor(n_threads) as pool:
             for start in range(0, X.shape[0], BLOCK):
                 rows = slice(start, min(start + BLOCK, X.shape[0]))
                 block = dense(X[rows])
                 parts = [np.empty((len(block), group.stop - group.start, self.n_classes)) for group in self.groups]
-                for done in [pool.submit(work, g, rows, block, parts[g]) for g in range(len(self.groups))]:
-                    done.result()
+                tasks = [partial(work, g, rows, block, part) for g, part in enumerate(parts)]
+                run(tasks, pool)
                 summed[rows] = self._sum(np.concatenate(parts, axis=1))
         return summed
 

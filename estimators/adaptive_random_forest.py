@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from estimators._forests import ForestBank, codes_of
 from estimators._gate import Features
 from estimators._kernels.forest import Habits
+from estimators._shared_forests import SharedForest
 from estimators.base import Mask, StreamClassifier
 from estimators.tree import HoeffdingTreeClassifier
 
@@ -43,6 +44,10 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     max_bytes : int, default=104857600
         Memory of all trees together, shared out alike among them, those in the background included; see
         `HoeffdingTreeClassifier`.
+    multilabel : {'binary', 'native'}, default='binary'
+        'binary': a forest for each label. 'native': one forest of trees that know all labels in every leaf, as in
+        `MultiLabelHoeffdingTreeClassifier`; they share structure, rows and detectors, and each draws its `max_features`
+        once, not in every leaf, so that 0.6 suits it better than 'sqrt'. Classes have one forest in any case.
     targeted : bool, default=False
         Whether the learner uses the task: labels outside ``label_mask`` learn nothing from the row. Otherwise they
         learn zeros.
@@ -53,10 +58,10 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
 
     Attributes
     ----------
-    forest_ : ForestBank
+    forest_ : ForestBank or SharedForest
         The members, in flat arrays.
     n_warnings_, n_drifts_ : ndarray of int of shape (n_labels, n_models) or (1, n_models)
-        How often each member was warned, and replaced.
+        How often each member was warned, and replaced; one row for classes, and where labels share members.
     classes_ : ndarray, or list of ndarray
         The classes; for labels, ``array([0, 1])`` each.
 
@@ -74,6 +79,10 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
 
     A row costs O(n_labels x n_models x max_features), whatever the number of features, beside the tests of splits once
     in `grace_period` rows of a leaf. Sparse rows are made dense by blocks of 256.
+
+    A member that knows all labels watches the share of labels that it gets wrong in a row, and is heard with the share
+    that it got right. That features are drawn once a tree follows the streaming random patches of Gomes, Read and Bifet
+    (ICDM 2019).
 
     References
     ----------
@@ -111,6 +120,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         tau: float = 0.05,
         max_depth: int | None = None,
         max_bytes: int = 100 * 2**20,
+        multilabel: Literal["binary", "native"] = "binary",
         targeted: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -125,6 +135,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         self.tau = tau
         self.max_depth = max_depth
         self.max_bytes = max_bytes
+        self.multilabel = multilabel
         self.targeted = targeted
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -149,7 +160,9 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         """Size of the arrays."""
         return self.forest_.size_bytes
 
-    def plant(self, n_targets: int, n_classes: int, n_features: int, random_state: Any) -> ForestBank:
+    def plant(
+        self, n_targets: int, n_classes: int, n_features: int, random_state: Any, *, shared: bool
+    ) -> ForestBank | SharedForest:
         """Make a forest for each target that knows nothing, after checking the parameters.
 
         Parameters
@@ -158,24 +171,30 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
             Sizes; every target has the same classes.
         random_state : int, RandomState instance or None
             Gives each member its seeds.
+        shared : bool
+            Whether the targets are labels that one forest may know together.
 
         Returns
         -------
-        ForestBank
+        ForestBank or SharedForest
             The forests.
         """
-        return ForestBank(
-            (n_targets, _whole(self.n_models, "n_models"), n_features, n_classes),
-            _width(self.max_features, n_features),
-            self._habits(2 * n_targets * self.n_models),
-            check_random_state(random_state),
-            n_groups=joblib.effective_n_jobs(self.n_jobs),
-        )
+        if self.multilabel not in ("binary", "native"):
+            raise ValueError(f"multilabel must be 'binary' or 'native'. Got {self.multilabel!r} instead.")
+        n_models, width = _whole(self.n_models, "n_models"), _width(self.max_features, n_features)
+        rng, n_jobs = check_random_state(random_state), joblib.effective_n_jobs(self.n_jobs)
+        if shared and self.multilabel == "native":
+            habits = self._habits(2 * n_models)
+            return SharedForest((n_targets, n_models, n_features), width, habits, rng, n_threads=n_jobs)
+        habits = self._habits(2 * n_targets * n_models)
+        return ForestBank((n_targets, n_models, n_features, n_classes), width, habits, rng, n_groups=n_jobs)
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
         n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
-        self.forest_ = self.plant(n_targets, n_classes, self.n_features_in_, self.random_state)
+        self.forest_ = self.plant(
+            n_targets, n_classes, self.n_features_in_, self.random_state, shared=self._target_.multilabel
+        )
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         self.forest_.learn(X, codes_of(Y, mask), weight)

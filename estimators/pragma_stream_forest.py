@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from estimators._forests import ForestBank, codes_of
 from estimators._gate import Features
+from estimators._shared_forests import SharedForest
 from estimators._targets import ClassTarget
 from estimators._vote_search import Effort, Search
 from estimators._vote_weights import Scales, shares
@@ -48,7 +49,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
 
     Attributes
     ----------
-    forest_ : ForestBank
+    forest_ : ForestBank or SharedForest
         The members, in flat arrays.
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
         Weights of votes: of each class, their product being 1, or of a label against its absence.
@@ -167,12 +168,12 @@ class PragmaStreamForestClassifier(StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def _plant(self, n_targets: int, n_classes: int, rng: np.random.RandomState) -> ForestBank:
+    def _plant(self, n_targets: int, n_classes: int, rng: np.random.RandomState) -> ForestBank | SharedForest:
         if not isinstance(self.forest, AdaptiveRandomForestClassifier | None):
             raise TypeError(f"forest must be an AdaptiveRandomForestClassifier or None. Got {self.forest!r} instead.")
         forest = AdaptiveRandomForestClassifier() if self.forest is None else clone(self.forest)
         seed = rng if forest.random_state is None else forest.random_state
-        return forest.plant(n_targets, n_classes, self.n_features_in_, seed)
+        return forest.plant(n_targets, n_classes, self.n_features_in_, seed, shared=self._target_.multilabel)
 
     def _vote_then_learn(self, X: Features, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Let the forest vote and learn up to where the next search is due, search, and go on."""
@@ -219,7 +220,8 @@ class PragmaStreamForestClassifier(StreamClassifier):
         return 2 * len(counted.codes) >= min(self.period, self.window)
 
     def _drifts(self) -> Array:
-        return np.asarray(self.forest_.members["n_drifts"].sum(axis=1))
+        replaced = self.forest_.members["n_drifts"].sum(axis=1)
+        return np.broadcast_to(replaced, self.window_.codes.shape[1]).copy()
 
     def _scales(self) -> Scales:
         target = self._target_

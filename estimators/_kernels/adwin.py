@@ -78,6 +78,15 @@ def changes(windows: Windows, d: int, value: float, delta: float) -> bool:
     return True
 
 
+@njit(**JIT)
+def any_changes(windows: Windows, d: int, values: Array, delta: float) -> bool:
+    """Put numbers into a window, and tell whether the mean has changed at any of them."""
+    changed = False
+    for value in values:
+        changed |= changes(windows, d, value, delta)
+    return changed
+
+
 @njit(**HOT)
 def _insert(windows: Windows, d: int, value: float) -> None:
     """Add a bucket of one number; of a full level, the two oldest buckets become one of the next level."""

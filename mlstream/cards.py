@@ -266,4 +266,5 @@ def parse_card(content: bytes, where: str) -> StreamCard:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "content"
-        raise ValueError(f"{where} must hold a StreamCard of this version. Got {field}: {first['msg']}.") from None
+        got = " ".join(f"{field}: {first['msg']}".split())
+        raise ValueError(f"{where} must hold a StreamCard of this version. Got {got}.") from None

@@ -19,7 +19,7 @@ Indices: TypeAlias = npt.NDArray[np.int32]
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-_FIRST_ROW = re.compile(rb"^[ \t]*([^%\s])", re.MULTILINE)
+_FIRST_ROW = re.compile(rb"^[ \t]*+([^%\s])", re.MULTILINE)
 
 
 class Rows(NamedTuple):
@@ -65,8 +65,7 @@ class BlockReader:
 
     def read(self, block: bytes, first_line: int) -> Rows:
         """Read whole lines, the first of which has a given number."""
-        first = _FIRST_ROW.search(block)
-        if first and first.group(1) == b"{":
+        if _starts_sparse(block):
             return self._read_sparse(block, first_line)
         try:
             return self._read_dense(block, first_line)
@@ -159,3 +158,10 @@ class BlockReader:
         values = np.repeat([self._defaults[index] for index in self._shifted], n_absent)
         places = np.concatenate(absent), np.repeat(self._shifted, n_absent)
         return sparse.csr_array(cells + sparse.csr_array((values, places), shape=cells.shape))
+
+
+def _starts_sparse(block: bytes) -> bool:
+    # Blank lines are skipped fast, for there may be millions; comments are few.
+    text = block.lstrip()
+    first = _FIRST_ROW.search(text) if text.startswith(b"%") else None
+    return (first.group(1) if first else text[:1]) == b"{"

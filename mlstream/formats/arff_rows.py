@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from mlstream.formats.arff_header import QUOTED, unquote
-from mlstream.formats.content import FormatError, at, clip, show
+from mlstream.formats.content import FormatError, at, clip, first_repeated, show
 from mlstream.formats.table import Column, to_number
 
 _MISSING = {"?", ""}
 
-_CELL = re.compile(rf"""\s*({QUOTED}|[^\s,%'"][^,%]*?|)\s*(,|%.*$|$)""")
-_WORD = re.compile(rf"""{QUOTED}|%.*$|[^\s'"%]+""")
-_PAIR = re.compile(rf"""\s*(-?[0-9]+)\s+({QUOTED}|[^\s,{{}}%'"]+)\s*(?:,|(?=\}}))""")
+# Nothing is tried twice, so that the time is that of reading the text once, whatever it is.
+_CELL = re.compile(rf"""\s*+({QUOTED}\s*+|[^\s,%'"][^,%]*+|)(,|%.*$|$)""")
+_WORD = re.compile(rf"""({QUOTED}|%.*$|[^\s'"%]++)\s*+""")
+_PAIR = re.compile(rf"""\s*+(-?[0-9]{{1,4000}})\s++({QUOTED}|[^\s,{{}}%'"]++)\s*+(?:,|(?=\}}))""")
 _END = re.compile(r"\s*\}\s*(?:%.*)?$")
 _WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
 
@@ -96,8 +97,7 @@ class RowReader:
             wrong = next(index for index in indices if not 0 <= index < len(self._columns))
             self._fail(number, f"indices must be between 0 and {len(self._columns) - 1}. Got {show(str(wrong))}")
         if len(set(indices)) < len(indices):
-            twice = next(index for index in indices if indices.count(index) > 1)
-            self._fail(number, f"an index must occur once in a row. Got {twice} again")
+            self._fail(number, f"an index must occur once in a row. Got {first_repeated(indices)} again")
         return indices
 
     def _read(self, number: int, index: int, cell: str) -> float:
@@ -136,12 +136,18 @@ def _split(text: str) -> list[str] | None:
         match = _CELL.match(text, position)
         if not match:
             return None
-        cells.append(match.group(1))
+        cells.append(match.group(1).rstrip())
         position, separator = match.end(), match.group(2)
     return cells
 
 
 def _split_words(text: str) -> list[str] | None:
     # The format's inventor also takes blanks and tabs for separators.
-    words = [word for word in _WORD.findall(text) if not word.startswith("%")]
-    return words if words and not _WORD.sub("", text).strip() else None
+    words, position = [], 0
+    while position < len(text):
+        match = _WORD.match(text, position)
+        if not match:
+            return None
+        words.append(match.group(1))
+        position = match.end()
+    return [word for word in words if not word.startswith("%")]

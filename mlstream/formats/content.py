@@ -8,7 +8,7 @@ import hashlib
 import lzma
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -90,6 +90,16 @@ def clip(text: str) -> str:
 def show(text: str) -> str:
     """Quote text that was got, cut to a length that fits an error of one line."""
     return repr(clip(text))
+
+
+def first_repeated(values: Iterable[object]) -> object:
+    """Find the first value that was there before; None if all differ."""
+    seen = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
 
 
 def bare_path(path: Path) -> Path:

@@ -17,7 +17,7 @@ from mlstream.formats.table import Table
 LabelRule: TypeAlias = int | Iterable[str] | str | os.PathLike[str] | None
 PlainRule: TypeAlias = int | tuple[str, ...] | str | None
 
-_MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]+)(?![\w.])")
+_MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]{1,9})(?![\w.])")
 
 
 class LabelColumns(NamedTuple):

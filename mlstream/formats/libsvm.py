@@ -15,7 +15,7 @@ from mlstream.stream import Indicator
 
 SUFFIXES = (".libsvm", ".svm", ".svmlight")
 
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 # Features are numbered by up to seven digits, which bounds the width that a few bytes can claim.
 _ROW = re.compile(rf"\s*(?:[0-9]{{1,6}}(?:,[0-9]{{1,6}})*)?(?:[ \t]+[0-9]{{1,7}}:{_NUMBER})*\s*(?:#.*)?".encode())
 

@@ -15,7 +15,7 @@ BLOCK_BYTES = 2**19
 # Below this, nothing is gained by loading compiled loops.
 SHORT_BYTES = 2**20
 # A row of millions of numbers is shorter; what is longer is no text.
-LONGEST_LINE_BYTES = 64 * 2**20
+LONGEST_LINE_BYTES = 32 * 2**20
 
 _LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n)")
 
@@ -91,15 +91,17 @@ class Lines:
         return text if self._encoding == encoding else line.decode("latin-1")
 
     def _read_blocks(self, source: Readable) -> Iterator[bytes]:
-        rest = b""
+        # Pieces of one line are joined when it ends: joining them one by one would copy a long line each time.
+        waiting: list[bytes] = []
         for piece in self._read_pieces(source):
-            rest += piece
-            end = _end_of_last_line(rest)
+            end = _end_of_last_line(piece)
             if end:
-                yield rest[:end]
-                rest = rest[end:]
-            elif len(rest) > LONGEST_LINE_BYTES:
+                yield b"".join([*waiting, piece[:end]])
+                waiting = []
+            waiting.append(piece[end:])
+            if sum(map(len, waiting)) > LONGEST_LINE_BYTES:
                 raise FormatError(f"{self.path}: a line must be at most {LONGEST_LINE_BYTES} bytes long. Got a longer.")
+        rest = b"".join(waiting)
         if rest:
             yield rest + b"\n"
 

@@ -8,10 +8,12 @@ from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from mlstream.formats.content import FormatError, show
+from mlstream.formats.content import FormatError, first_repeated, show
 
 _HEAD = """<?xml version="1.0" encoding="utf-8"?>
 <labels xmlns="http://mulan.sourceforge.net/labels">"""
+
+_MOST_BYTES = 64 * 2**20
 
 
 class Labels(NamedTuple):
@@ -42,8 +44,8 @@ def read_labels(path: Path) -> Labels:
     pairs = _parse(path)
     names = tuple(name for name, _ in pairs)
     if not names or len(set(names)) < len(names):
-        twice = [f"{show(name)} twice" for name in names if names.count(name) > 1]
-        raise FormatError(f"{path} must name each label once. Got {twice[0] if twice else 'none'}.")
+        got = f"{show(str(first_repeated(names)))} twice" if names else "none"
+        raise FormatError(f"{path} must name each label once. Got {got}.")
     return Labels(names, {name: parent for name, parent in pairs if parent is not None})
 
 
@@ -98,9 +100,14 @@ def _parse(path: Path) -> list[tuple[str, str | None]]:
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.StartDoctypeDeclHandler = reader.declare
+    if path.stat().st_size > _MOST_BYTES:
+        raise FormatError(f"{path} must be a MULAN label file, of {_MOST_BYTES} bytes at most. Got more.")
     try:
         parser.Parse(path.read_bytes(), True)
-    except expat.ExpatError as error:
+    except FormatError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        # Encodings that Python does not know, or that take several bytes, are no errors of the parser's.
         raise FormatError(f"{path} must be a MULAN label file (XML). Got: {error}.") from None
     return reader.pairs
 

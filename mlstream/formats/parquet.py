@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mlstream.formats.content import FormatError, show
+from mlstream.formats.content import FormatError, clip, show
 from mlstream.formats.lines import Readable
 from mlstream.formats.table import Column, Table
 from mlstream.stream import Features, Indicator
@@ -80,8 +80,8 @@ def read_parquet(source: Readable, path: Path) -> Iterator[Table]:
             cells = np.column_stack([_read_column(batch, index, path) for index in range(len(columns))])
             yield Table(path, columns, cells, np.arange(n_rows + 1, n_rows + 1 + len(cells)))
             n_rows += len(cells)
-    except (pa.ArrowException, OSError) as error:
-        raise FormatError(f"{path} must be a Parquet file. Got: {str(error).splitlines()[0]}.") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path} must be a Parquet file. Got: {clip(' '.join(str(error).split()))}.") from None
 
 
 def _read_columns(schema: Any, path: Path) -> tuple[Column, ...]:

@@ -78,3 +78,11 @@ def test_real_files_hold_as_many_labels_as_documented(shared_data: Any) -> None:
     counts = {"bibtex.xml": 159, "Corel5k.xml": 374, "tmc2007-500.xml": 22}
     for name, n_labels in counts.items():
         assert len(read_labels(shared_data(f"multilabel-extra/{name}")).names) == n_labels
+
+
+@pytest.mark.parametrize("encoding", ["utf-4", "utf-7", "\x07", "big5"])
+def test_an_encoding_that_no_xml_has_is_one_error(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "x.xml"
+    path.write_text(f'<?xml version="1.0" encoding="{encoding}"?><labels/>', encoding="utf-8")
+    with pytest.raises(FormatError, match=r"x.xml must be a MULAN label file \(XML\)|must name each label once"):
+        read_labels(path)

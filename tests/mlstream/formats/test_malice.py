@@ -1,0 +1,172 @@
+"""Files made to harm: one error, in bounded time and memory, nothing executed, nothing written."""
+
+import bz2
+import gzip
+import lzma
+import resource
+import time
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlstream.datasets import iter_dataset, load_dataset
+from mlstream.formats import load, save
+from mlstream.formats.content import FormatError
+from mlstream.formats.mulan import read_labels
+from tests.mlstream.streams import make_stream
+
+HEAD = b"@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a real\n@data\n"
+MIB = 2**20
+
+
+@contextmanager
+def bounded(n_bytes: int) -> Iterator[None]:
+    """Fail if Python takes more memory than so, or the processor more than some seconds."""
+    tracemalloc.start()
+    start = time.process_time()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < n_bytes
+    assert time.process_time() - start < 30
+
+
+@pytest.mark.parametrize("name", ["x.arff", "x.csv"])
+def test_a_line_of_ten_gigabytes(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with path.open("wb") as file:
+        file.write(HEAD if name == "x.arff" else b"y,a\n")
+        # A hole: zeros that take no room on the disk.
+        file.truncate(10 * 2**30)
+    with bounded(100 * MIB), pytest.raises(FormatError, match=rf"{name}: a line must be at most \d+ bytes long"):
+        load_dataset(path, labels=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open)])
+def test_a_bomb_of_blank_lines(tmp_path: Path, suffix: str, pack: Callable[..., Any]) -> None:
+    path = tmp_path / f"x.arff{suffix}"
+    with pack(path, "wb") as file:
+        file.write(HEAD)
+        for _ in range(100):
+            file.write(b"\n" * MIB)
+    read = load_dataset if suffix == ".gz" else lambda path: list(iter_dataset(path))
+    with bounded(50 * MIB), pytest.raises(FormatError, match="must unpack to at most 200 times its size"):
+        read(path)
+
+
+@pytest.mark.parametrize("content", [b"1,\x00\n", b"\x00\n", b"1,0.5\x00\n", HEAD + b"\x00"])
+def test_nul_bytes(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.arff"
+    path.write_bytes(HEAD + content)
+    with pytest.raises(FormatError, match=r"x.arff, line \d+: "):
+        load_dataset(path)
+
+
+def test_nul_bytes_in_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "x.arff"
+    path.write_bytes(b"\x00" + HEAD + b"1,1\n")
+    with pytest.raises(FormatError, match=r"x.arff, line 1: a line of an ARFF header must start with"):
+        load_dataset(path)
+
+
+def test_mixed_encodings(tmp_path: Path) -> None:
+    path = tmp_path / "x.arff"
+    text = "@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute é {à,b}\n@data\n"
+    path.write_bytes(text.encode() + b"1,b\n1,\xe0\n")
+    with pytest.raises(FormatError, match=r"x.arff, line 6: text must be UTF-8, as it was before"):
+        load_dataset(path)
+
+
+SLOW_TEXTS = {
+    "blanks in a cell": b"1,a" + b" " * 200_000 + b"'\n",
+    "blanks before a word": b"1," + b" " * 200_000 + b"x\n",
+    "quotes that never close": b"'" + b"\\'" * 200_000 + b"\n",
+    "quotes that never close in a cell": b"1,'" + b"\\'" * 200_000 + b"\n",
+    "an index of many digits": b"{" + b"9" * 200_000 + b" 1}\n",
+    "an index twice": b"{" + b",".join(b"%d 1" % index for index in range(50_000)) + b",0 1}\n",
+    "weights": b"{0 1}" + b",{" * 100_000 + b"\n",
+    "a number of many digits": b"1," + b"9" * 200_000 + b"\n",
+    "an exponent of many digits": b"1,1e" + b"9" * 200_000 + b"\n",
+}
+
+
+@pytest.mark.parametrize("title", SLOW_TEXTS)
+def test_texts_that_make_readers_slow(tmp_path: Path, title: str) -> None:
+    path = tmp_path / "x.arff"
+    path.write_bytes(HEAD + SLOW_TEXTS[title])
+    start = time.process_time()
+    with pytest.raises(FormatError, match=r"x.arff, line 5: "):
+        load_dataset(path)
+    assert time.process_time() - start < 5
+
+
+def test_an_entity_bomb(tmp_path: Path) -> None:
+    entities = "".join(f'<!ENTITY a{i + 1} "{f"&a{i};" * 10}">' for i in range(12))
+    path = tmp_path / "x.xml"
+    text = f'<!DOCTYPE labels [<!ENTITY a0 "ha">{entities}]><labels><label name="&a12;"/></labels>'
+    path.write_text(text, encoding="utf-8")
+    with bounded(20 * MIB), pytest.raises(FormatError, match="without a document type"):
+        read_labels(path)
+
+
+def test_an_entity_that_reads_a_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
+    path = tmp_path / "x.xml"
+    entity = f'<!DOCTYPE labels [<!ENTITY a SYSTEM "{tmp_path / "secret"}">]>'
+    path.write_text(f'{entity}<labels><label name="b">&a;</label></labels>', encoding="utf-8")
+    with pytest.raises(FormatError, match="without a document type"):
+        read_labels(path)
+
+
+def test_label_files_without_an_end_or_a_bottom(tmp_path: Path) -> None:
+    path = tmp_path / "x.xml"
+    with path.open("wb") as file:
+        file.truncate(2**30)
+    with bounded(20 * MIB), pytest.raises(FormatError, match=r"x.xml must be a MULAN label file, of \d+ bytes at most"):
+        read_labels(path)
+    path.write_text("<labels>" + '<label name="a">' * 100_000, encoding="utf-8")
+    with pytest.raises(FormatError, match=r"x.xml must be a MULAN label file \(XML\)"):
+        read_labels(path)
+    path.write_text("<labels>" + '<label name="a"/>' * 100_000 + "</labels>", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"must name each label once. Got 'a' twice"):
+        read_labels(path)
+
+
+@pytest.mark.parametrize("name", ["../escaped.npy", "/escaped.npy", "..\\escaped.npy", "a/../../escaped.npy"])
+def test_members_of_an_archive_that_climb_out(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    save(make_stream(), folder / "x.npz")
+    with zipfile.ZipFile(folder / "x.npz", "a") as archive, archive.open("card.npy") as card:
+        content = card.read()
+        archive.writestr(name, content)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FormatError, match=r"must hold the arrays of a stream. Got an unknown"):
+        load(folder / "x.npz")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_card_that_names_files_elsewhere(tmp_path: Path) -> None:
+    save(make_stream(), tmp_path / "x.arff")
+    card = tmp_path / "x.card.json"
+    card.write_text(card.read_text(encoding="utf-8").replace('"x.arff"', '"../x.arff"'), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"x\.(arff|card)"):
+        load(tmp_path / "x.arff")
+
+
+def test_an_archive_that_claims_a_petabyte(tmp_path: Path) -> None:
+    save(make_stream(), tmp_path / "x.npz")
+    content = (tmp_path / "x.npz").read_bytes()
+    (tmp_path / "x.npz").write_bytes(content.replace(b"(14, 4), }          ", b"(99999999999999, 4), }"[:20]))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with bounded(20 * MIB), pytest.raises(FormatError, match=r"x.npz"):
+        load(tmp_path / "x.npz")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from harness import RESULTS, machine, versions
 from pragma_data import Experiment, autos, breast_cancer, hypothyroid, letters, satimage, synthetic
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV, cross_val_predict
 
 from estimators.pragma import PragmaForestClassifier
 from estimators.pragma_threshold import PragmaThreshold
+from estimators.pragma_tree import CRITERIA, PragmaTreeClassifier
 from metrics import pragma
 
 TREES = 20
@@ -55,6 +56,11 @@ def contenders(experiment: Experiment, seed: int) -> dict[str, Any]:
         "default": PragmaForestClassifier(TREES, **grown, **wanted),
         "PragmaThreshold": PragmaThreshold(plain, random_state=seed, **wanted),
     }
+    # bagging numbers the classes before a tree sees them
+    numbered = {option: dict(enumerate(by_class.values())) for option, by_class in wanted.items()}
+    for criterion in CRITERIA:
+        tree = PragmaTreeClassifier(criterion, **{**grown, **numbered})
+        found[f"bagged trees, {criterion}"] = BaggingClassifier(tree, TREES, random_state=seed)
     if len(alike) == 2:
         scorer = make_scorer(lambda y, p: -pragma(y, p, **wanted))
         found["TunedThresholdClassifierCV"] = TunedThresholdClassifierCV(plain, scoring=scorer, random_state=seed)

@@ -73,7 +73,8 @@ def _model_size_bytes(run: RunResult) -> float | None:
 
 
 def _trial_rows(run: RunResult) -> list[tuple[Cell, ...]]:
-    if run.selection is None:
+    # A single configuration is no choice, and was not tried.
+    if run.selection is None or len(run.selection.trials) == 1:
         return []
     seeds = (("seed", run.seed), ("order", run.order_seed), ("split", run.split_seed))
     name = ", ".join(f"{what} {number}" for what, number in seeds if number is not None)

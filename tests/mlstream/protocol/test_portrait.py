@@ -34,3 +34,5 @@ def test_trials_are_listed_and_the_chosen_one_is_marked():
     assert shown[0] == ["x", "seed 3, split 7", "a = None, b = 2", "done", "0.600", "0.5", "chosen"]
     assert shown[1][2:5] == ["a = 1", "failed", "n/a"]
     assert trial_table(group_runs(RUNS), "NN") is None
+    alone = make_run("NN", 3, "x", selection=Selection(trials=TRIALS[:1], chosen=0))
+    assert trial_table(group_runs([alone]), "NN") is None

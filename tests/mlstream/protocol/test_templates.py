@@ -254,3 +254,20 @@ def test_several_streams_have_an_overview_and_all_their_charts_in_the_end(browse
     browser.wait_until("document.querySelector('#stream-2-cost .plot .main-svg') !== null")
     browser.wait_until(ALL_DRAWN)
     assert browser.problems == []
+
+
+@pytest.mark.slow
+def test_the_whole_benchmark_fits_a_page_of_ten_megabytes_whose_charts_are_drawn_as_they_are_needed(browser, tmp_path):
+    # More seeds make no larger page: figures are means over them.
+    for stream in (f"stream-{number}" for number in range(9)):
+        save_card(make_card(stream), tmp_path)
+        for number in range(17):
+            save_run(make_run(f"strategy_{number:02}", 0, stream), tmp_path)
+    page = report(tmp_path)
+    assert page.stat().st_size < 10e6
+    browser.open(page)
+    assert browser.run("document.querySelectorAll('.plot').length") > 300
+    assert browser.run("document.querySelectorAll('.plot .main-svg').length") < 200
+    browser.run("document.querySelector('#overview th:last-child button').click()")
+    assert browser.run("document.querySelectorAll('#overview [aria-sort]').length") == 1
+    assert browser.problems == []

@@ -21,6 +21,7 @@ from mlstream.protocol.pareto import cost_charts
 from mlstream.protocol.portrait import strategy_table, trial_table
 from mlstream.protocol.ranking import friedman_table, pair_chart, pair_table, rank_chart, rank_table
 from mlstream.protocol.results import RunResult
+from mlstream.protocol.speed import speed_table
 from mlstream.protocol.tables import Table, overview_table, score_table
 from mlstream.protocol.transfer import Transfer, score_limits, transfer, transfer_charts
 
@@ -50,6 +51,7 @@ class StreamPart:
     schedule: Chart
     scores: Table
     curves: Chart | None
+    speeds: Table | None
     strategies: list[StrategyPart]
     strategy_keys: list[Key]
     task_keys: list[Key]
@@ -159,6 +161,7 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
         schedule=schedule_chart(card),
         scores=score_table(groups),
         curves=curve_chart(groups),
+        speeds=speed_table(groups),
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
         strategy_keys=[strategy_key(group) for group in groups if group.measured],
         task_keys=task_keys(groups[0].runs[0].task_names),

@@ -17,11 +17,13 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mlstream.formats._features import Stacked
 from mlstream.formats.content import FormatError, show
 
 Array: TypeAlias = npt.NDArray[Any]
 
 _ALIGNMENT = 64
+_ROWS = 4096
 _LOCAL_HEADER_BYTES = 30
 # What is added for files of more than 4 GiB.
 _LARGE_FILE_BYTES = 20
@@ -37,29 +39,38 @@ _PADDING = struct.Struct("<HHH")
 _PADDING_ID = 0xD935
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
+def write_arrays(path: Path, arrays: Mapping[str, Array | Stacked]) -> None:
     """Write arrays to an NPZ file: the same arrays give the same bytes.
 
     Parameters
     ----------
     path : Path
         The file.
-    arrays : mapping of str to ndarray
-        The members, in order.
+    arrays : mapping of str to ndarray or Stacked
+        The members, in order; stacked ones are written part by part.
     """
     position = 0
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for key, array in arrays.items():
-            content = np.asarray(array, order="C")
-            header = _npy_header(content)
+            header = _npy_header(array)
             info = zipfile.ZipInfo(f"{key}.npy", date_time=(1980, 1, 1, 0, 0, 0))
             info.create_system, info.external_attr = 3, 0o644 << 16
             position += _LOCAL_HEADER_BYTES + len(info.filename) + _LARGE_FILE_BYTES
             info.extra = _pad(position)
             with archive.open(info, "w", force_zip64=True) as member:
                 member.write(header)
-                member.write(content.reshape(-1).view(np.uint8).data)
-            position += len(info.extra) + len(header) + content.nbytes
+                for part in array.parts if isinstance(array, Stacked) else [array]:
+                    _write_values(member, part)
+            position += len(info.extra) + len(header) + array.nbytes
+
+
+def _write_values(member: IO[bytes], part: Array) -> None:
+    # Parts that do not lie row by row are copied, some rows at a time.
+    if part.flags.c_contiguous:
+        member.write(part.reshape(-1).view(np.uint8).data)
+        return
+    for start in range(0, len(part), _ROWS):
+        member.write(np.ascontiguousarray(part[start : start + _ROWS]).reshape(-1).view(np.uint8).data)
 
 
 def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
@@ -119,9 +130,9 @@ class _Member:
         return array
 
 
-def _npy_header(array: Array) -> bytes:
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+def _npy_header(array: Array | Stacked) -> bytes:
+    header, descr = io.BytesIO(), np.lib.format.dtype_to_descr(array.dtype)
+    np.lib.format.write_array_header_1_0(header, {"descr": descr, "fortran_order": False, "shape": array.shape})
     return header.getvalue()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -71,13 +71,15 @@ class FlatStream:
     card: StreamCard
 
 
-def flatten(stream: Stream) -> FlatStream:
+def flatten(stream: Stream, *, join: Callable[[Sequence[Any]], Any] = join_rows) -> FlatStream:
     """Put the parts of a stream one after the other.
 
     Parameters
     ----------
     stream : Stream
         The stream.
+    join : callable
+        What puts the X of all parts, and the Y, one below the other.
 
     Returns
     -------
@@ -103,8 +105,8 @@ def flatten(stream: Stream) -> FlatStream:
     return FlatStream(
         np.array([task.signature for task in stream.tasks]),
         masks,
-        _join(stream.experiences, learning, mask_ids[:n_learning]),
-        _join(stream.evaluation_sets, evaluation, mask_ids[n_learning:]),
+        _join(stream.experiences, learning, mask_ids[:n_learning], join),
+        _join(stream.evaluation_sets, evaluation, mask_ids[n_learning:], join),
         stream.card.model_copy(update={"files": [], "rows": None}),
     )
 
@@ -159,14 +161,19 @@ def _require_described(stream: Stream) -> None:
         raise ValueError(f"The card of a stream must describe its tasks and experiences. Got that of {card.name!r}.")
 
 
-def _join(parts: Sequence[Experience | EvaluationSet], task_ids: Sequence[Index], mask_ids: Sequence[Index]) -> Rows:
+def _join(
+    parts: Sequence[Experience | EvaluationSet],
+    task_ids: Sequence[Index],
+    mask_ids: Sequence[Index],
+    join: Callable[[Sequence[Any]], Any],
+) -> Rows:
     by_row = [part.label_mask.ndim == 2 for part in parts]
     sizes = [len(part) for part in parts]
     of_rows = [ids if each else np.repeat(ids, size) for size, ids, each in zip(sizes, mask_ids, by_row, strict=True)]
     of_parts = [BY_ROW if each else int(ids[0]) for ids, each in zip(mask_ids, by_row, strict=True)]
     return Rows(
-        join_rows([part.X for part in parts]),
-        np.concatenate([part.Y for part in parts]),
+        join([part.X for part in parts]),
+        join([part.Y for part in parts]),
         np.concatenate(task_ids),
         np.concatenate([part.row_ids for part in parts]),
         np.concatenate(of_rows),

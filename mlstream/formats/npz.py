@@ -22,7 +22,8 @@ key                         type         what
 ``evaluation_...``          the same     the evaluation sets, in the order of the tasks
 ==========================  ===========  ============================================================================
 
-The same stream gives the same bytes.
+The same stream gives the same bytes. Dense rows are written part by part, so that a mapped stream larger than memory can be
+written again.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from scipy import sparse
 
 from mlstream._files import atomic_path
 from mlstream.cards import parse_card
-from mlstream.formats._features import make_csr
+from mlstream.formats._features import Stacked, make_csr, stack_rows
 from mlstream.formats._zip import Array, read_arrays, write_arrays
 from mlstream.formats.content import FormatError
 from mlstream.formats.flat import FlatStream, Rows, flatten, restore
@@ -73,7 +74,7 @@ def save_npz(stream: Stream, path: str | os.PathLike[str]) -> None:
     ValueError
         If some X of the stream are dense and others sparse, or their types differ.
     """
-    arrays = _to_arrays(flatten(stream))
+    arrays = _to_arrays(flatten(stream, join=stack_rows))
     with atomic_path(path) as temporary:
         write_arrays(temporary, arrays)
 
@@ -111,9 +112,9 @@ def load_npz(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
         raise FormatError(f"{path}: {error}") from None
 
 
-def _to_arrays(flat: FlatStream) -> dict[str, Array]:
+def _to_arrays(flat: FlatStream) -> dict[str, Array | Stacked]:
     card = np.frombuffer(flat.card.model_dump_json().encode(), np.uint8)
-    arrays = {"format_version": np.array([FORMAT_VERSION]), "card": card}
+    arrays: dict[str, Array | Stacked] = {"format_version": np.array([FORMAT_VERSION]), "card": card}
     arrays |= {"signatures": flat.signatures, "masks": flat.masks}
     for half, rows in (("learning", flat.learning), ("evaluation", flat.evaluation)):
         arrays |= {f"{half}_{key}": array for key, array in _from_features(rows.X).items()}
@@ -133,10 +134,10 @@ def _from_arrays(arrays: Mapping[str, Array], *, check: bool) -> FlatStream:
     return FlatStream(arrays["signatures"], arrays["masks"], learning, evaluation, card)
 
 
-def _from_features(X: Features) -> dict[str, Array]:
+def _from_features(X: Features | Stacked) -> dict[str, Array | Stacked]:
     if sparse.issparse(X):
         return {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr}
-    return {"X": np.asarray(X)}
+    return {"X": X}
 
 
 def _to_features(arrays: Mapping[str, Array], half: str, n_features: int, *, check: bool) -> Features:

@@ -7,6 +7,7 @@ import pickle
 import tracemalloc
 import zipfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from mlstream.formats.content import FormatError
 from mlstream.formats.npz import load_npz, save_npz
-from mlstream.stream import Stream
+from mlstream.stream import Stream, StreamParts
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 
 KINDS = {
@@ -240,3 +241,24 @@ def test_a_mapped_stream_is_opened_without_being_read(tmp_path: Path, is_sparse:
         assert first_rows.shape == (3, 4)
     # What the parts of a CSR matrix need of their own is where rows begin: a number for each row of both.
     assert read[1] - read[0] < (8 * 2 * sizes[1] if is_sparse else 0) + 100_000
+
+
+def test_a_dense_stream_is_written_without_a_copy_of_it(tmp_path: Path) -> None:
+    names = tuple(f"a{number}" for number in range(100))
+    stream = make_stream(Shape(sizes=(20_000, 20_000), feature_names=names))
+    tracemalloc.start()
+    save_npz(stream, tmp_path / "x.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Ids of rows, tasks and masks are joined; features and labels are not.
+    assert peak < sum(part.X.nbytes for part in stream) / 2
+    assert load_npz(tmp_path / "x.npz").experiences[1].X.tobytes() == stream.experiences[1].X.tobytes()
+
+
+def test_columns_that_lie_one_after_the_other_are_written_row_by_row(tmp_path: Path) -> None:
+    stream = make_stream()
+    parts = [replace(part, X=np.asfortranarray(part.X), Y=np.asfortranarray(part.Y)) for part in stream]
+    turned = Stream(StreamParts(stream.tasks, tuple(parts), stream.evaluation_sets), stream.card)
+    for number, each in enumerate((stream, turned)):
+        save_npz(each, tmp_path / f"{number}.npz")
+    assert (tmp_path / "0.npz").read_bytes() == (tmp_path / "1.npz").read_bytes()

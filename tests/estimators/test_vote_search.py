@@ -152,3 +152,30 @@ def test_of_equal_scores_the_first_class_wins():
 def test_an_impossible_effort_is_refused(effort, message):
     with pytest.raises(ValueError, match=message):
         Effort(*effort)
+
+
+def test_weights_of_few_rows_vary_less_with_bags():
+    wanted = {"importance": {0: 1.0, 1: 3.0}, "compromise": (0.5, 0.5)}
+    ratios = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        truth = np.append(rng.integers(2, size=58), [0, 1])
+        share = 1 / (1 + np.exp(-rng.normal(2.0 * truth - 1.0)))
+        votes = np.column_stack([1 - share, share])
+        wishes = Wishes.of(wanted["importance"], wanted["compromise"], [0, 1])
+        stored, losses = store(votes, truth), wishes.losses(truth)
+        for n_bags in (0, 20):
+            found = find_weights(stored, losses, Effort("exact", 1, 1, n_bags), np.random.RandomState(0))
+            assert found.weights.prod() == pytest.approx(1)
+            assert found.trace[-1 if n_bags else np.argmin(found.trace)] == pytest.approx(found.value)
+            assert found.value == pytest.approx(slow_value(votes, truth, wanted, found.weights))
+            ratios.append(np.log(found.weights[1] / found.weights[0]))
+    assert np.std(ratios[1::2]) < np.std(ratios[::2])
+
+
+def test_many_rows_are_searched_once():
+    stored, losses = prepared(*problem(n_rows=20_000, n_classes=3))
+    once, bagged = (
+        find_weights(stored, losses, Effort("exact", 0, 1, n_bags), np.random.RandomState(0)) for n_bags in (0, 10)
+    )
+    assert np.array_equal(once.weights, bagged.weights)

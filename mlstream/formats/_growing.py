@@ -74,7 +74,7 @@ class GrowingSparse:
 
     def extend(self, rows: Rows) -> None:
         """Append rows; of dense ones, what is not zero."""
-        rows = sparse.csr_array(rows)
+        rows = sparse.csr_array(rows) if isinstance(rows, np.ndarray) else rows
         self._data.extend(rows.data)
         self._indices.extend(rows.indices)
         self._ends.extend(rows.indptr[1:].astype(np.int64) + self._n_stored)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from mlstream.formats._features import make_csr
 from mlstream.formats.arff_rows import RowReader
 from mlstream.formats.lines import Lines, Place
 from mlstream.formats.table import Cells, Column
@@ -105,8 +106,8 @@ class BlockReader:
                 ends[place.n_rows + 1], lines[place.n_rows] = stop, place.line
             place = Place(end, place.line + 1, place.n_rows + bool(text), stop)
             n_careful += bool(text)
-        parts = values[: place.n_stored], indices[: place.n_stored], ends[: place.n_rows + 1]
-        cells = sparse.csr_array(parts, shape=(place.n_rows, self._width))
+        parts = values[: place.n_stored], indices[: place.n_stored], ends[: place.n_rows + 1].astype(np.int32)
+        cells = make_csr(*parts, self._width)
         # Compiled loops take rising columns only.
         cells.has_sorted_indices = not n_careful
         cells.sort_indices()

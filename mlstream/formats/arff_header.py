@@ -56,15 +56,16 @@ def parse_header(lines: Iterable[str], path: Path) -> Header:
         what_else = "a header only" if text else what_else
         if not text or text.startswith("%"):
             continue
-        keyword, rest = _split_keyword(text, at(path, number))
+        where = at(path, number)
+        keyword, rest = _split_keyword(text, where)
         if keyword == "data":
             return Header(relation, _require_columns(columns, path), number)
         if keyword == "relation":
             relation = _read_title(rest)
         else:
-            column = _parse_column(rest, at(path, number))
+            column = _parse_column(rest, where)
             if column.name in columns:
-                raise FormatError(f"{at(path, number)}: column names must differ. Got {show(column.name)} twice.")
+                raise FormatError(f"{where}: column names must differ. Got {show(column.name)} twice.")
             columns[column.name] = column
     raise FormatError(f"{path} must be an ARFF file, with @data after its header. Got {what_else}.")
 

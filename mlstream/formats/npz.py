@@ -22,8 +22,8 @@ key                         type         what
 ``evaluation_...``          the same     the evaluation sets, in the order of the tasks
 ==========================  ===========  ============================================================================
 
-The same stream gives the same bytes. Dense rows are written part by part, so that a mapped stream larger than memory can be
-written again.
+The same stream gives the same bytes. Dense rows are written part by part, so that a mapped stream larger than memory
+can be written again.
 """
 
 from __future__ import annotations

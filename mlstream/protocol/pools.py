@@ -124,7 +124,7 @@ def _in_pool(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
     threads = {"inner_max_num_threads": 1} if backend == "loky" else {}
     with parallel_config(backend=backend, n_jobs=n_jobs, **threads):
         # Large arrays reach the workers as memory maps; writable ones, which compiled code takes for plain arrays.
-        ended = Parallel(return_as="generator_unordered", mmap_mode="c", pre_dispatch="all")(
+        ended = Parallel(return_as="generator_unordered", mmap_mode="c")(
             delayed(_run_numbered)(number, job) for number, job in enumerate(jobs)
         )
         for number, record in ended:

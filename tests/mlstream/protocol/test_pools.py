@@ -53,14 +53,13 @@ def records(results):
 def test_a_run_that_kills_its_process_fails_and_the_others_end(tmp_path):
     flag = tmp_path / "flag"
     flag.touch()
-    strategies = {"deadly": Deadly(str(flag)), "online": Online(), "slow": Slow()}
-    results = run_campaign(strategies, [make_stream()], [0], tmp_path / "runs", energy="none", n_jobs=2)
-    status = {(result.strategy, result.seed): result.status for result in results}
-    assert status == {(name, seed): "failed" if name == "deadly" else "done" for name in strategies for seed in (0,)}
-    assert all("died" in result.error for result in results if result.status == "failed")
+    strategies = {"deadly": Deadly(str(flag)), "slow": Slow()}
+    deadly, slow = run_campaign(strategies, [make_stream()], [0], tmp_path / "runs", energy="none", n_jobs=2)
+    assert (deadly.status, slow.status) == ("failed", "done")
+    assert "died" in deadly.error
     assert not list((tmp_path / "runs" / "running").rglob("*.json"))
-    alone = run_campaign({"online": Online()}, [make_stream()], [0], tmp_path / "alone", energy="none")
-    assert records(alone) == records(result for result in results if result.strategy == "online")
+    alone = run_campaign({"slow": Slow()}, [make_stream()], [0], tmp_path / "alone", energy="none")
+    assert records(alone) == records([slow])
     flag.unlink()
     again = run_campaign(strategies, [make_stream()], [0], tmp_path / "runs", energy="none")
     assert {result.status for result in again} == {"done"}
@@ -76,7 +75,7 @@ def test_other_processes_tell_how_far_they_are(tmp_path):
     assert [one.state for one in told].count("done") == 2
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
     """Start a real scheduler and two workers on this machine."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'mlstream[dask]'")
@@ -84,6 +83,29 @@ def cluster():
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as started:
         yield started
+
+
+def within(seconds, call):
+    """Give what a call returns, and fail if it hangs."""
+    returned = []
+    caller = threading.Thread(target=lambda: returned.append(call()), daemon=True)
+    caller.start()
+    caller.join(seconds)
+    assert returned, f"no answer within {seconds} s"
+    return returned[0]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_runs_compiled_learners(cluster, tmp_path):
+    strategies = ["NN_TL", "BR_HT", "StreamRidge"]
+    asked = {"streams": [STREAM], "seeds": [0], "energy": "none"}
+    serial = run_campaign(strategies, directory=tmp_path / "serial", **asked)
+    spread = within(
+        300, lambda: run_campaign(strategies, directory=tmp_path / "dask", dask=cluster.scheduler_address, **asked)
+    )
+    assert {result.status for result in serial} == {"done"}
+    assert records(spread) == records(serial)
 
 
 @pytest.mark.slow

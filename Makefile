@@ -32,7 +32,9 @@ check: .venv/test.stamp
 	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -n 2 --dist worksteal
 	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -q --doctest-modules --pyargs $(SOURCE)
 
+# Pages of names that are gone would be left from last time, in no table of contents.
 docs: .venv/docs.stamp
+	rm -rf docs/api/generated
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 

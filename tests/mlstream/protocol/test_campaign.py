@@ -155,6 +155,38 @@ def test_a_full_disk_ends_the_campaign_with_one_message_and_what_is_recorded_sta
     assert without_measures(resumed) == without_measures(whole)
 
 
+def forbid_writing(folder, monkeypatch):
+    """Take the permission to write in a folder; root, who needs none, is refused by a stand-in of the system's call."""
+    folder.chmod(0o555)
+    if not os.access(folder, os.W_OK):
+        return
+    real = os.open
+
+    def open_elsewhere(path, flags, *args, **kwargs):
+        if flags & os.O_CREAT and Path(path).parent == folder:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real(path, flags, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", open_elsewhere)
+
+
+def test_a_lost_permission_ends_the_campaign_with_one_message_and_what_is_recorded_stays(tmp_path, monkeypatch):
+    whole = run(tmp_path / "whole", {"a": Online()}, seeds=range(4))
+    recorded = run(tmp_path / "closed", {"a": Online()})
+    folder = run_path(tmp_path / "closed" / "runs", "tiny", "a", 0).parent
+    forbid_writing(folder, monkeypatch)
+    with pytest.raises(PermissionError, match=r"Permission denied.*a-seed2.json'$"):
+        run(tmp_path / "closed", {"a": Online()}, seeds=range(4))
+    monkeypatch.undo()
+    folder.chmod(0o755)
+    assert load_runs(tmp_path / "closed" / "runs") == recorded
+    assert not list((tmp_path / "closed").rglob("*.part"))
+    assert not list((tmp_path / "closed" / "runs" / "running").rglob("*.json"))
+    resumed = run(tmp_path / "closed", {"a": Online()}, seeds=range(4))
+    assert resumed[:2] == recorded
+    assert without_measures(resumed) == without_measures(whole)
+
+
 def test_a_folder_that_cannot_be_written_is_one_message(tmp_path):
     (tmp_path / "runs").touch()
     with pytest.raises(OSError, match="runs"):

@@ -37,6 +37,13 @@ def stream_checks(
     check : callable
         ``check(estimator)`` raises AssertionError, saying which law is broken.
 
+    Raises
+    ------
+    TypeError
+        If the estimator does not learn from streams.
+    ValueError
+        If `expected_failed_checks` names what is no law.
+
     Examples
     --------
     >>> from estimators.checks import stream_checks
@@ -44,6 +51,8 @@ def stream_checks(
     >>> for estimator, check in stream_checks(OnlineNeuralClassifier(random_state=0)):
     ...     check(estimator)
     """
+    if not hasattr(estimator, "partial_fit"):
+        raise TypeError(f"estimator must have partial_fit, to learn from a stream. Got {type(estimator).__name__}.")
     unlawful = set(expected_failed_checks or {})
     unknown = unlawful - {law.__name__ for law in LAWS}
     if unknown:

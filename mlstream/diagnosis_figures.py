@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._pictures import write_picture
 from mlstream.diagnosis import Diagnosis
 from mlstream.stream import Stream
 
@@ -39,8 +40,6 @@ def draw_pictures(stream: Stream, diagnosis: Diagnosis, folder: str | os.PathLik
     tuple of Path
         Files ``signatures``, ``co_occurrence``, ``task_distances`` and ``schedule``, with both suffixes.
     """
-    from matplotlib import rc_context
-
     Path(folder).mkdir(parents=True, exist_ok=True)
     figures = {
         "signatures": _signatures(stream),
@@ -52,9 +51,7 @@ def draw_pictures(stream: Stream, diagnosis: Diagnosis, folder: str | os.PathLik
     for name, figure in figures.items():
         for suffix in ("png", "svg"):
             path = Path(folder) / f"{name}.{suffix}"
-            # Without a date and random names inside, the same stream gives the same file.
-            with rc_context({"svg.hashsalt": "mlstream"}):
-                figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+            write_picture(figure, path)
             written.append(path)
     return tuple(written)
 

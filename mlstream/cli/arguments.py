@@ -59,17 +59,24 @@ def save_new(stream: Stream, path: Path) -> None:
     console.say(f"Wrote {path}: {stream!r}")
 
 
-def require_absent(path: Path, force: bool) -> None:
-    """Refuse to replace a file unless forced to."""
-    if path.exists() and not force:
-        raise FileExistsError(f"{path} must not exist yet; --force replaces it.")
+def require_output(path: Path, force: bool, source: str | Path | None = None) -> None:
+    """Refuse, before any work, a file that cannot be written, would replace another unforced, or the source itself."""
+    from mlstream.formats.by_suffix import files_of
+
+    files = [file for file in files_of(path) if file.exists()]
+    if not path.parent.is_dir():
+        raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
+    if files and not force:
+        raise FileExistsError(f"{files[0]} must not exist yet; --force replaces it.")
+    if source is not None and Path(source).is_file() and any(file.samefile(source) for file in files):
+        raise ValueError(f"--output must be another file than what it is made of. Got {path} twice.")
 
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
     """Read which columns are labels: a number, names, or a MULAN file."""
     if text is None or text.endswith(".xml"):
         return text
-    if text.removeprefix("-").isdigit():
+    if text.removeprefix("-").isdecimal():
         return int(text)
     return text.split(",")
 
@@ -86,7 +93,7 @@ def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | Non
     """Read the share of each visit; a number of visits shares out evenly what is not held out."""
     if text is None:
         return None
-    if text.isdigit() and int(text):
+    if text.isdecimal() and int(text):
         return ((1 - evaluation) / int(text),) * int(text)
     try:
         return tuple(float(part) for part in text.split(","))
@@ -127,7 +134,7 @@ def read_hierarchy(text: str | None) -> Any:
     """Read parents from a JSON file; the name of a rule is what it is."""
     if text is None or not text.endswith(".json"):
         return text
-    parents = json.loads(Path(text).read_text(encoding="utf-8"))
+    parents = _read_json(Path(text))
     if not isinstance(parents, dict) or not all(isinstance(parent, str) for parent in parents.values()):
         raise ValueError(f"{text} must hold a JSON object of names, child to parent. Got {type(parents).__name__}.")
     return parents
@@ -135,7 +142,14 @@ def read_hierarchy(text: str | None) -> Any:
 
 def read_lists(path: Path) -> list[list[str]]:
     """Read lists of names from a JSON file."""
-    lists = json.loads(path.read_text(encoding="utf-8"))
+    lists = _read_json(path)
     if not isinstance(lists, list) or not all(isinstance(names, list) for names in lists):
         raise ValueError(f"{path} must hold a JSON list of lists of names. Got something else.")
     return lists
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} must be a JSON file. Got this: {error}.") from None

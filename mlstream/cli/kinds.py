@@ -24,7 +24,7 @@ from mlstream.cli.arguments import (
     parse_numbers_by_name,
     read_hierarchy,
     read_lists,
-    require_absent,
+    require_output,
     save_new,
 )
 
@@ -72,7 +72,7 @@ def iirc(
     from mlstream.datasets import load_dataset
     from mlstream.generators import iirc_stream
 
-    require_absent(output, force)
+    require_output(output, force, source)
     options = {
         "hierarchy": read_hierarchy(hierarchy),
         "labels_per_task": labels_per_task,
@@ -97,7 +97,7 @@ def _read_introductions(text: str | None) -> dict[str, Any]:
     if text.endswith(".json"):
         return {"introductions": read_lists(Path(text))}
     name, _, number = text.partition(":")
-    return published_order(name, int(number) if number.isdigit() else 0)
+    return published_order(name, int(number) if number.isdecimal() else 0)
 
 
 def carve(
@@ -121,7 +121,7 @@ def carve(
     from mlstream.datasets import load_dataset
     from mlstream.generators import carve_environments
 
-    require_absent(output, force)
+    require_output(output, force, source)
     stream = carve_environments(
         load_dataset(source, labels=parse_labels(labels)),
         roles.split(","),
@@ -168,9 +168,9 @@ def perturb(
     """Make a stream of a stream: labels late, missing, wrong or rare, features missing or noisy, rows moved."""
     from mlstream.generators import FROM_STREAMS
 
-    require_absent(output, force)
+    require_output(output, force, stream)
     shares = None if keep is None else parse_numbers_by_name(keep, "--keep", float)
-    waits = None if delay is None else int(delay) if delay.isdigit() else parse_numbers_by_name(delay, "--delay", int)
+    waits = None if delay is None else int(delay) if delay.isdecimal() else parse_numbers_by_name(delay, "--delay", int)
     given = {"rate": rate, "per": per, "scale": scale, "keep": shares, "delay": waits, "jitter": jitter}
     chosen = {name: value for name, value in given.items() if value is not None}
     change = FROM_STREAMS[kind.replace("-", "_")]

@@ -27,7 +27,7 @@ from mlstream.cli.arguments import (
     parse_labels,
     parse_order,
     parse_visits,
-    require_absent,
+    require_output,
     save_new,
 )
 
@@ -58,7 +58,7 @@ def generate(
     from mlstream.datasets import load_dataset
     from mlstream.generators import task_stream
 
-    require_absent(output, force)
+    require_output(output, force, source)
     stream = task_stream(
         load_dataset(source, labels=parse_labels(labels)),
         n_tasks=tasks,
@@ -115,7 +115,7 @@ def scenario(
     from mlstream.datasets import load_dataset
     from mlstream.generators import scenario_stream
 
-    require_absent(output, force)
+    require_output(output, force, source)
     stream = scenario_stream(
         load_dataset(source, labels=parse_labels(labels)),
         name,
@@ -159,7 +159,7 @@ def synthesise(
     force: Force = False,
 ) -> None:
     """Make a synthetic stream and save it."""
-    require_absent(output, force)
+    require_output(output, force)
     drift = {"drift_in": drift_in.split(",") if drift_in else None, "pattern": pattern, "window": window}
     options = {name: value for name, value in drift.items() if value is not None}
     if options and kind not in ("hyperplane", "tree", "rbf"):
@@ -217,6 +217,6 @@ def convert(
     from mlstream import console
     from mlstream.formats import save
 
-    require_absent(output, force)
+    require_output(output, force)
     save(open_stream(stream), output)
     console.say(f"Wrote {output}")

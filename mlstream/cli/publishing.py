@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_absent
+from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_output
 
 datasets = typer.Typer(help="List the tables that can be named instead of a path, and download them.")
 
@@ -93,7 +93,7 @@ def regenerate(
     from mlstream.formats import save
     from mlstream.publishing import regenerate as regenerate_stream
 
-    require_absent(output, force)
+    require_output(output, force)
     save(regenerate_stream(load_card(card)), output)
     console.say(f"Wrote {output}: the same data as the card says.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mlstream.formats.arff import load_arff, save_arff
+from mlstream.formats.arff import card_path, evaluation_path, load_arff, save_arff
 from mlstream.formats.npz import load_npz, save_npz
 from mlstream.stream import Stream
 
@@ -74,6 +74,13 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
     if mmap:
         raise ValueError(f"{path} must be an NPZ file to be mapped into memory.")
     return load_arff(path)
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Name the files that `save` writes, the one asked for first; a wrong ending is a ValueError."""
+    if _require_suffix(path) == ".npz":
+        return (path,)
+    return path, evaluation_path(path), card_path(path)
 
 
 def _require_suffix(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from io import BytesIO
 from itertools import islice
@@ -48,7 +49,10 @@ def read_csv(source: Readable, path: Path) -> Iterator[Table]:
     numbered = _number(rows, path)
     _, names = next(numbered, (1, []))
     if not names or len(set(names)) < len(names):
-        raise FormatError(f"{at(path, 1)}: a CSV file must start with the names of its columns, all different.")
+        got = f"{Counter(names).most_common(1)[0][0]!r} twice" if names else "no name"
+        raise FormatError(
+            f"{at(path, 1)}: a CSV file must start with the names of its columns, all different. Got {got}."
+        )
     columns = tuple(Column(name) for name in names)
     while True:
         cells, lines = array("d"), array("q")

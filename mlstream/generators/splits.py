@@ -48,10 +48,11 @@ def split_tasks(table: Dataset, partition: Partition, visits: Visits, *, shuffle
     else:
         parts = [_split_alone(table, task, rows, visits, shuffle) for task, rows in enumerate(partition.members)]
     for task, (rows, split) in enumerate(zip(partition.members, parts, strict=True)):
-        if not all(len(part) for part in split):
+        n_empty = sum(not len(part) for part in split)
+        if n_empty:
             raise ValueError(
-                f"Every experience and evaluation set must hold rows. Got sizes {[len(part) for part in split]} "
-                f"for task {task} with {len(rows)} rows and fractions {visits.fractions}."
+                f"Every experience and evaluation set must hold rows. Got {n_empty} of {len(split)} without any "
+                f"for task {task} with {len(rows)} rows, where the least fraction is {min(visits.fractions):.3g}."
             )
     return parts
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._pictures import write_picture
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators.clustering import cluster_label_sets
 from mlstream.label_sets import count_label_sets
@@ -107,7 +109,7 @@ def draw_suggestion(suggestion: Suggestion, path: str | os.PathLike[str]) -> Non
     bars.set_ylim(0, max(1, *suggestion.n_single_label) * 1.1)
     bars.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_title(f"{suggestion.n_tasks} tasks suggested")
-    figure.savefig(path, dpi=150)
+    write_picture(figure, Path(path))
 
 
 def _measure(Y: Indicator, n_tasks: int, seed: int, n_init: int) -> tuple[float, int]:

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.linear_model import SGDClassifier
+from sklearn.linear_model import LinearRegression, SGDClassifier
 from sklearn.multioutput import MultiOutputClassifier
 
 from estimators import checks
@@ -75,3 +75,8 @@ def test_the_estimator_given_is_not_changed():
     assert set(vars(estimator)) == {"learning_rate", "targeted"}
     assert not hasattr(estimator, "coef_")
     assert np.isscalar(estimator.learning_rate)
+
+
+def test_what_does_not_learn_from_streams_is_refused():
+    with pytest.raises(TypeError, match=r"must have partial_fit, to learn from a stream\. Got MultiOutputClassifier\."):
+        next(checks.stream_checks(MultiOutputClassifier(LinearRegression())))

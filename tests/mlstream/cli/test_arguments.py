@@ -17,7 +17,7 @@ from mlstream.cli.arguments import (
 
 
 @pytest.mark.parametrize(
-    ("text", "labels"), [(None, None), ("14", 14), ("-14", -14), ("a,b", ["a", "b"]), ("x.xml", "x.xml")]
+    ("text", "labels"), [(None, None), ("14", 14), ("-14", -14), ("²", ["²"]), ("a,b", ["a", "b"]), ("x.xml", "x.xml")]
 )
 def test_labels_are_a_number_names_or_a_file(text, labels):
     assert parse_labels(text) == labels
@@ -59,6 +59,7 @@ def test_hierarchies_and_lists_are_read_from_files(tmp_path):
     ("read", "message"),
     [
         (lambda: parse_integers("1,two", "--order"), "--order must be whole numbers split by commas. Got '1,two'"),
+        (lambda: parse_visits("²", 0.3), "--visits must be a number of visits, or shares"),
         (lambda: parse_visits("x", 0.3), "--visits must be a number of visits, or shares"),
         (lambda: parse_numbers_by_name("a=x", "--delay", int), "--delay must be numbers by name, such as a=1,b=2"),
         (lambda: parse_numbers_by_name("=1", "--delay", int), "--delay must be numbers by name"),
@@ -67,3 +68,12 @@ def test_hierarchies_and_lists_are_read_from_files(tmp_path):
 def test_nonsense_is_refused_with_the_name_of_the_option(read, message):
     with pytest.raises(ValueError, match=message):
         read()
+
+
+@pytest.mark.parametrize("read", [lambda path: read_hierarchy(str(path)), read_lists])
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff"])
+def test_a_file_that_is_no_json_is_refused_with_its_name(read, content, tmp_path):
+    path = tmp_path / "names.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"names\.json must be a JSON file\. Got this: "):
+        read(path)

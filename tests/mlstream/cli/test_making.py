@@ -108,3 +108,36 @@ def test_what_is_wrong_is_named_and_nothing_is_written(arguments, message, table
     with pytest.raises(ValueError, match=message):
         raise result.exception
     assert [path.name for path in tmp_path.iterdir()] == ["toy.arff"]
+
+
+@pytest.mark.parametrize("command", [("generate",), ("scenario", "online"), ("iirc",), ("carve",)])
+def test_no_command_replaces_the_table_that_it_reads(command, table):
+    before = table.read_bytes()
+    result = invoke(command[0], table, *command[1:], "-o", table, "--force")
+    assert "--output must be another file than what it is made of" in str(result.exception)
+    assert table.read_bytes() == before
+
+
+def test_perturb_does_not_replace_the_stream_that_it_reads(table, tmp_path):
+    path = tmp_path / "s.npz"
+    make("generate", table, "--tasks", 2, output=path)
+    before = path.read_bytes()
+    result = invoke("perturb", path, "reordered-rows", "-o", path, "--force")
+    assert "must be another file" in str(result.exception)
+    assert path.read_bytes() == before
+
+
+def test_files_beside_the_output_are_replaced_by_force_only(table, tmp_path):
+    """A card belongs to the files of one name: another format beside them would take it away."""
+    make("generate", table, "--tasks", 2, output=tmp_path / "s.csv")
+    result = invoke("convert", tmp_path / "s.csv", tmp_path / "s.arff")
+    assert "s.card.json must not exist yet; --force replaces it." in str(result.exception)
+    assert not (tmp_path / "s.arff").exists()
+    assert invoke("inspect", tmp_path / "s.csv").exit_code == 0
+    assert invoke("convert", tmp_path / "s.csv", tmp_path / "s.arff", "--force").exit_code == 0
+
+
+@pytest.mark.parametrize(("output", "error"), [("absent/s.npz", NotADirectoryError), ("s.txt", ValueError)])
+def test_an_output_that_cannot_be_is_refused_before_any_work(output, error, tmp_path):
+    result = invoke("generate", tmp_path / "absent.arff", "-o", tmp_path / output)
+    assert type(result.exception) is error

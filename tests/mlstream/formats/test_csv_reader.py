@@ -22,7 +22,10 @@ def test_names_then_numbers() -> None:
     ("text", "message"),
     [
         ("", "x.csv, line 1: a CSV file must start with the names of its columns"),
-        ("a,a\n1,2\n", "x.csv, line 1: a CSV file must start with the names of its columns, all different"),
+        (
+            "b,a,a\n1,2,3\n",
+            "line 1: a CSV file must start with the names of its columns, all different. Got 'a' twice.",
+        ),
         ("a,b\n1,2\n1\n", "x.csv, line 3: a row must hold 2 values. Got 1"),
         ("a,b\n1,2,3\n", "x.csv, line 2: a row must hold 2 values. Got 3"),
         ("a,b\n1,x\n", "x.csv, line 2: column 'b' must be a finite number. Got 'x'"),

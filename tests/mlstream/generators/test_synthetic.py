@@ -106,7 +106,7 @@ def test_endless_rows_go_on_and_start_again():
         ("rand", {"noise": float("nan")}, r"noise must lie in \[0, 1\]. Got nan"),
         ("rand", {"threshold": float("inf")}, "threshold must be finite. Got inf"),
         ("rand", {"n_rows": 0}, "n_rows must be a whole number, at least 1. Got 0"),
-        ("rand", {"n_rows": 2}, "must hold rows. Got sizes"),
+        ("rand", {"n_rows": 2}, "must hold rows. Got 1 of 3 without any"),
     ],
 )
 def test_errors_name_rule_and_value(multipliers, options, message):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -12,6 +14,7 @@ import jinja2
 
 from mlstream._files import write_text_atomically
 from mlstream.cards import StreamCard
+from mlstream.protocol.charts import Chart, frame
 from mlstream.protocol.comparison import compare_all
 from mlstream.protocol.drawings import write_figures
 from mlstream.protocol.exports import write_tables
@@ -92,7 +95,26 @@ def _render(content: Mapping[str, object]) -> str:
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    environment.filters |= {"asdict": asdict, "score": format_score}
-    environment.globals["heading"] = heading
+    environment.filters |= {"score": format_score, "packed": _packed, "short": _short, "views": _views}
+    environment.globals |= {"heading": heading, "frame": frame()}
     template = environment.get_template("report.html")
     return template.render(content, plotly_js=get_plotlyjs(), plotly_version=get_plotlyjs_version())
+
+
+def _packed(text: str) -> str:
+    """Compress a script, the same bytes every time, into letters that a page can hold."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+def _short(value: float | str | None) -> str:
+    """Write what a column is sorted by; six digits tell rows apart, and keep the page small."""
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _views(chart: Chart) -> list[dict[str, object]]:
+    """Give the views of a chart; what all charts share stands in the page once."""
+    shared = frame()
+    return [
+        {**asdict(view), "layout": {key: value for key, value in view.layout.items() if shared.get(key) != value}}
+        for view in chart.views
+    ]

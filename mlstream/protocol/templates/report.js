@@ -7,6 +7,7 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const style = getComputedStyle(document.documentElement);
   const plots = all(".plot");
+  const frame = JSON.parse(document.getElementById("frame").textContent);
   const specs = new Map();
   const drawn = new Set();
   // On a touch screen, a finger on a chart scrolls the page.
@@ -41,7 +42,7 @@
     const hidden = hiddenGroups(plot);
     const data = coloured(view.data, false).map((trace) => ({ ...trace, visible: !hidden.has(trace.legendgroup) }));
     drawn.add(plot);
-    return Plotly.react(plot, data, { ...coloured(view.layout, false), dragmode }, CONFIG);
+    return Plotly.react(plot, data, { ...coloured({ ...frame, ...view.layout }, false), dragmode }, CONFIG);
   }
 
   function drawFirst() {
@@ -97,5 +98,14 @@
     all(".plot", switcher.closest(".panel")).filter((plot) => drawn.has(plot)).forEach(draw);
   }));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.forEach(draw));
-  drawFirst();
+
+  // Plotly is most of the page: it comes packed.
+  async function unpackPlotly() {
+    const bytes = Uint8Array.from(atob(document.getElementById("plotly").textContent), (letter) => letter.charCodeAt(0));
+    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(unpacked).text();
+    document.head.append(script);
+  }
+  unpackPlotly().then(drawFirst);
 })();

@@ -16,6 +16,7 @@ extensions = [
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
+default_role = "obj"  # `names` in docstrings become links
 html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
 html_theme_options = {"show_prev_next": False, "navigation_with_keys": True}

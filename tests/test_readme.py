@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from mlstream import load_config
+from mlstream.presets import list_presets
+
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
@@ -35,6 +38,16 @@ def test_every_python_block_of_the_readme_runs(tmp_path):
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, env=os.environ.copy())
     assert done.returncode == 0, done.stderr
     assert "labels" in done.stdout
+
+
+def test_the_campaign_file_of_the_readme_names_what_there_is(tmp_path):
+    (block,) = blocks("toml")
+    file = tmp_path / "campaign.toml"
+    file.write_text(block, encoding="utf-8")
+    campaign = load_config(file)
+    assert list(campaign.learners()) == ["NN_TL", "BR_HT", "StreamRidge"]
+    made = set(re.findall(r"--output (\S+)", README))
+    assert set(campaign.streams) <= {*list_presets(), *made}
 
 
 def test_the_make_verbs_of_the_readme_exist():

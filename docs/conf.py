@@ -21,7 +21,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
 html_theme_options = {"show_prev_next": False, "navigation_with_keys": True}
 # Pages without pages below them have nothing to navigate on the left; their tables and code need the room.
-html_sidebars = {"*": [], "api": ["sidebar-nav-bs"]}
+html_sidebars = {"*": [], "auto_examples/*": [], "api": ["sidebar-nav-bs"]}
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters section states the types
@@ -34,6 +34,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "show_memory": False,
+    "ignore_repr_types": r"matplotlib",
     "abort_on_example_error": True,
     "within_subsection_order": "FileNameSortKey",
 }

@@ -310,6 +310,6 @@ def test_what_a_device_cannot_do_is_refused(parameters, message):
     pytest.importorskip("torch")
     X, Y, *_ = masked_stream(20)
     with pytest.raises(ValueError, match=message):
-        OnlineNeuralClassifier(**parameters, random_state=0).fit(X, Y)
+        OnlineNeuralClassifier(3, **parameters, random_state=0).fit(X, Y)
     with pytest.raises((TypeError, ValueError), match=r"[Ss]parse|dense"):
         OnlineNeuralClassifier(3, device="cpu").fit(sparse.csr_array(X), Y)

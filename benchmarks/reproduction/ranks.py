@@ -3,7 +3,8 @@
     mlstream run benchmarks/reproduction/corrected_table.toml
     python -m benchmarks.reproduction.ranks corrected-table
 
-Runs of several seeds are averaged first. A stream counts once every strategy has run on it.
+Runs of several seeds are averaged first. A stream counts once every strategy has run on it, for a score that is defined
+on it for all.
 """
 
 import sys
@@ -57,7 +58,8 @@ def _show(title: str, streams: list[str], runs: list[RunResult]) -> None:
             [fmean(read(run) for run in runs if (run.stream, run.strategy) == (stream, name)) for name in strategies]
             for stream in streams
         ]
-        columns[score] = np.mean(values, axis=0), average_ranks(values, higher_is_better=higher)
+        defined = [row for row in values if np.isfinite(row).all()]
+        columns[score] = np.mean(defined, axis=0), average_ranks(defined, higher_is_better=higher)
     sys.stdout.write(f"\n{title}: {', '.join(streams)}\n{'':22}")
     sys.stdout.write("".join(f"{score:>9} {'rank':>5}" for score in SCORES) + "\n")
     for i in np.argsort(columns["BA"][1] + columns["ACC"][1] + columns["Frug"][1]):

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", int, float)
 
 StreamPath = Annotated[Path, typer.Argument(help="A stream: .npz, .arff, .csv, .parquet, or a published folder.")]
-SourceName = Annotated[str, typer.Argument(help="A name that `mlstream datasets` lists, or the path of an ARFF file.")]
+SourceName = Annotated[
+    str,
+    typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
+]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
 Seed = Annotated[int, typer.Option(min=0, help="Source of everything random.")]
 LabelColumns = Annotated[
     str | None,
     typer.Option(
-        "--labels", help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file."
+        "--labels",
+        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default what is "
+        "said by a card beside the table, -C in its title (MEKA), or an .xml file beside it (MULAN).",
     ),
 ]
 Starts = Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")]
@@ -33,13 +38,18 @@ VisitShares = Annotated[
 EvaluationShare = Annotated[float, typer.Option("--evaluation", help="Share of each task's rows that is held out.")]
 TaskOrder = Annotated[
     str | None,
-    typer.Option("--order", help="random, similarity, dissimilarity, interleaved, or the task of each visit: 1,0,1,0."),
+    typer.Option(
+        "--order",
+        help="random (default), similarity, dissimilarity, interleaved, or the task of each visit: 1,0,1,0.",
+    ),
 ]
 WindowShape = Annotated[
     Literal["linear", "sigmoid"], typer.Option("--shape", help="How the next task rises in the window.")
 ]
 Unlabelled = Annotated[Literal["drop", "keep"], typer.Option(help="What to do with rows without any label.")]
-Stratified = Annotated[bool, typer.Option("--stratified", help="Split each task by label set.")]
+Stratified = Annotated[
+    bool, typer.Option("--stratified", help="Spread each label set evenly over the parts of a task.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 

@@ -147,14 +147,22 @@ def synthesise(
         ),
     ],
     output: OutputFile,
-    rows: Annotated[int | None, typer.Option(min=1, help="Rows of each task, environment or concept.")] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rows of each task, environment or concept; by default 1000 (hat-and-shirt 600)."),
+    ] = None,
     drift_in: Annotated[
-        str | None, typer.Option(help="What drifts, of hyperplane, tree and rbf: 'P(X),P(Y|X),dependence'.")
+        str | None,
+        typer.Option(help="What drifts, of hyperplane, tree and rbf: 'P(X),P(Y|X),dependence'; by default P(Y|X)."),
     ] = None,
     pattern: Annotated[
-        Literal["abrupt", "gradual", "incremental"] | None, typer.Option(help="What their drifts are like.")
+        Literal["abrupt", "gradual", "incremental"] | None,
+        typer.Option(
+            help="Whether rows of the window come from the old or the new concept (gradual), or from one in between "
+            "(incremental). By default abrupt."
+        ),
     ] = None,
-    window: Annotated[int | None, typer.Option(min=0, help="Rows in which a drift takes place.")] = None,
+    window: Annotated[int | None, typer.Option(min=0, help="Rows in which a drift takes place; by default 0.")] = None,
     seed: Seed = 0,
     force: Force = False,
 ) -> None:

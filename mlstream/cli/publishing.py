@@ -35,7 +35,10 @@ def fetch(
         bool | None, typer.Option("--offline/--online", help="Open no connection; by default as MLSTREAM_OFFLINE says.")
     ] = None,
 ) -> None:
-    """Download tables that are not on this machine; what was begun is continued, and hashes are compared."""
+    """Download tables that are not on this machine; what was begun is continued, and hashes are compared.
+
+    They go to the cache of the system, or to the folder that the variable MLSTREAM_CACHE names.
+    """
     from mlstream import console
     from mlstream.downloads import fetch_dataset
 
@@ -64,9 +67,12 @@ def upload(
     folder: Annotated[Path, typer.Argument(help="A published folder.")],
     repository: Annotated[str, typer.Argument(help="OWNER/NAME at the hub.")],
     endpoint: Annotated[str | None, typer.Option(help="Address of the hub; by default that of Hugging Face.")] = None,
-    public: Annotated[bool, typer.Option("--public", help="A repository that is made can be seen by all.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="Let all see a repository that is made.")] = False,
 ) -> None:
-    """Upload a published folder to a hub of data sets, in one commit (needs the extra `hub`)."""
+    """Upload a published folder to a hub of data sets, in one commit (needs the extra `hub`).
+
+    The leave to write comes from `hf auth login` or the variable HF_TOKEN.
+    """
     from mlstream import console
     from mlstream.hub import upload as upload_folder
 
@@ -74,7 +80,10 @@ def upload(
 
 
 def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) -> None:
-    """Read a published folder again and compare everything with its card and hashes."""
+    """Read a published folder again and compare everything with its card and hashes.
+
+    What differs is said, all of it, and the exit status is 1.
+    """
     from mlstream import console
     from mlstream.publishing import verify as verify_folder
 
@@ -87,7 +96,10 @@ def regenerate(
     output: OutputFile,
     force: Force = False,
 ) -> None:
-    """Make a stream again from its card alone."""
+    """Make a stream again from its card alone.
+
+    The table that it was made of must be on this machine; `mlstream datasets` says where each is.
+    """
     from mlstream import console
     from mlstream.cards import load_card
     from mlstream.formats import save
@@ -101,7 +113,10 @@ def regenerate(
 def cards(
     folder: Annotated[Path, typer.Argument(help="Folder to write to.")] = Path("data_cards"),
 ) -> None:
-    """Write the cards of the streams that this project publishes."""
+    """Write the cards of the streams that this project publishes.
+
+    Those whose table is not on this machine are left out, and named.
+    """
     from mlstream import console
     from mlstream.presets import write_cards
 

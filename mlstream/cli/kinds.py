@@ -97,7 +97,9 @@ def _read_introductions(text: str | None) -> dict[str, Any]:
     if text.endswith(".json"):
         return {"introductions": read_lists(Path(text))}
     name, _, number = text.partition(":")
-    return published_order(name, int(number) if number.isdecimal() else 0)
+    if number and not number.isdecimal():
+        raise ValueError(f"--introductions must be a .json file, or NAME:NUMBER. Got {text!r} instead.")
+    return published_order(name, int(number or 0))
 
 
 def carve(

@@ -49,6 +49,8 @@ def run(
     ] = None,
 ) -> None:
     """Run learners on streams: test-then-train, transfer matrix, resources. What is recorded already is kept."""
+    if jobs == 0:
+        raise ValueError("--jobs must be a number of processes, or -1 for as many as cores. Got 0.")
     if len(sources) == 1 and sources[0].lower().endswith(".toml"):
         own = {"--strategies": strategies, "--seeds": seeds, "--label-space": label_space, "--energy": energy}
         _run_file(Path(sources[0]), output, jobs, dask, [name for name, value in own.items() if value is not None])
@@ -61,9 +63,9 @@ def run(
         raise ValueError("--output must name the folder of the records. Got nothing.")
     with console.campaign_progress() as progress:
         results = run_campaign(
-            (strategies or "NN,NN_TL,BR_HT").split(","),
+            ("NN,NN_TL,BR_HT" if strategies is None else strategies).split(","),
             [open_named(name) for name in sources],
-            parse_seeds(seeds or "0"),
+            parse_seeds("0" if seeds is None else seeds),
             output,
             label_space=label_space or "task",
             energy="none" if energy is False else "codecarbon",

@@ -15,6 +15,9 @@ from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturbed import perturbed_stream
 from mlstream.stream import Experience, Features, Index, Indicator, Mask, Stream
 
+# Sums of rows, delays and jitter stay in 64 bits.
+_MOST = 2**61
+
 
 class _Rows(NamedTuple):
     """All learning rows of a stream, end to end, and the experience of each."""
@@ -90,7 +93,7 @@ def delayed_labels(stream: Stream, *, delay: int | Mapping[str, int], jitter: in
     """
     delays = _read_delays(stream, delay)
     rows = _lay_end_to_end(stream)
-    late = _draw_delays(delays, rows.mask, require_count(jitter, "jitter", least=0), require_seed(seed))
+    late = _draw_delays(delays, rows.mask, require_count(jitter, "jitter", least=0, most=_MOST), require_seed(seed))
     experiences = _cut(rows, late, _deliver(rows.mask, late))
     parameters: dict[str, JsonValue] = {
         "delay": {label: int(rows) for label, rows in delay.items()} if isinstance(delay, Mapping) else int(delay),
@@ -102,12 +105,12 @@ def delayed_labels(stream: Stream, *, delay: int | Mapping[str, int], jitter: in
 def _read_delays(stream: Stream, delay: int | Mapping[str, int]) -> Index:
     names = stream.card.label_names
     if not isinstance(delay, Mapping):
-        return np.full(len(names), require_count(delay, "delay", least=0))
+        return np.full(len(names), require_count(delay, "delay", least=0, most=_MOST))
     delays = np.zeros(len(names), dtype=np.int64)
     for label, rows in delay.items():
         if label not in names:
             raise ValueError(f"delay must name labels of the stream. Got {label!r} instead.")
-        delays[names.index(label)] = require_count(rows, f"the delay of {label!r}", least=0)
+        delays[names.index(label)] = require_count(rows, f"the delay of {label!r}", least=0, most=_MOST)
     return delays
 
 

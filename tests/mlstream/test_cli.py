@@ -225,6 +225,9 @@ parameters = {{ step = 0.1 }}
         (("absent.toml",), "absent.toml: No such file"),
         (("yeast-task", "-o", "out"), "did you mean 'yeast-tasks'"),
         (("yeast-tasks",), "--output must name the folder"),
+        (("yeast-tasks", "-o", "out", "--jobs", "0"), "--jobs must be a number of processes, or -1"),
+        (("yeast-tasks", "-o", "out", "--seeds", ""), "--seeds must be whole numbers"),
+        (("yeast-tasks", "-o", "out", "--strategies", ""), "A strategy must be one of"),
     ],
 )
 def test_a_campaign_that_cannot_be_is_one_line(arguments, message, tmp_path, capsys, monkeypatch):

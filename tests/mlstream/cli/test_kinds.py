@@ -128,6 +128,10 @@ def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
             "name must be one of 'iirc-cifar100', .* Got 'iirc-cifar'",
         ),
         (("iirc", "ZOO", "--introductions", "iirc-cifar100:99"), "configuration must be from 0 to 9"),
+        (
+            ("iirc", "ZOO", "--introductions", "iirc-cifar100:x"),
+            "must be a .json file, or NAME:NUMBER. Got 'iirc-cifar",
+        ),
         (("iirc", "ZOO", "--introductions", "iirc-cifar100:1"), "must name labels of the table"),
         (("iirc", "ZOO", "--superclass-share", 1.5), r"superclass_share must lie in \[0, 1\]. Got 1.5"),
         (("iirc", "ZOO", "--evaluation", 0.01), "rows to learn and to evaluate"),

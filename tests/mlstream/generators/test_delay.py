@@ -145,6 +145,9 @@ def test_learners_are_judged_on_late_labels_once(strategy, label_space):
         ({"delay": -1}, r"delay must be a whole number, at least 0. Got -1"),
         ({"delay": {"cat": 1}}, r"delay must name labels of the stream. Got 'cat'"),
         ({"delay": {"y0": 1.5}}, r"the delay of 'y0' must be a whole number, at least 0. Got 1.5"),
+        ({"delay": 2**61 + 1}, r"delay must be a whole number, at most 2305843009213693952. Got 2305843009213693953"),
+        ({"delay": {"y0": 2**70}}, r"the delay of 'y0' must be a whole number, at most"),
+        ({"delay": 1, "jitter": 2**64}, r"jitter must be a whole number, at most"),
         ({"delay": 1, "jitter": -2}, r"jitter must be a whole number, at least 0. Got -2"),
         ({"delay": 1, "seed": -1}, r"seed must be a whole number, at least 0. Got -1"),
         ({"delay": 21}, r"must keep a row. Got none in experience 0 after delayed_labels"),
@@ -153,3 +156,10 @@ def test_learners_are_judged_on_late_labels_once(strategy, label_space):
 def test_errors_name_rule_and_value(options, message):
     with pytest.raises(ValueError, match=message):
         delayed_labels(multiplier_stream("rand", n_rows=60), **options)
+
+
+def test_the_greatest_delay_comes_after_all_rows():
+    stream = multiplier_stream("rand", n_rows=60)
+    late = delayed_labels(stream, delay={"y0": 2**61}, jitter=2**61)
+    assert not any(experience.label_mask[:, 0].any() for experience in late.experiences[:-1])
+    assert late.experiences[-1].label_mask[:, 0].sum() == sum(len(experience) for experience in stream)

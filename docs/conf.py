@@ -19,6 +19,8 @@ exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
 default_role = "obj"  # `names` in docstrings become links
 html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_theme_options = {"show_prev_next": False, "navigation_with_keys": True}
 # Pages without pages below them have nothing to navigate on the left; their tables and code need the room.
 html_sidebars = {"*": [], "auto_examples/*": [], "api": ["sidebar-nav-bs"]}

@@ -2,8 +2,8 @@
 A forest that serves what you want of each class
 ================================================
 
-You accept one alarm in ten being right if no case is missed: `PragmaForestClassifier` weighs the votes of a forest so
-that its measure, PRAGMA, is as low as it can be on votes of trees that have not seen the row.
+You accept one alarm in ten being right if no case is missed: `estimators.PragmaForestClassifier` weighs the votes of a
+forest so that its measure, PRAGMA, is as low as it can be on votes of trees that have not seen the row.
 """
 
 # %%

@@ -46,8 +46,8 @@ def iirc(
     introductions: Annotated[
         str | None,
         typer.Option(
-            help="JSON file [[label, ...], ...] of what each task introduces; or a published order with its hierarchy "
-            "and shares, NAME:NUMBER, such as iirc-cifar100:3. By default the order is drawn."
+            help="JSON file with one list of labels for each task, what it introduces; or a published order with its "
+            "hierarchy and shares, NAME:NUMBER, such as iirc-cifar100:3. By default the order is drawn."
         ),
     ] = None,
     labels_per_task: Annotated[int, typer.Option(help="Greatest number of labels that a task introduces.")] = 5,
@@ -154,16 +154,24 @@ def perturb(
         typer.Argument(help="What to do to the learning rows; but for resplit-rows, evaluation sets stay."),
     ],
     output: OutputFile,
-    rate: Annotated[float | None, typer.Option(help="How often, of noisy, missing and duplicated: 0 to 1.")] = None,
-    per: Annotated[Literal["label", "row"] | None, typer.Option(help="What goes missing, of missing-labels.")] = None,
-    scale: Annotated[float | None, typer.Option(help="Standard deviations of noise, of noisy-features.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="What share is hit, 0 to 1: of missing-*, noisy-labels, duplicated-rows.")
+    ] = None,
+    per: Annotated[
+        Literal["label", "row"] | None,
+        typer.Option(help="Of missing-labels: single labels (default), or all of a row."),
+    ] = None,
+    scale: Annotated[
+        float | None, typer.Option(help="Of noisy-features: noise, in deviations of each feature.")
+    ] = None,
     keep: Annotated[
-        str | None, typer.Option(help="Share of rows kept of each label, of rare-labels: a=0.1,b=0.5.")
+        str | None, typer.Option(help="Of rare-labels: share of its rows that a label keeps, a=0.1,b=0.5.")
     ] = None,
     delay: Annotated[
-        str | None, typer.Option(help="Rows that come before a label, of delayed-labels: 20, or a=20,b=100.")
+        str | None,
+        typer.Option(help="Of delayed-labels: rows that come between a row and its label, 20 or a=20,b=100."),
     ] = None,
-    jitter: Annotated[int | None, typer.Option(help="Greatest number of further rows, of delayed-labels.")] = None,
+    jitter: Annotated[int | None, typer.Option(help="Of delayed-labels: greatest number of further rows.")] = None,
     seed: Seed = 0,
     force: Force = False,
 ) -> None:

@@ -28,22 +28,31 @@ def run(
         list[str],
         typer.Argument(
             metavar="CONFIG.toml | STREAMS...",
-            help="A campaign file; or streams: .npz, .arff, .arff.gz, published folders, or names such as yeast-tasks.",
+            help="A campaign file; or streams: .npz, .arff, .csv, .parquet, published folders, or names such as "
+            "yeast-tasks.",
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the records; runs done already are kept.")
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the records; needed, unless a campaign file names it."),
     ] = None,
     strategies: Annotated[
-        str | None, typer.Option("--strategies", "-s", help="Names split by commas; by default NN,NN_TL,BR_HT.")
+        str | None,
+        typer.Option(
+            "--strategies",
+            "-s",
+            help="Names split by commas; an unknown one lists them all. By default NN,NN_TL,BR_HT.",
+        ),
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds split by commas; by default 0.")] = None,
     label_space: Annotated[
         Literal["task", "seen", "all"] | None,
         typer.Option(help="Labels that count: of the row's task (default), of all tasks seen so far, or all."),
     ] = None,
-    energy: Annotated[bool | None, typer.Option(help="Measure energy (default).")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; -1: as many as cores.")] = None,
+    energy: Annotated[bool | None, typer.Option(help="Measure energy by CodeCarbon (default).")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Processes, by default 1; -1: as many as cores.")
+    ] = None,
     dask: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler whose workers run everything: tcp://HOST:8786.")
     ] = None,
@@ -116,8 +125,10 @@ def report(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Page to write; DIRECTORY/report.html if absent.")
     ] = None,
-    tables: Annotated[bool, typer.Option("--tables", help="Also write tables: CSV, Markdown, LaTeX.")] = False,
-    figures: Annotated[bool, typer.Option("--figures", help="Also draw figures: PNG, SVG.")] = False,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Also write the folder tables: CSV, Markdown, LaTeX.")
+    ] = False,
+    figures: Annotated[bool, typer.Option("--figures", help="Also write the folder figures: PNG, SVG.")] = False,
 ) -> None:
     """Write one self-contained HTML page about all runs of a folder."""
     from mlstream import console

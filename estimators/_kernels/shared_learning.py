@@ -99,7 +99,10 @@ def _look(tree: SharedTree, i: int, x: Array, guesses: Array, votes: Array, r: i
             if asked and by_bayes:
                 most = max(zeros, ones)
                 votes[r, j, 0], votes[r, j, 1] = math.exp(zeros - most), math.exp(ones - most)
-                total = votes[r, j, 0] + votes[r, j, 1]
+                both = votes[r, j, 0] + votes[r, j, 1]
+                # Squares past the greatest number leave naive Bayes without votes: then the majority has them.
+                by_bayes = both > 0.0
+                total = both if by_bayes else total
         if asked and not by_bayes:
             votes[r, j, 0], votes[r, j, 1] = tree.weights[i, j, 0], tree.weights[i, j, 1]
         if asked:

@@ -90,8 +90,7 @@ def vote(grove: Grove, i: int, total: float, scores: Array, votes: Array) -> Non
     if total == 0.0:
         return
     node = grove.nodes[i]
-    if node.active and node.bayes_hits >= node.majority_hits:
-        _vote_bayes(grove, i, scores, votes)
+    if node.active and node.bayes_hits >= node.majority_hits and _vote_bayes(grove, i, scores, votes):
         return
     s = node.stats
     while s != NONE:
@@ -100,7 +99,8 @@ def vote(grove: Grove, i: int, total: float, scores: Array, votes: Array) -> Non
 
 
 @njit(**HOT)
-def _vote_bayes(grove: Grove, i: int, scores: Array, votes: Array) -> None:
+def _vote_bayes(grove: Grove, i: int, scores: Array, votes: Array) -> bool:
+    """Write the votes of naive Bayes, unless squares past the greatest number leave it without any."""
     s, n, most = grove.nodes[i].stats, 0, -np.inf
     while s != NONE:
         most = max(most, scores[n])
@@ -109,7 +109,10 @@ def _vote_bayes(grove: Grove, i: int, scores: Array, votes: Array) -> None:
     for k in range(n):
         scores[k] = math.exp(scores[k] - most)
         total += scores[k]
+    if not total > 0.0:
+        return False
     s = grove.nodes[i].stats
     for k in range(n):
         votes[grove.stats[s].code] = scores[k] / total
         s = grove.stats[s].next
+    return True

@@ -5,6 +5,7 @@ import statistics
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 from estimators._kernels.grove import NONE
@@ -284,3 +285,16 @@ def test_a_drawing_names_features_labels_and_thresholds():
 def test_senseless_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         MultiLabelHoeffdingTreeClassifier(**parameters).fit(*streams.drawn(20))
+
+
+@pytest.mark.parametrize("estimator", [MultiLabelHoeffdingTreeClassifier(), HoeffdingTreeClassifier()])
+@pytest.mark.parametrize("size", [1e200, 1.7e308])
+def test_values_whose_squares_pass_the_greatest_number_leave_probabilities(estimator, size):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(400, 3)), (rng.random((400, 4)) < 0.4).astype(int)
+    X[3, 1], X[100, 1] = size, -size
+    estimator = clone(estimator)
+    for part in range(0, 400, 40):
+        estimator.partial_fit(X[part : part + 40], Y[part : part + 40])
+        proba = np.asarray(estimator.predict_proba(X))
+        assert ((proba >= 0) & (proba <= 1)).all()

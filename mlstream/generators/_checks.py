@@ -10,7 +10,7 @@ def require_count(value: object, name: str, *, least: int = 1, most: int | None 
     """Return `value` as a whole number that is at least `least`, or say what it must be."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number, at least {least}. Got {value!r} instead.")
-    if most is not None and value > most:
+    if most is not None and int(value) > most:
         raise ValueError(f"{name} must be a whole number, at most {most}. Got {value!r} instead.")
     return int(value)
 

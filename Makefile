@@ -58,7 +58,7 @@ clean:
 	touch $@
 
 .venv/test.stamp: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) --editable '.[test,torch,skops]'
+	$(PIP) --editable '.[test,torch,skops,tables]'
 	touch $@
 
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python

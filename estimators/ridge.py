@@ -1,5 +1,6 @@
 """Ridge regression on running sums: nothing is forgotten, and decisions follow the labels of late."""
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -241,15 +242,15 @@ def _as_dense(X: Features) -> Array:
 
 
 def _check_parameters(ridge: StreamRidgeClassifier) -> None:
-    rules = {
-        "l2": (Real, 0.0, np.inf, "a positive number"),
-        "knots": (Integral, -1, np.inf, "a whole number, at least 0"),
-        "hidden_units": (Integral, -1, np.inf, "a whole number, at least 0"),
-        "follow": (Real, -1e-300, 1.0, "a number from 0 to 1"),
-        "memory": (Real, np.nextafter(1.0, 0.0), np.inf, "a number, at least 1"),
-        "refresh": (Real, 0.0, 1.0, "a number above 0, at most 1"),
+    rules: dict[str, tuple[type, Callable[[Any], bool], str]] = {
+        "l2": (Real, lambda value: value > 0, "a positive number"),
+        "knots": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
+        "hidden_units": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
+        "follow": (Real, lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+        "memory": (Real, lambda value: value >= 1, "a number, at least 1"),
+        "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
     }
-    for name, (kind, above, most, rule) in rules.items():
+    for name, (kind, fits, rule) in rules.items():
         value = getattr(ridge, name)
-        if isinstance(value, bool) or not isinstance(value, kind) or not above < value <= most or value == np.inf:
+        if isinstance(value, bool) or not isinstance(value, kind) or not fits(value) or value == np.inf:
             raise ValueError(f"{name} must be {rule}. Got {value!r} instead.")

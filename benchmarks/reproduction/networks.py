@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from benchmarks.reproduction.compare import Value, report, require_shared, table
 from estimators import make_strategy
-from metrics import acc
 from tests.estimators import published
 
 # Configurations of protocol.md, section 6.
@@ -56,19 +55,9 @@ def _values(n_seeds: int) -> Iterator[Value]:
                 )
 
 
-def _scores(learner, stream) -> tuple[float, float]:
+def _scores(learner, stream) -> list[float]:
     """Give BA over the stream and mean ACC; the learner is told the mask when it learns."""
-    R = np.zeros((len(stream.order) + 1, 4))
-    decided, masks = [], []
-    for s, (X, Y) in enumerate(stream.experiences):
-        mask = stream.masks[stream.order[s]]
-        decided.append(learner.predict_then_fit(X, Y, label_mask=mask)[0])
-        masks.append(np.tile(mask, (len(Y), 1)))
-        for j, (X_test, Y_test) in enumerate(stream.evaluations):
-            told = np.tile(stream.masks[j], (len(Y_test), 1))
-            R[s + 1, j] = published.balanced_accuracy(Y_test, learner.predict(X_test), told)
-    Y = np.vstack([Y for _, Y in stream.experiences])
-    return published.balanced_accuracy(Y, np.vstack(decided), np.vstack(masks)), acc(R, stream.order, when="mean")
+    return published.scores(published.test_then_train(learner, stream, told=True), stream)[:2]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import FIFOMemory, OnlineNeuralClassifier, ReservoirMemory, make_strategy
 from estimators.checks import stream_checks
-from metrics import acc
 from mlstream import load_dataset
 from tests.estimators import published, streams
 
@@ -179,13 +178,7 @@ def test_scores_on_the_synthetic_streams_are_those_printed(name, tolerance, shar
 
 
 def published_acc(learner, stream):
-    R = np.zeros((len(stream.order) + 1, 4))
-    for s, (X, Y) in enumerate(stream.experiences):
-        learner.partial_fit(X, Y, label_mask=stream.masks[stream.order[s]])
-        for j, (X_test, Y_test) in enumerate(stream.evaluations):
-            mask = np.tile(stream.masks[j], (len(Y_test), 1))
-            R[s + 1, j] = published.balanced_accuracy(Y_test, learner.predict(X_test), mask)
-    return acc(R, stream.order, when="mean")
+    return published.scores(published.test_then_train(learner, stream, told=True), stream)[1]
 
 
 # ---------------------------------------------------------------------- bounds

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from estimators._kernels.borrow import borrow
 from estimators._kernels.gaussian import observe, weight_below
 from estimators._kernels.grove import (
     HIGHEST,
@@ -109,6 +110,7 @@ def learn(grove: Grove, lesson: Lesson, rules: Rules, votes: Array) -> Grove:
 @njit(**JIT)
 def answer(grove: Grove, X: Array, votes: Array) -> None:
     """Write the votes of every tree for every row to `votes` of shape (n_rows, n_trees, n_classes)."""
+    grove, X, votes = borrow(grove), borrow(X), borrow(votes)
     work = _new_work(grove, votes)
     for t in range(len(grove.trees)):
         for r in range(len(X)):
@@ -124,6 +126,7 @@ def _answer_row(grove: Grove, t: int, X: Array, r: int, work: Work) -> None:
 @njit(**JIT)
 def _learn_from(grove: Grove, lesson: Lesson, rules: Rules, votes: Array, done: int) -> int:
     """Learn on from a step, tree after tree, and return the step before which places ran short, if they do."""
+    grove, lesson, votes = borrow(grove), borrow(lesson), borrow(votes)
     n_rows, n_classes = len(lesson.codes), votes.shape[2]
     work = _new_work(grove, votes)
     apart = len(lesson.asked) > 0

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from estimators._kernels.borrow import borrow
 from estimators._kernels.ebst import (
     JIT,
     NONE,
@@ -156,6 +157,7 @@ def _longer(tree: Tree, n_nodes: int, n_leaves: int, n_spots: int) -> Tree:
 @njit(**JIT)
 def answer(tree: Tree, X: Array, outputs: Array) -> None:
     """Write the outputs (n_rows, n_targets) for each row."""
+    tree, X, outputs = borrow(tree), borrow(X), borrow(outputs)
     models = np.empty(outputs.shape[1])
     for r in range(len(X)):
         _answer_row(tree, _find_leaf(tree, X[r]), X[r], models, outputs[r])
@@ -199,6 +201,7 @@ def _output(tree: Tree, leaf: int, j: int, x: Array) -> float:
 @njit(**JIT)
 def _learn_from(tree: Tree, lesson: Lesson, rules: Rules, outputs: Array, room: Room, done: int) -> int:
     """Learn on from a row, and return the row before which places ran short, if they do."""
+    tree, lesson, outputs, room = borrow(tree), borrow(lesson), borrow(outputs), borrow(room)
     models, nowhere = np.empty(lesson.Y.shape[1]), np.empty(0)
     for r in range(done, len(lesson.X)):
         short = tree.counts[0] + 2 > len(tree.nodes) or tree.counts[1] + 1 > len(tree.coefs)

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from estimators._kernels.borrow import borrow
 from estimators._kernels.gaussian import log_likelihood, observe
 from estimators._kernels.grove import HIGHEST, HOT, JIT, LOWEST, NONE
 from estimators._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, Rules
@@ -51,6 +52,7 @@ def learn(tree: SharedTree, lesson: Lesson, rules: Rules, votes: Array) -> Share
 @njit(**JIT)
 def answer(tree: SharedTree, X: Array, votes: Array) -> None:
     """Write the votes (n_rows, n_labels, 2) for each row."""
+    tree, X, votes = borrow(tree), borrow(X), borrow(votes)
     guesses = np.empty(tree.weights.shape[1], np.int8)
     for r in range(len(X)):
         _look(tree, _find_leaf(tree, X, r), X[r], guesses, votes, r)
@@ -59,6 +61,7 @@ def answer(tree: SharedTree, X: Array, votes: Array) -> None:
 @njit(**JIT)
 def _learn_from(tree: SharedTree, lesson: Lesson, rules: Rules, votes: Array, done: int) -> int:
     """Learn on from a row, and return the row before which places ran short, if they do."""
+    tree, lesson, votes = borrow(tree), borrow(lesson), borrow(votes)
     guesses = np.empty(tree.weights.shape[1], np.int8)
     for r in range(done, len(lesson.X)):
         if not has_room(tree):

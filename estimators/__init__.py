@@ -11,6 +11,7 @@ from estimators.baselines import (
 from estimators.binary_relevance import BinaryRelevance
 from estimators.checks import stream_checks
 from estimators.classifier_chain import ClassifierChain
+from estimators.ewc import EWCClassifier
 from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
 from estimators.multilabel_tree import MultiLabelHoeffdingTreeClassifier
@@ -32,6 +33,7 @@ __all__ = [
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
+    "EWCClassifier",
     "FIFOMemory",
     "HoeffdingTreeClassifier",
     "ISOUPTreeClassifier",

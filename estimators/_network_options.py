@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from estimators._kernels.state import Rows
 from estimators._torch_network import check_device
 
 CHOICES: dict[str, tuple[Any, ...]] = {
@@ -19,24 +20,46 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 def check_parameters(estimator: Any) -> None:
     """Refuse parameters that no network can have."""
-    for name, choices in CHOICES.items():
-        value = getattr(estimator, name)
-        if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
-    for width in hidden_widths(estimator.hidden_units):
-        if not isinstance(width, Integral) or width < 1:
-            raise ValueError(f"hidden_units must be positive integers. Got {estimator.hidden_units!r} instead.")
-    check_learning_rate(estimator.learning_rate)
+    check_network(estimator)
     if estimator.device is not None:
         if estimator.standardize or estimator.balance_labels:
             raise ValueError("standardize and balance_labels must be False on a device.")
         check_device(estimator.device)
 
 
+def check_network(estimator: Any) -> None:
+    """Refuse choices, widths and a learning rate that no network can have; an estimator need not offer all choices."""
+    parameters = estimator.get_params(deep=False)
+    for name in [name for name in CHOICES if name in parameters]:
+        value, choices = parameters[name], CHOICES[name]
+        if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
+    for width in hidden_widths(estimator.hidden_units):
+        if not isinstance(width, Integral) or width < 1:
+            raise ValueError(f"hidden_units must be positive integers. Got {estimator.hidden_units!r} instead.")
+    check_learning_rate(estimator.learning_rate)
+
+
 def check_learning_rate(rate: Any) -> None:
     """Refuse a step that is not a finite positive number."""
     if not isinstance(rate, float | int | np.number) or not 0 < rate < np.inf:
         raise ValueError(f"learning_rate must be a finite number greater than 0. Got {rate!r} instead.")
+
+
+def check_finite(name: str, value: Any, *, most: float = np.inf) -> None:
+    """Refuse what is not a finite number from 0 to the greatest allowed."""
+    if not isinstance(value, float | int | np.number) or not (0 <= value <= most and value < np.inf):
+        bound = "at least 0" if most == np.inf else f"from 0 to {most}"
+        raise ValueError(f"{name} must be a finite number {bound}. Got {value!r} instead.")
+
+
+def diverged(rows: Rows, failed: int, rate: float) -> ValueError:
+    """Return the error of a network that left the range of its numbers at a row."""
+    features = rows.values[rows.starts[failed] : rows.ends[failed]]
+    return ValueError(
+        f"The network diverged at row {failed}: X and learning_rate must keep scores and gradients finite. "
+        f"Got features up to {abs(features).max(initial=0):.3g} and learning_rate {rate} instead."
+    )
 
 
 def hidden_widths(hidden_units: Any) -> tuple[Any, ...]:

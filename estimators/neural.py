@@ -12,7 +12,13 @@ from estimators._gate import Features
 from estimators._kernels.lazy_adam import make_lazy
 from estimators._kernels.one_pass import run
 from estimators._kernels.state import LAZY, RATE, STEPS, Rows
-from estimators._network_options import check_learning_rate, check_parameters, hidden_widths, kernel_options
+from estimators._network_options import (
+    check_learning_rate,
+    check_parameters,
+    diverged,
+    hidden_widths,
+    kernel_options,
+)
 from estimators._network_state import State, as_network, brought_up_to_date, draw_state, make_batch
 from estimators._row_store import RowStore, as_rows, empty_store
 from estimators._torch_network import as_module, how_to_learn, learn_on_device
@@ -221,11 +227,7 @@ class OnlineNeuralClassifier(StreamClassifier):
         batch = make_batch(net, rows, store, (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else 1)
         failed = run(net, make_lazy(self.dtype), batch, rows, store, plan.draws, plan.slots, proba)
         if failed >= 0:
-            raise ValueError(
-                f"The network diverged at row {failed}: X and learning_rate must keep scores and gradients finite. "
-                f"Got features up to {abs(rows.values[rows.starts[failed] : rows.ends[failed]]).max(initial=0):.3g} "
-                f"and learning_rate {self.learning_rate} instead."
-            )
+            raise diverged(rows, failed, self.learning_rate)
         return proba.reshape(rows.codes.shape)
 
     def _match_store(self, X: Features) -> tuple[Features, RowStore | None]:

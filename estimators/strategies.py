@@ -1,7 +1,7 @@
 """The named strategies of the protocol: a name gives a configured learner, and the grid that is searched for it.
 
-Names are those of Peuzet et al. (EGC 2025), and StreamRidge, which is ours. Its oracle is the truth itself: no learner,
-and not here.
+Names are those of Peuzet et al. (EGC 2025), EWC, a baseline of the field, and StreamRidge, which is ours. The oracle of
+Peuzet et al. is the truth itself: no learner, and not here.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,6 +20,7 @@ from estimators.baselines import (
 )
 from estimators.binary_relevance import BinaryRelevance
 from estimators.classifier_chain import ClassifierChain
+from estimators.ewc import EWCClassifier
 from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
 from estimators.neural import OnlineNeuralClassifier
@@ -159,6 +160,10 @@ def _mini_memories(**memories: Any) -> BaseEstimator:
     return _memories(**memories).set_params(replay="mini-batch")
 
 
+def _ewc(learning_rate: float = 0.01, hidden_units: int = 200, penalty: float = 100.0) -> BaseEstimator:
+    return EWCClassifier(hidden_units, learning_rate=learning_rate, penalty=penalty)
+
+
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
         "NN": Strategy(_linear, (_RATES,)),
@@ -168,6 +173,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "NN_TLH_fifo": Strategy(_fifo, ({**_HIDDEN, **_FIFO},)),
         "NN_TLH_memories": Strategy(_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
         "NN_TLH_mini_memories": Strategy(_mini_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
+        "EWC": Strategy(_ewc, ({**_HIDDEN, "penalty": (10.0, 100.0, 1e3, 1e4)},)),
         "BR_HT": Strategy(_over_trees(BinaryRelevance), (_TREE_GRID,)),
         "LC_HT": Strategy(_over_trees(LabelCombination), (_TREE_GRID,)),
         "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),

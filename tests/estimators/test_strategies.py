@@ -10,7 +10,7 @@ from estimators.strategies import STRATEGIES, grid, make_strategy
 RNG = np.random.default_rng(0)
 X, Y = RNG.random((30, 3)), RNG.integers(0, 2, (30, 2))
 
-# The sizes of the grids of the paper's section on strategies, counted by hand from its table.
+# The sizes of the grids of the paper's section on strategies, counted by hand from its table, and of those added.
 N_CONFIGURATIONS = {
     "NN": 3,
     "NN_TL": 3,
@@ -19,6 +19,7 @@ N_CONFIGURATIONS = {
     "NN_TLH_fifo": 3 * 2 * 2 * 2,
     "NN_TLH_memories": 3 * 2 * 4 * 4,
     "NN_TLH_mini_memories": 3 * 2 * 4 * 4,
+    "EWC": 3 * 2 * 4,
     "BR_HT": 2 * 2 * 2,
     "LC_HT": 2 * 2 * 2,
     "CC_HT": 2 * 2 * 2,

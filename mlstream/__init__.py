@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mlstream.protocol.report import report
     from mlstream.protocol.results import RunResult, load_runs
     from mlstream.protocol.selection import Search
+    from mlstream.protocol.tracking import track
     from mlstream.publishing import publish, regenerate, verify
     from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
@@ -35,6 +36,7 @@ _HOMES = {
     "mlstream.protocol.report": ("report",),
     "mlstream.protocol.results": ("RunResult", "load_runs"),
     "mlstream.protocol.selection": ("Search",),
+    "mlstream.protocol.tracking": ("track",),
     "mlstream.publishing": ("publish", "regenerate", "verify"),
     "mlstream.stream": ("Dataset", "EvaluationSet", "Experience", "Stream", "StreamParts", "Task"),
 }
@@ -66,6 +68,7 @@ __all__ = [
     "run_campaign",
     "save",
     "task_stream",
+    "track",
     "upload",
     "verify",
 ]

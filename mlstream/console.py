@@ -182,6 +182,18 @@ def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
         yield show
 
 
+@contextmanager
+def tracking_progress() -> Iterator[Callable[[int, int], None] | None]:
+    """Show how many records were met: a bar on a terminal, nothing elsewhere."""
+    console = Console(highlight=False, stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as bars:
+        records = bars.add_task("records", total=None)
+        yield lambda met, total: bars.update(records, completed=met, total=total)
+
+
 class _Speed(ProgressColumn):
     """Rows per second of a run; the campaign itself has none."""
 

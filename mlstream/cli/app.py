@@ -33,6 +33,7 @@ COMMANDS = (
     publishing.cards,
     running.run,
     running.report,
+    running.track,
 )
 for command in COMMANDS:
     app.command()(command)

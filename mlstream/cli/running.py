@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,6 +10,9 @@ from typing import Annotated, Literal
 import typer
 
 from mlstream.cli.arguments import parse_seeds
+
+# MLflow reports to its makers that it was used, and prints an address for each run, unless it is told otherwise.
+_QUIET_MLFLOW = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true"}
 
 
 def demo(
@@ -135,3 +139,24 @@ def report(
     from mlstream.protocol.report import report as write_report
 
     console.say(f"Wrote {write_report(directory, output, tables=tables, figures=figures)}")
+
+
+def track(
+    directory: Annotated[Path, typer.Argument(help="Folder that `mlstream run` wrote.")],
+    to: Annotated[str, typer.Option(help="Address of the server: http://127.0.0.1:5000.")],
+    experiment: Annotated[str, typer.Option(help="Experiment that holds the runs; made if it is not there.")] = (
+        "mlstream"
+    ),
+) -> None:
+    """Write all records of a folder to an MLflow server (needs the extra `mlflow`); those that are there are kept.
+
+    Name and password are taken from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN.
+    """
+    from mlstream import console
+    from mlstream.protocol.tracking import track as track_runs
+
+    for name, value in _QUIET_MLFLOW.items():
+        os.environ.setdefault(name, value)
+    with console.tracking_progress() as progress:
+        n_written, n_kept, page = track_runs(directory, to, experiment=experiment, progress=progress)
+    console.say(f"Wrote {n_written} runs; {n_kept} were there. {page}")

@@ -168,6 +168,30 @@ def load_run(path: str | os.PathLike[str]) -> RunResult:
     return _read(Path(path), RunResult)
 
 
+def find_runs(directory: str | os.PathLike[str]) -> list[Path]:
+    """List the files of all records of a campaign.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+
+    Returns
+    -------
+    list of Path
+        At least one.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no record.
+    """
+    paths = sorted(Path(directory).glob("runs/*/*.json"))
+    if not paths:
+        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
+    return paths
+
+
 def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     """Read every record of a campaign, sorted by stream, strategy and seed.
 
@@ -188,10 +212,7 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     ValueError
         If a file there is not a record of this version; the message names it.
     """
-    paths = sorted(Path(directory).glob("runs/*/*.json"))
-    if not paths:
-        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
-    return [load_run(path) for path in paths]
+    return [load_run(path) for path in find_runs(directory)]
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:

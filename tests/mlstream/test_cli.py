@@ -73,6 +73,7 @@ def test_help_names_every_command_and_imports_nothing_slow():
         "cards",
         "run",
         "report",
+        "track",
     )
     assert all(command in done.stdout for command in commands)
 

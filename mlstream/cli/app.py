@@ -44,7 +44,7 @@ def main() -> NoReturn:
     """Run the command line; what went wrong is one line on standard error, and the exit status 1."""
     try:
         app()
-    except (ValueError, OSError, ImportError, MemoryError) as error:
+    except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
         _fail(error)
     raise SystemExit(0)
 

@@ -61,7 +61,10 @@ def run(
         str | None, typer.Option(help="Address of a Dask scheduler whose workers run everything: tcp://HOST:8786.")
     ] = None,
 ) -> None:
-    """Run learners on streams: test-then-train, transfer matrix, resources. What is recorded already is kept."""
+    """Run learners on streams: test-then-train, transfer matrix, resources. What is recorded already is kept.
+
+    A run that fails stops no other; the exit status is 1 once all have ended.
+    """
     if jobs == 0:
         raise ValueError("--jobs must be a number of processes, or -1 for as many as cores. Got 0.")
     if len(sources) == 1 and sources[0].lower().endswith(".toml"):
@@ -71,6 +74,7 @@ def run(
     from mlstream import console
     from mlstream.protocol.campaign import run_campaign
     from mlstream.protocol.config import open_named
+    from mlstream.protocol.results import require_success
 
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
@@ -87,6 +91,7 @@ def run(
             progress=progress,
         )
     console.show_results(results)
+    require_success(results, output)
 
 
 def _run_file(path: Path, output: Path | None, jobs: int | None, dask: str | None, refused: list[str]) -> None:
@@ -95,6 +100,7 @@ def _run_file(path: Path, output: Path | None, jobs: int | None, dask: str | Non
     from mlstream.protocol.campaign import run_campaign
     from mlstream.protocol.config import load_config, open_named
     from mlstream.protocol.report import report as write_report
+    from mlstream.protocol.results import require_success
 
     if refused:
         raise ValueError(
@@ -122,6 +128,7 @@ def _run_file(path: Path, output: Path | None, jobs: int | None, dask: str | Non
         )
     console.show_results(results)
     console.say(f"Wrote {write_report(folder)}")
+    require_success(results, folder)
 
 
 def report(

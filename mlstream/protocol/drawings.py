@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlstream._files import atomic_path
 from mlstream.protocol.charts import DASHES, N_COLOURS, strategy_key, task_keys
 from mlstream.protocol.comparison import Comparison
 from mlstream.protocol.costs import Amount, energy_kwh, energy_marks, wall_time_s
@@ -58,8 +59,8 @@ def write_figures(
         for suffix in ("png", "svg"):
             path = folder / f"{plain(name)}.{suffix}"
             # Without a date and random names inside, the same records give the same file.
-            with rc_context({"svg.hashsalt": "mlstream"}):
-                figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+            with atomic_path(path) as temporary, rc_context({"svg.hashsalt": "mlstream"}):
+                figure.savefig(temporary, format=suffix, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
             yield path
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -213,6 +214,26 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
         If a file there is not a record of this version; the message names it.
     """
     return [load_run(path) for path in find_runs(directory)]
+
+
+def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
+    """Refuse failed runs, once a campaign has ended.
+
+    Raises
+    ------
+    RuntimeError
+        If a run failed: how many did, why the first one did, and the file that keeps its traceback.
+    """
+    failed = [result for result in results if result.status == "failed"]
+    if failed:
+        first = failed[0]
+        reason = (first.error or "No reason was recorded.").strip().splitlines()[-1]
+        repetition = Repetition(first.seed, first.order_seed, first.split_seed)
+        path = run_path(directory, first.stream, first.strategy, repetition)
+        raise RuntimeError(
+            f"{len(failed)} of {len(results)} runs failed and are tried again by the next start. "
+            f"Got {reason} ({path} keeps the traceback)."
+        )
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:

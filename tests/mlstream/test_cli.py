@@ -218,6 +218,27 @@ parameters = {{ step = 0.1 }}
     assert {path: path.read_bytes() for path in records} == records
 
 
+def test_failed_runs_end_with_one_line_and_status_1_after_all_others(stream_file, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "broken.py").write_text(
+        "from tests.mlstream.protocol.streams import Online\n\n\nclass Broken(Online):\n"
+        "    def partial_fit(self, X, Y):\n        raise ArithmeticError('no more of this')\n"
+    )
+    campaign = tmp_path / "campaign.toml"
+    campaign.write_text(
+        f'streams = ["{stream_file}"]\ndirectory = "out"\nenergy = "none"\nn_configurations = 0\n'
+        '[strategies.bad]\nclass = "broken:Broken"\n[strategies.mean]\n'
+    )
+    assert call("run", campaign) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "1 of 2 runs failed" in error
+    (path,) = tmp_path.glob("out/runs/*/bad-seed0.json")
+    assert f"Got ArithmeticError: no more of this ({path} keeps the traceback)" in error
+    assert len(list(tmp_path.glob("out/runs/*/mean-seed0.json"))) == 1
+    assert (tmp_path / "out" / "report.html").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -20,3 +20,30 @@ def test_the_demo_leaves_a_published_stream_complete_runs_and_a_report(tmp_path)
     html = page.read_text(encoding="utf-8")
     assert all(name in html for name in STRATEGIES)
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?http", html)
+
+
+def test_a_demo_that_fails_leaves_nothing_and_a_second_try_works(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlstream.demo.STRATEGIES", ("mean",))
+    with monkeypatch.context() as broken:
+        broken.setattr("mlstream.demo.report", _fail)
+        with pytest.raises(OSError, match="no room"):
+            run_demo(tmp_path / "new" / "demo")
+    assert list((tmp_path / "new").iterdir()) == []
+    assert run_demo(tmp_path / "new" / "demo").exists()
+
+
+def test_a_demo_whose_run_fails_says_so_and_keeps_the_traceback(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlstream.demo.STRATEGIES", ("mean",))
+    monkeypatch.setattr("mlstream.protocol.work.evaluate", _fail)
+    with pytest.raises(
+        RuntimeError, match=r"1 of 1 runs failed.* Got OSError: no room \((.*)/mean-seed0\.json"
+    ) as told:
+        run_demo(tmp_path / "demo")
+    (run,) = load_runs(tmp_path / "demo" / "runs")
+    assert "_fail" in run.error
+    assert str(tmp_path / "demo" / "runs" / "runs") in str(told.value)
+    assert (tmp_path / "demo" / "report.html").exists()
+
+
+def _fail(*_, **__):
+    raise OSError("no room")

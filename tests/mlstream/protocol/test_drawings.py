@@ -1,5 +1,8 @@
 """Figures for papers show the records' own numbers."""
 
+import errno
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -48,3 +51,19 @@ def test_every_figure_is_written_twice_and_the_same_records_give_the_same_files(
     assert {path.stem for path in written} >= {"curves-yeast", "tasks-yeast-NN", "acc-against-time-yeast"}
     again = list(write_figures(tmp_path / "b", streams, []))
     assert [path.read_bytes() for path in written] == [path.read_bytes() for path in again]
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_the_older_one(tmp_path, monkeypatch):
+    groups = {"x": STREAMS["x"][:1]}
+    first = next(write_figures(tmp_path, groups, []))
+    before = first.read_bytes()
+
+    def draw_half(figure, path, **_):
+        Path(path).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", draw_half)
+    with pytest.raises(OSError, match=f"No space left on device.*{first.name}"):
+        next(write_figures(tmp_path, groups, []))
+    assert [path.name for path in tmp_path.iterdir()] == [first.name]
+    assert first.read_bytes() == before

@@ -14,6 +14,7 @@ from estimators.classifier_chain import ClassifierChain
 from estimators.ewc import EWCClassifier
 from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
+from estimators.lwf import LwFClassifier
 from estimators.multilabel_tree import MultiLabelHoeffdingTreeClassifier
 from estimators.neural import OnlineNeuralClassifier
 from estimators.pipeline import StreamPipeline
@@ -39,6 +40,7 @@ __all__ = [
     "ISOUPTreeClassifier",
     "LabelCombination",
     "LastLabelsClassifier",
+    "LwFClassifier",
     "MeanLabelsClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",

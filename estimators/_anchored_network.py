@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from estimators._gate import Features
-from estimators._kernels.anchored import Past, run
+from estimators._kernels.anchored import Forces, Past, run
 from estimators._kernels.state import ADAM, DENSE, LEARN, SCALE, STEPS
 from estimators._network_options import check_learning_rate, check_network, diverged, hidden_widths
 from estimators._network_state import State, as_network, draw_state, make_batch
@@ -61,7 +61,7 @@ class AnchoredNetwork(StreamClassifier):
     def _begin_past(self, n_weights: int) -> State:
         raise NotImplementedError
 
-    def _forces(self) -> tuple[float, ...]:
+    def _forces(self) -> Forces:
         raise NotImplementedError
 
     def _start(self) -> None:
@@ -73,6 +73,7 @@ class AnchoredNetwork(StreamClassifier):
         self.state_ = draw_state(sizes, self.dtype, check_random_state(self.random_state), freeze=False)
         self.past_ = {
             "mask": np.zeros(self.n_labels_, dtype=bool),
+            "known": np.zeros(self.n_labels_, dtype=bool),
             "n_rows": np.zeros(1, dtype=np.int64),
             **self._begin_past(len(self.state_["w"])),
         }
@@ -109,9 +110,9 @@ class AnchoredNetwork(StreamClassifier):
         net = as_network(state, options, self.learning_rate)
         proba = np.empty(rows.codes.size, self.dtype)
         kind = net.w.dtype.type
-        forces = [kind(force) for force in self._forces()]
+        forces = Forces(*(kind(force) for force in self._forces()))
         most_rows = -1 if self.task_rows is None else self.task_rows
-        failed = run(net, make_batch(net, rows, nothing, 1), rows, Past(**past), *forces, most_rows, proba)
+        failed = run(net, make_batch(net, rows, nothing, 1), rows, Past(**past), forces, most_rows, proba)
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
         return proba.reshape(rows.codes.shape)

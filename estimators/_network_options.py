@@ -46,11 +46,11 @@ def check_learning_rate(rate: Any) -> None:
         raise ValueError(f"learning_rate must be a finite number greater than 0. Got {rate!r} instead.")
 
 
-def check_finite(name: str, value: Any, *, most: float = np.inf) -> None:
-    """Refuse what is not a finite number from 0 to the greatest allowed."""
-    if not isinstance(value, float | int | np.number) or not (0 <= value <= most and value < np.inf):
-        bound = "at least 0" if most == np.inf else f"from 0 to {most}"
-        raise ValueError(f"{name} must be a finite number {bound}. Got {value!r} instead.")
+def check_finite(name: str, value: Any, *, least: float = 0, most: float = np.inf) -> None:
+    """Refuse what is not a finite number within bounds."""
+    if not isinstance(value, float | int | np.number) or not (least <= value <= most and value < np.inf):
+        bounds = f"at least {least}" if most == np.inf else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a finite number {bounds}. Got {value!r} instead.")
 
 
 def diverged(rows: Rows, failed: int, rate: float) -> ValueError:

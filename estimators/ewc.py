@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from estimators._anchored_network import AnchoredNetwork
+from estimators._kernels.anchored import Forces
 from estimators._network_options import check_finite
 from estimators._network_state import State
 
@@ -98,7 +99,7 @@ class EWCClassifier(AnchoredNetwork):
     def _begin_past(self, n_weights: int) -> State:
         return {name: np.zeros(n_weights, dtype=self.dtype) for name in ("anchor", "importance", "squares")}
 
-    def _forces(self) -> tuple[float, ...]:
+    def _forces(self) -> Forces:
         check_finite("penalty", self.penalty)
         check_finite("decay", self.decay, most=1)
-        return self.penalty, self.decay
+        return Forces(self.penalty, self.decay, distillation=0, temperature=1)

@@ -13,6 +13,16 @@ def drawn(n_rows=1500, n_features=6, n_labels=3, *, seed=0):
     return X, (Y ^ (rng.random(Y.shape) < 0.1)).astype(int)
 
 
+def tasks_that_return(n_rows=400, n_features=6, n_labels=5):
+    """Draw a stream of two tasks, each met twice, with rows of weight 0 and 2 among those of weight 1."""
+    X, Y = drawn(n_rows, n_features, n_labels)
+    X[np.random.default_rng(1).random(X.shape) < 0.3] = 0
+    signatures = np.array([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]], dtype=bool)
+    mask = signatures[np.arange(n_rows) * 4 // n_rows % 2]
+    weight = np.random.default_rng(2).choice([0, 1, 2], n_rows, p=[0.1, 0.8, 0.1]).astype(float)
+    return X, Y * mask, mask, weight
+
+
 def rand(shared_data):
     """Load the published synthetic_rand."""
     with shared_data("multilabel/synthetic_rand.csv").open() as lines:

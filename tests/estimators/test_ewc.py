@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import EWCClassifier, OnlineNeuralClassifier
 from estimators.checks import stream_checks
-from tests.estimators import streams
+from tests.estimators.streams import tasks_that_return
 
 VARIANTS = {
     "linear": {"penalty": 10},
@@ -21,16 +21,6 @@ VARIANTS = {
 
 def made(name, **parameters):
     return EWCClassifier(**{**VARIANTS[name], "random_state": 0, **parameters})
-
-
-def tasks_that_return(n_rows=400, n_features=6, n_labels=5):
-    """Draw a stream of two tasks, each met twice, with rows of weight 0 and 2 among those of weight 1."""
-    X, Y = streams.drawn(n_rows, n_features, n_labels)
-    X[np.random.default_rng(1).random(X.shape) < 0.3] = 0
-    signatures = np.array([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]], dtype=bool)
-    mask = signatures[np.arange(n_rows) * 4 // n_rows % 2]
-    weight = np.random.default_rng(2).choice([0, 1, 2], n_rows, p=[0.1, 0.8, 0.1]).astype(float)
-    return X, Y * mask, mask, weight
 
 
 # ------------------------------------------------------------------ arithmetic

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from metrics import average_ranks, bayesian_signed_rank, critical_difference, friedman, nemenyi
+from mlstream.protocol.blocks import LeftOut, choose_block
 from mlstream.protocol.groups import Group
 from mlstream.protocol.headings import heading
 from mlstream.protocol.tables import score_names
@@ -45,7 +46,7 @@ class Comparison:
     metric : str
         Name of the score.
     streams, strategies : tuple of str
-        What is compared; every strategy has a score on every stream.
+        What is compared; each of these strategies has a score on each of these streams.
     scores : ndarray of shape (n_streams, n_strategies)
         Means over repetitions.
     ranks : ndarray of shape (n_strategies,)
@@ -56,8 +57,8 @@ class Comparison:
         Difference of mean ranks from which the Nemenyi test calls two strategies different.
     pairs : tuple of Pair
         Nemenyi and Bayesian signed-rank tests; strategies by their place.
-    left_out : tuple of str
-        Strategies without a score on every stream.
+    left_out : tuple of LeftOut
+        Streams and strategies that are not compared, and why.
     """
 
     metric: str
@@ -69,7 +70,7 @@ class Comparison:
     p_value: float
     critical_difference: float
     pairs: tuple[Pair, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
 
     @property
     def by_rank(self) -> list[int]:
@@ -93,7 +94,7 @@ def compare_all(streams: Mapping[str, Sequence[Group]]) -> list[Comparison]:
     Returns
     -------
     list of Comparison
-        One per score that at least two strategies have on each of at least two streams.
+        One per score that at least two strategies have on the same two streams.
     """
     groups = [group for members in streams.values() for group in members]
     names = [name for name in score_names(groups) if heading(name).better != "neither"]
@@ -113,33 +114,32 @@ def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison |
     Returns
     -------
     Comparison or None
-        None where there are fewer than two streams, or two strategies with a score on all of them.
+        None where no two strategies have a score on the same two streams.
 
     Notes
     -----
-    Repetitions (seeds, orders, splits) are averaged first: a stream counts once. Only runs that finished count, and a
-    strategy without a score on some stream is left out of the comparison.
+    Repetitions (seeds, orders, splits) are averaged first: a stream counts once. Only runs that finished count, and
+    all strategies are compared on the streams on which all have a score; where these are fewer than two, as many
+    strategies as share two streams, on all streams that they share.
     """
-    rows = {stream: _scores(groups, metric) for stream, groups in streams.items()}
-    rows = {stream: row for stream, row in rows.items() if row}
-    everyone = dict.fromkeys(group.strategy for groups in streams.values() for group in groups)
-    names = [name for name in everyone if all(name in row for row in rows.values())]
-    if len(rows) < 2 or len(names) < 2:
+    block = choose_block(streams, metric)
+    if block is None:
         return None
-    scores = np.array([[row[name] for name in names] for row in rows.values()])
+    n_streams, n_strategies = len(block.streams), len(block.strategies)
+    scores = np.array(block.scores)
     higher = heading(metric).better == "higher"
-    statistic, p_value = friedman(scores) if len(names) > 2 else (np.nan, np.nan)
+    statistic, p_value = friedman(scores) if n_strategies > 2 else (np.nan, np.nan)
     return Comparison(
         metric=metric,
-        streams=tuple(rows),
-        strategies=tuple(names),
+        streams=block.streams,
+        strategies=block.strategies,
         scores=scores,
         ranks=average_ranks(scores, higher_is_better=higher),
         statistic=statistic,
         p_value=p_value,
-        critical_difference=critical_difference(len(names), len(rows), alpha=ALPHA),
+        critical_difference=critical_difference(n_strategies, n_streams, alpha=ALPHA),
         pairs=tuple(_pairs(scores if higher else -scores)),
-        left_out=tuple(name for name in everyone if name not in names),
+        left_out=block.left_out,
     )
 
 
@@ -169,11 +169,6 @@ def find_cliques(ranks: Sequence[float], difference: float) -> list[tuple[int, i
         if last > first and (not cliques or last > cliques[-1][1]):
             cliques.append((first, last))
     return cliques
-
-
-def _scores(groups: Sequence[Group], metric: str) -> dict[str, float]:
-    means = {group.strategy: group.score(metric).mean for group in groups if group.status == "done"}
-    return {name: mean for name, mean in means.items() if mean is not None}
 
 
 def _pairs(scores: Floats) -> list[Pair]:

@@ -12,7 +12,7 @@ from mlstream.protocol.comparison import Comparison
 from mlstream.protocol.costs import cost_table
 from mlstream.protocol.folder import plain
 from mlstream.protocol.groups import Group
-from mlstream.protocol.ranking import friedman_table, pair_table, rank_table
+from mlstream.protocol.ranking import friedman_table, left_out_table, pair_table, rank_table
 from mlstream.protocol.tables import Cell, Table, overview_table, score_names, score_table
 
 _ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
@@ -121,6 +121,8 @@ def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison
     if comparisons:
         yield "mean-ranks", rank_table(comparisons)
         yield "friedman", friedman_table(comparisons)
+    if left_out := left_out_table(comparisons):
+        yield "left-out", left_out
     for one in comparisons:
         yield f"pairs-{spelt(one.metric)}", pair_table(one)
 

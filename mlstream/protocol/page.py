@@ -19,7 +19,14 @@ from mlstream.protocol.groups import Group
 from mlstream.protocol.headings import heading
 from mlstream.protocol.pareto import cost_charts
 from mlstream.protocol.portrait import strategy_table, trial_table
-from mlstream.protocol.ranking import friedman_table, pair_chart, pair_table, rank_chart, rank_table
+from mlstream.protocol.ranking import (
+    friedman_table,
+    left_out_table,
+    pair_chart,
+    pair_table,
+    rank_chart,
+    rank_table,
+)
 from mlstream.protocol.results import RunResult
 from mlstream.protocol.speed import speed_table
 from mlstream.protocol.tables import Table, overview_table, score_table
@@ -80,6 +87,7 @@ class Statistics:
     ranks: Chart
     pairs: Chart
     tests: Table
+    left_out: Table | None
     rank_table: Table
     pair_tables: list[tuple[str, Table]]
 
@@ -146,6 +154,7 @@ def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:
         ranks=rank_chart(comparisons),
         pairs=pair_chart(comparisons),
         tests=friedman_table(comparisons),
+        left_out=left_out_table(comparisons),
         rank_table=rank_table(comparisons),
         pair_tables=[(heading(one.metric).title, pair_table(one)) for one in comparisons],
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mlstream.protocol.blocks import LeftOut
 from mlstream.protocol.charts import Chart, Json, View, category_axis, frame, heat_height, heat_map, safe
 from mlstream.protocol.comparison import ALPHA, Comparison
 from mlstream.protocol.headings import Heading, heading
@@ -110,11 +111,30 @@ def friedman_table(comparisons: Sequence[Comparison]) -> Table:
             _number(one.statistic, "{:.2f}"),
             _number(one.p_value, "{:.2g}"),
             _number(one.critical_difference, "{:.2f}"),
-            Cell(", ".join(one.left_out) or "none", ", ".join(one.left_out)),
         )
         for one in comparisons
     ]
-    return Table((*map(Heading, heads), Heading("Left out")), tuple(rows))
+    return Table(tuple(map(Heading, heads)), tuple(rows))
+
+
+def left_out_table(comparisons: Sequence[Comparison]) -> Table | None:
+    """Build the table of streams and strategies that are not compared: why not, and by which scores.
+
+    Returns
+    -------
+    Table or None
+        None where everything is compared.
+    """
+    scores: dict[LeftOut, list[str]] = {}
+    for one in comparisons:
+        for left in one.left_out:
+            scores.setdefault(left, []).append(heading(one.metric).title)
+    heads = ("Left out", "What", "Without a score", "Scores")
+    rows = []
+    for left, titles in scores.items():
+        named = "all" if len(titles) == len(comparisons) else ", ".join(titles)
+        rows.append(tuple(Cell(text, text) for text in (left.name, left.kind, left.reason, named)))
+    return Table(tuple(map(Heading, heads)), tuple(rows)) if rows else None
 
 
 def pair_table(comparison: Comparison) -> Table:
@@ -132,7 +152,7 @@ def pair_table(comparison: Comparison) -> Table:
 
 def _summary(one: Comparison) -> str:
     best = ", ".join(f"{one.strategies[place]} {one.ranks[place]:.2f}" for place in one.by_rank)
-    return f"{heading(one.metric).title}, best first: {best}."
+    return f"{heading(one.metric).title} over {len(one.streams)} streams, best first: {best}."
 
 
 def _draw_diagram(one: Comparison) -> tuple[list[Json], Json]:
@@ -239,7 +259,7 @@ def _pair_view(one: Comparison) -> View:
 
 def _rank_cell(rank: float | None, best: float) -> Cell:
     if rank is None:
-        return Cell(UNDEFINED, None, note="Without a score on every stream.")
+        return Cell(UNDEFINED, None, note="Without a score on every stream compared.")
     return Cell(f"{rank:.2f}", rank, is_best=rank == best)
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from mlstream.protocol.comparison import compare, compare_all, find_cliques
 from mlstream.protocol.groups import group_runs
-from tests.mlstream.protocol.records import make_capped, make_run
+from tests.mlstream.protocol.records import make_capped, make_failed, make_run
 
 STREAMS = [f"s{number}" for number in range(6)]
 STRATEGIES = ["a", "b", "c", "d"]
@@ -52,12 +52,49 @@ def test_the_direction_of_a_score_counts():
         assert math.isclose(one.first_better, other.second_better)
 
 
-def test_a_strategy_without_a_score_on_every_stream_is_left_out_and_named():
-    runs = [run for run in runs_of(TABLE) if (run.strategy, run.stream) != ("c", "s2")]
-    runs.append(make_capped("c", 0, "s2"))
+def without(*cells):
+    """Record the table, but for some cells: (strategy, stream)."""
+    return [run for run in runs_of(TABLE) if (run.strategy, run.stream) not in cells]
+
+
+def test_only_streams_on_which_all_strategies_have_a_score_are_compared():
+    runs = without(("c", "s2"), ("a", "s4"), ("d", "s5"), ("b", "s5"))
+    runs += [make_capped("c", 0, "s2"), make_failed("d", 0, "s5")]
     found = compare(group_runs(runs), "acc")
-    assert found.strategies == ("a", "b", "d")
-    assert found.left_out == ("c",)
+    assert (found.streams, found.strategies) == (("s0", "s1", "s3"), tuple(STRATEGIES))
+    assert np.allclose(found.scores, TABLE[[0, 1, 3]])
+    assert found.left_out == (
+        ("Stream", "s2", "capped: c"),
+        ("Stream", "s4", "not run: a"),
+        ("Stream", "s5", "not run: b; failed: d"),
+    )
+
+
+def test_where_all_share_too_few_streams_the_most_strategies_are_compared_on_all_streams_that_they_share():
+    late = [("c", stream) for stream in STREAMS[1:]]
+    found = compare(group_runs(without(*late, ("d", "s3"))), "acc")
+    assert (found.streams, found.strategies) == (("s0", "s1", "s2", "s4", "s5"), ("a", "b", "d"))
+    assert found.left_out == (
+        ("Stream", "s3", "not run: c, d"),
+        ("Strategy", "c", "not run: s1, s2, s4, s5"),
+    )
+    assert np.allclose(found.scores, TABLE[np.ix_([0, 1, 2, 4, 5], [0, 1, 3])])
+
+
+def test_of_as_many_strategies_those_that_share_more_streams_are_compared():
+    first = [("c", stream) for stream in STREAMS[:2]]
+    found = compare(group_runs(without(*first, *(("b", stream) for stream in STREAMS[2:]))), "acc")
+    assert (found.streams, sorted(found.strategies)) == (tuple(STREAMS[2:]), ["a", "c", "d"])
+
+
+def test_a_score_that_is_not_defined_is_named_so():
+    runs = without(("a", "s1"), *((name, "s0") for name in STRATEGIES))
+    runs += [make_run("a", 0, "s1", scores={"acc": None})]
+    runs += [make_run(name, 0, "s0", scores={"acc": None}) for name in STRATEGIES]
+    assert {*compare(group_runs(runs), "acc").left_out} == {
+        ("Stream", "s0", "not defined: all"),
+        ("Stream", "s1", "not defined: a"),
+    }
 
 
 def test_too_little_is_not_compared():

@@ -7,7 +7,15 @@ import pytest
 from mlstream.protocol.comparison import compare_all
 from mlstream.protocol.groups import group_runs
 from mlstream.protocol.headings import heading
-from mlstream.protocol.ranking import friedman_table, pair_chart, pair_table, plan_diagram, rank_chart, rank_table
+from mlstream.protocol.ranking import (
+    friedman_table,
+    left_out_table,
+    pair_chart,
+    pair_table,
+    plan_diagram,
+    rank_chart,
+    rank_table,
+)
 from tests.mlstream.protocol.plotly_checks import require_valid
 from tests.mlstream.protocol.records import STRATEGIES, make_run
 
@@ -45,6 +53,14 @@ def test_probabilities_stand_in_the_row_of_the_better_one():
     json.dumps(view.data, allow_nan=False)
 
 
+def test_what_is_left_out_is_listed_once_for_all_scores_alike():
+    runs = [make_run(name, 0, stream) for stream in "xyz" for name in ("NN", "NN_TL") if (name, stream) != ("NN", "z")]
+    (left_out,) = left_out_table(compare_all(group_runs(runs))).rows
+    assert [cell.text for cell in left_out] == ["z", "Stream", "not run: NN", "all"]
+    complete = [run for run in runs if run.stream != "z"]
+    assert left_out_table(compare_all(group_runs(complete))) is None
+
+
 def test_tables_hold_ranks_tests_and_pairs():
     ranks = {row[0].text: row[1].value for row in rank_table(COMPARISONS).rows}
     assert ranks == dict(zip(BY_BA.strategies, BY_BA.ranks.tolist(), strict=True))
@@ -53,7 +69,8 @@ def test_tables_hold_ranks_tests_and_pairs():
     ]
     tests = friedman_table(COMPARISONS)
     assert [row[3].value for row in tests.rows] == [one.statistic for one in COMPARISONS]
-    assert {row[-1].text for row in tests.rows} == {"none", "prior_distribution"}
+    (left_out,) = left_out_table(COMPARISONS).rows
+    assert [cell.text for cell in left_out] == ["prior_distribution", "Strategy", "not defined: all", "FM"]
     pairs = pair_table(BY_BA)
     assert len(pairs.rows) == len(BY_BA.pairs)
     assert [row[3].value for row in pairs.rows] == [pair.p_value for pair in BY_BA.pairs]

@@ -1,0 +1,105 @@
+"""Which streams and strategies can be compared: the tests need a table of scores without a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence, Set
+from itertools import combinations
+from typing import NamedTuple
+
+from mlstream.protocol.groups import Group
+
+
+class LeftOut(NamedTuple):
+    """A stream or a strategy that is not compared, and what keeps it out.
+
+    Parameters
+    ----------
+    kind : str
+        "Stream" or "Strategy".
+    name : str
+        Its name.
+    reason : str
+        Why it has no score, and with which strategies, or on which of the streams that are compared.
+    """
+
+    kind: str
+    name: str
+    reason: str
+
+
+class Block(NamedTuple):
+    """Scores of strategies on streams, without a gap.
+
+    Parameters
+    ----------
+    streams, strategies : tuple of str
+        What is compared.
+    scores : list of list of float
+        A row per stream, a column per strategy: means over repetitions.
+    left_out : tuple of LeftOut
+        The other streams, then the other strategies.
+    """
+
+    streams: tuple[str, ...]
+    strategies: tuple[str, ...]
+    scores: list[list[float]]
+    left_out: tuple[LeftOut, ...]
+
+
+def choose_block(streams: Mapping[str, Sequence[Group]], metric: str) -> Block | None:
+    """Choose the streams on which all strategies have a score or, where these are fewer than two, the most.
+
+    Parameters
+    ----------
+    streams : mapping
+        Name of the stream -> its groups.
+    metric : str
+        Name of the score.
+
+    Returns
+    -------
+    Block or None
+        None where no two strategies have a score on the same two streams.
+    """
+    everyone = dict.fromkeys(group.strategy for groups in streams.values() for group in groups)
+    found = {stream: _scores(groups, metric) for stream, groups in streams.items()}
+    chosen = _most_shared(list(found.values()))
+    if len(chosen) < 2:
+        return None
+    names = tuple(name for name in everyone if name in chosen)
+    rows = {stream: [row[name] for name in names] for stream, row in found.items() if row.keys() >= chosen}
+    gaps = {
+        stream: {name: _cause(groups, name) for name in everyone if name not in found[stream]}
+        for stream, groups in streams.items()
+    }
+    left_out = [LeftOut("Stream", stream, _tell(gaps[stream], everyone)) for stream in streams if stream not in rows]
+    for name in (name for name in everyone if name not in chosen):
+        causes = {stream: gaps[stream][name] for stream in rows if name in gaps[stream]}
+        left_out.append(LeftOut("Strategy", name, _tell(causes, streams)))
+    return Block(tuple(rows), names, list(rows.values()), tuple(left_out))
+
+
+def _most_shared(rows: Sequence[Mapping[str, float]]) -> Set[str]:
+    """Find the most names that two rows have; of as many, those that more rows have."""
+    shared = [one.keys() & other.keys() for one, other in combinations(rows, 2)]
+    return max(shared, key=lambda names: (len(names), sum(names <= row.keys() for row in rows)), default=set())
+
+
+def _scores(groups: Sequence[Group], metric: str) -> dict[str, float]:
+    means = {group.strategy: group.score(metric).mean for group in groups if group.status == "done"}
+    return {name: mean for name, mean in means.items() if mean is not None}
+
+
+def _cause(groups: Sequence[Group], strategy: str) -> str:
+    status = next((group.status for group in groups if group.strategy == strategy), "not run")
+    return "not defined" if status == "done" else status
+
+
+def _tell(causes: Mapping[str, str], everything: Collection[str]) -> str:
+    """Join what lacks a score by its cause: "capped: a, b; not run: c"."""
+    by_cause: dict[str, list[str]] = {}
+    for name, cause in causes.items():
+        by_cause.setdefault(cause, []).append(name)
+    return "; ".join(
+        f"{cause}: {'all' if len(names) == len(everything) else ', '.join(names)}" for cause, names in by_cause.items()
+    )

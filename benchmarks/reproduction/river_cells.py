@@ -1,7 +1,7 @@
 """River's own learners on the published synthetic streams; runs where River 0.21.2 is, with NumPy and SciPy beside.
 
-Reads cells as JSON, name -> [strategy, stream, settings, order of tasks or null], and prints name -> the six scores and
-the matrix R. `river_environment.py` starts it.
+Reads cells as JSON, name -> [strategy, name or file of a stream, settings, order of tasks or null], and prints name ->
+the six scores and the matrix R. `river_environment.py` starts it.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from river import dummy, multioutput, stats, tree
 
+from benchmarks.reproduction import stream_files
 from tests.estimators import published
 
 # Strategies whose outputs are numbers: the published code scores an output of exactly 0.5 as a class of its own.
@@ -22,8 +23,9 @@ OUTPUTS = ("mean", "iSOUPtree")
 class RiverLearner:
     """River's model behind the two calls of `published.test_then_train`."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, n_labels: int) -> None:
         self.model = model
+        self.n_labels = n_labels
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Decide rows."""
@@ -40,7 +42,7 @@ class RiverLearner:
 
     def _outputs(self, x: dict[str, float]) -> list[float]:
         answer = self.model.predict_one(x)
-        return [float(answer.get(f"L{label}", 0) or 0) for label in range(4)]
+        return [float(answer.get(f"L{label}", 0) or 0) for label in range(self.n_labels)]
 
     def _decide(self, outputs: list[float]) -> list[int]:
         return [int(output >= 0.5) for output in outputs]
@@ -76,17 +78,17 @@ class FromFirstPositive:
                 self.models[label].learn_one(x, value)
 
 
-def make(strategy: str, settings: dict[str, float]) -> RiverLearner:
+def make(strategy: str, settings: dict[str, float], n_labels: int) -> RiverLearner:
     """Build the learner of a strategy."""
     if strategy == "mean":
-        return RiverLearner(FromFirstPositive(lambda: dummy.StatisticRegressor(stats.Mean())))
+        return RiverLearner(FromFirstPositive(lambda: dummy.StatisticRegressor(stats.Mean())), n_labels)
     if strategy == "BR_HT":
-        return RiverLearner(FromFirstPositive(lambda: tree.HoeffdingTreeClassifier(**settings)))
+        return RiverLearner(FromFirstPositive(lambda: tree.HoeffdingTreeClassifier(**settings)), n_labels)
     if strategy == "LC_HT":
-        return Classes(multioutput.MultiClassEncoder(tree.HoeffdingTreeClassifier(**settings)))
+        return Classes(multioutput.MultiClassEncoder(tree.HoeffdingTreeClassifier(**settings)), n_labels)
     if strategy == "CC_HT":
-        return Classes(multioutput.ClassifierChain(tree.HoeffdingTreeClassifier(**settings)))
-    return RiverLearner(tree.iSOUPTreeRegressor(**settings))
+        return Classes(multioutput.ClassifierChain(tree.HoeffdingTreeClassifier(**settings)), n_labels)
+    return RiverLearner(tree.iSOUPTreeRegressor(**settings), n_labels)
 
 
 def _dicts(X: np.ndarray) -> list[dict[str, float]]:
@@ -97,8 +99,9 @@ def main(shared: Path) -> None:
     """Run every cell and print what came out."""
     done = {}
     for cell, (strategy, name, settings, order) in json.load(sys.stdin).items():
-        stream = published.load(shared.joinpath, name, order)
-        answers = published.test_then_train(make(strategy, settings), stream)
+        is_file = name.endswith(".npz")
+        stream = stream_files.read(Path(name)) if is_file else published.load(shared.joinpath, name, order)
+        answers = published.test_then_train(make(strategy, settings, stream.masks.shape[1]), stream)
         scores = published.scores(answers, stream, half=strategy in OUTPUTS)
         done[cell] = {"scores": scores, "R": answers.R.tolist()}
     sys.stdout.write(json.dumps(done))

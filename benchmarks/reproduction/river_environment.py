@@ -1,26 +1,19 @@
-"""River 0.21.2, the version that the published tables were made with, in an environment of its own.
-
-It is made under build/ at the first call, from the package registry.
-"""
+"""River 0.21.2, the version that the published tables were made with, in an environment of its own."""
 
 import json
 import os
 import subprocess
-import venv
 from typing import Any
 
 from benchmarks.reproduction.compare import ROOT, require_shared
+from benchmarks.reproduction.environments import python_with
 
 RIVER = "0.21.2"
 
 
 def run_river(cells: dict[str, Any]) -> dict[str, Any]:
     """Run cells, name -> [strategy, stream, settings, order or None]; give name -> {"scores": ..., "R": ...}."""
-    environment = ROOT / "build" / f"river-{RIVER}"
-    python = environment / "bin" / "python"
-    if not python.exists():
-        venv.create(environment, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", f"river=={RIVER}", "scipy"], check=True)
+    python = python_with(f"river-{RIVER}", f"river=={RIVER}", "scipy")
     done = subprocess.run(
         [python, "-m", "benchmarks.reproduction.river_cells", str(require_shared())],
         input=json.dumps(cells),

@@ -1,5 +1,7 @@
 """The published tasks of three tables: rows, sizes, signatures; and the sizes that the best of ten runs gives.
 
+And how rows are dealt to experiences and evaluation sets: their numbers, and the very rows of the synthetic tables.
+
 python -m benchmarks.reproduction.tasks
 """
 
@@ -9,9 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from benchmarks.reproduction import real_streams
 from benchmarks.reproduction.compare import Value, report, require_shared
 from mlstream import load_dataset, task_stream
 from mlstream.generators.spherical_kmeans import published_spherical_kmeans
+from tests.estimators import published
 
 # rows used, task sizes, signature sizes, task sizes of the best of ten runs
 PRINTED = {
@@ -24,7 +28,8 @@ PRINTED = {
 def main() -> int:
     """Compare the tasks of every table."""
     os.environ.setdefault("MLSTREAM_DATA", str(require_shared()))
-    return report("Tasks of Yeast, Slashdot, Reuters-K500", (value for name in PRINTED for value in _values(name)))
+    values = [value for name in PRINTED for value in _values(name)]
+    return report("Tasks of Yeast, Slashdot, Reuters-K500", values + [_dealt(name) for name in published.NAMES])
 
 
 def _values(name: str) -> Iterator[Value]:
@@ -39,6 +44,19 @@ def _values(name: str) -> Iterator[Value]:
     Y = dataset.Y[:, dataset.Y.any(axis=0)]
     found = published_spherical_kmeans(Y[Y.any(axis=1)], 4, keep="best")
     yield Value(f"{name} sizes, best of ten", str(best), str(np.bincount(found.assignment).tolist()))
+    lengths = [len(part) for size in ours for part in real_streams.deal(size)]
+    yield Value(f"{name} rows of all parts", str(real_streams.published_lengths(name)), str(lengths))
+
+
+def _dealt(name: str) -> Value:
+    """Deal the rows of a synthetic table, a thousand to a task, and count the parts that are as published."""
+    stream = published.load(require_shared().joinpath, name)
+    table = np.loadtxt(require_shared() / "multilabel" / f"synthetic_{name}.csv", delimiter=",", skiprows=1)
+    theirs = {(t, int(t in stream.order[:s])): stream.experiences[s] for s, t in enumerate(stream.order)}
+    theirs |= {(task, 2): part for task, part in enumerate(stream.evaluations)}
+    rows = [table[1000 * task : 1000 * (task + 1)][real_streams.deal(1000)[part]] for task, part in theirs]
+    alike = sum(np.array_equal(np.hstack(part), own) for part, own in zip(theirs.values(), rows, strict=True))
+    return Value(f"synthetic_{name} parts that hold the published rows", "12 of 12", f"{alike} of {len(rows)}")
 
 
 if __name__ == "__main__":

@@ -171,6 +171,28 @@ def test_what_is_not_finite_is_refused_by_row_and_column(data, value, name, conv
         Logistic().fit(convert(X), data[1])
 
 
+@pytest.mark.parametrize("convert", [np.array, sparse.csr_array])
+def test_numbers_whose_squares_are_infinite_are_finite(data, convert):
+    X = np.array(data[0])
+    X[7, 3] = 1e200
+
+    class Watcher(Logistic):
+        def _learn(self, X, Y, mask, weight):
+            assert X[7, 3] == 1e200
+
+    Watcher().fit(convert(X), data[1])
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 60])
+def test_the_row_whose_mask_leaves_no_label_is_named(data, n_rows):
+    X, Y = (part[:n_rows] for part in data)
+    mask = np.tile([True, False, True], (n_rows, 1))
+    learner = Logistic(targeted=True).fit(X, Y, label_mask=mask)
+    mask[-1] = False
+    with pytest.raises(ValueError, match=f"at least one label in every row. Got none in row {n_rows - 1} instead"):
+        learner.partial_fit(X, Y, label_mask=mask)
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [

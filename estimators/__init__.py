@@ -12,6 +12,7 @@ from estimators.binary_relevance import BinaryRelevance
 from estimators.checks import stream_checks
 from estimators.classifier_chain import ClassifierChain
 from estimators.ewc import EWCClassifier
+from estimators.gdumb import GDumbClassifier
 from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
 from estimators.lwf import LwFClassifier
@@ -36,6 +37,7 @@ __all__ = [
     "ClassifierChain",
     "EWCClassifier",
     "FIFOMemory",
+    "GDumbClassifier",
     "HoeffdingTreeClassifier",
     "ISOUPTreeClassifier",
     "LabelCombination",

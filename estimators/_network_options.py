@@ -29,15 +29,20 @@ def check_parameters(estimator: Any) -> None:
 
 def check_network(estimator: Any) -> None:
     """Refuse choices, widths and a learning rate that no network can have; an estimator need not offer all choices."""
-    parameters = estimator.get_params(deep=False)
-    for name in [name for name in CHOICES if name in parameters]:
-        value, choices = parameters[name], CHOICES[name]
-        if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
+    for name in CHOICES:
+        if hasattr(estimator, name):
+            check_choice(estimator, name)
     for width in hidden_widths(estimator.hidden_units):
         if not isinstance(width, Integral) or width < 1:
             raise ValueError(f"hidden_units must be positive integers. Got {estimator.hidden_units!r} instead.")
     check_learning_rate(estimator.learning_rate)
+
+
+def check_choice(estimator: Any, name: str) -> None:
+    """Refuse a value of a parameter that is not among its choices."""
+    value, choices = getattr(estimator, name), CHOICES[name]
+    if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
 
 
 def check_learning_rate(rate: Any) -> None:

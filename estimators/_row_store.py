@@ -25,7 +25,7 @@ def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dty
     else:
         values, indices = X.data, _writable(X.indices.astype(np.int32, copy=False))
         ends = X.indptr.astype(np.int64)
-    return Rows(_writable(_cast(values, dtype)), indices, ends[:-1], ends[1:], codes, weight)
+    return Rows(_writable(cast(values, dtype)), indices, ends[:-1], ends[1:], codes, weight)
 
 
 @lru_cache
@@ -107,7 +107,8 @@ class RowStore:
             self.indices[slot, : stop - start] = rows.indices[start:stop]
 
 
-def _cast(values: Array, dtype: npt.DTypeLike) -> Array:
+def cast(values: Array, dtype: npt.DTypeLike) -> Array:
+    """Return features in a precision, refusing those that do not fit."""
     if values.dtype == dtype:
         return values
     with np.errstate(over="ignore"):

@@ -74,7 +74,7 @@ class _Memory(BaseEstimator):
             Slots to draw and slots to store in, row by row.
         """
         seen = self.n_seen_ + np.arange(n_samples)
-        chance = _chance(self.seed_, seen, self.draws + 1)
+        chance = chances(self.seed_, seen, self.draws + 1)
         held = np.minimum(seen, self.size)[:, np.newaxis]
         draws = np.where(held > self.draws, (chance[:, :-1] * held).astype(np.int64), -1)
         self.n_seen_ += n_samples
@@ -198,7 +198,7 @@ def lay_out(plan: ReplayPlan, learnt: npt.NDArray[np.bool_], n_slots: int) -> tu
     return np.array(order, dtype=np.int64), np.array(own, dtype=np.int64), held
 
 
-def _chance(seed: int, rows: Integers, n: int) -> npt.NDArray[np.float64]:
+def chances(seed: int, rows: Integers, n: int) -> npt.NDArray[np.float64]:
     """Return n numbers in [0, 1) for each row: SplitMix64 (Steele, Lea, Flood 2014) at the places of the rows."""
     places = rows[:, np.newaxis].astype(np.uint64) * np.uint64(n) + np.arange(n, dtype=np.uint64)
     mixed: npt.NDArray[np.uint64] = np.add(places, np.uint64(1), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)

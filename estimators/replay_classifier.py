@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state, get_tags
 
 from estimators._gate import Features
+from estimators._inner import begin_inner
 from estimators._kept_rows import KeptRows, blank, join, replaced, take
 from estimators.base import Mask, StreamClassifier
 from estimators.replay import FIFOMemory, ReservoirMemory, begin_memories, join_plans, lay_out
@@ -87,19 +88,10 @@ class ReplayClassifier(MetaEstimatorMixin, StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
-        if not isinstance(self.estimator, StreamClassifier):
-            raise TypeError(f"estimator must be a StreamClassifier. Got {self.estimator!r} instead.")
         random_state = check_random_state(self.random_state)
         self.memories_ = begin_memories(self.reservoir, self.fifo, random_state)
         self.rows_: KeptRows | None = None
-        X, labels = np.zeros((1, self.n_features_in_)), np.zeros((1, self.n_labels_), dtype=int)
-        multilabel = self._target_.multilabel
-        classes = self.n_labels_ if multilabel else np.arange(len(self.classes_))
-        inner = clone(self.estimator)
-        if self.random_state is not None:
-            names = sorted(name for name in inner.get_params() if name.rpartition("__")[2] == "random_state")
-            inner.set_params(**{name: random_state.randint(2**31 - 1) for name in names})
-        self.estimator_ = inner.begin(X, labels if multilabel else labels[:, 0], classes)
+        self.estimator_ = begin_inner(self, None if self.random_state is None else random_state)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         chunk = self._as_rows(X, Y, mask, weight)

@@ -1,7 +1,7 @@
 """The named strategies of the protocol: a name gives a configured learner, and the grid that is searched for it.
 
-Names are those of Peuzet et al. (EGC 2025), EWC and LwF, which are baselines of the field, and StreamRidge, which is
-ours. The oracle of Peuzet et al. is the truth itself: no learner, and not here.
+Names are those of Peuzet et al. (EGC 2025), EWC, LwF and GDumb, which are baselines of the field, and StreamRidge, which
+is ours. The oracle of Peuzet et al. is the truth itself: no learner, and not here.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,6 +21,7 @@ from estimators.baselines import (
 from estimators.binary_relevance import BinaryRelevance
 from estimators.classifier_chain import ClassifierChain
 from estimators.ewc import EWCClassifier
+from estimators.gdumb import GDumbClassifier
 from estimators.isoup import ISOUPTreeClassifier
 from estimators.label_combination import LabelCombination
 from estimators.lwf import LwFClassifier
@@ -169,6 +170,10 @@ def _lwf(learning_rate: float = 0.01, hidden_units: int = 200, distillation: flo
     return LwFClassifier(hidden_units, learning_rate=learning_rate, distillation=distillation)
 
 
+def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> BaseEstimator:
+    return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
+
+
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
         "NN": Strategy(_linear, (_RATES,)),
@@ -180,6 +185,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "NN_TLH_mini_memories": Strategy(_mini_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
         "EWC": Strategy(_ewc, ({**_HIDDEN, "penalty": (10.0, 100.0, 1e3, 1e4)},)),
         "LwF": Strategy(_lwf, ({**_HIDDEN, "distillation": (0.3, 1.0, 3.0, 10.0)},)),
+        "GDumb": Strategy(_gdumb, ({**_HIDDEN, "size": (200, 2000), "epochs": (3, 10)},)),
         "BR_HT": Strategy(_over_trees(BinaryRelevance), (_TREE_GRID,)),
         "LC_HT": Strategy(_over_trees(LabelCombination), (_TREE_GRID,)),
         "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),

@@ -21,6 +21,7 @@ N_CONFIGURATIONS = {
     "NN_TLH_mini_memories": 3 * 2 * 4 * 4,
     "EWC": 3 * 2 * 4,
     "LwF": 3 * 2 * 4,
+    "GDumb": 3 * 2 * 2 * 2,
     "BR_HT": 2 * 2 * 2,
     "LC_HT": 2 * 2 * 2,
     "CC_HT": 2 * 2 * 2,

@@ -1,7 +1,7 @@
 """The named strategies of the protocol: a name gives a configured learner, and the grid that is searched for it.
 
-Names are those of Peuzet et al. (EGC 2025), EWC, LwF and GDumb, which are baselines of the field, and StreamRidge, which
-is ours. The oracle of Peuzet et al. is the truth itself: no learner, and not here.
+Names are those of Peuzet et al. (EGC 2025); EWC, LwF and GDumb, baselines of the field; and StreamRidge, which is ours.
+The oracle of Peuzet et al. is the truth itself: no learner, and not here.
 """
 
 from collections.abc import Callable, Mapping

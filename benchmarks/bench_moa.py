@@ -1,0 +1,144 @@
+"""Trees and forests, test-then-train, side by side with MOA, warm and inside Java, on Yeast, Slashdot, synthetic_rand.
+
+Asked for: binary relevance of Hoeffding trees 20 times faster on Yeast, 40 on Slashdot, 6 on synthetic_rand; adaptive
+random forests of ten trees 10 times. MOA's loop is real Java (MoaTestThenTrain.java): CapyMOA's goes through Python.
+CPU seconds are compared, which other programs disturb little; Java's are those of the one thread that learns, without
+the threads that compile and collect garbage. On Slashdot, whose rows are sparse, MOA gets dense and sparse rows, and
+the faster counts. The share of right decisions is shown beside: trees decide much alike, forests draw other numbers.
+
+Needs Java 17 and moa.jar: `pip install capymoa`, or `--jar`. Where either is absent, it says so and compares nothing.
+"""
+
+import argparse
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+from bench_trees import DATA, Rows, streams
+from harness import machine, versions
+
+from estimators import AdaptiveRandomForestClassifier, BinaryRelevance, HoeffdingTreeClassifier
+from mlstream import load_dataset
+
+JAVA = Path(__file__).with_name("MoaTestThenTrain.java")
+
+
+class Learner(NamedTuple):
+    """Ours, MOA's with the same parameters, the ratios asked for, and timed passes of MOA."""
+
+    ours: Callable[[], Any]
+    moa: str
+    asked: dict[str, float]
+    n_passes: int
+
+
+LEARNERS = {
+    "BR_HT": Learner(
+        lambda: BinaryRelevance(HoeffdingTreeClassifier()),
+        "moa.classifiers.trees.HoeffdingTree",
+        {"Yeast": 20, "Slashdot": 40, "synthetic_rand": 6},
+        5,
+    ),
+    "BR_ARF": Learner(
+        lambda: AdaptiveRandomForestClassifier(random_state=0),
+        "moa.classifiers.meta.AdaptiveRandomForest -l (ARFHoeffdingTree -e 2000000 -g 50 -c 0.01) -s 10 -o (sqrt(M)+1)",
+        {"Yeast": 10, "Slashdot": 10, "synthetic_rand": 10},
+        3,
+    ),
+}
+
+
+class Measured(NamedTuple):
+    """Share of right decisions, and median CPU seconds of a pass."""
+
+    right: float
+    cpu_s: float
+
+
+def tables() -> dict[str, Rows]:
+    """Read the streams of bench_trees.py, and Slashdot: 3,782 rows, 1,079 features, 20 labels that occur."""
+    slashdot = load_dataset(DATA / "Slashdot.arff")
+    return streams() | {"Slashdot": (slashdot.X.toarray(), slashdot.Y[:, slashdot.Y.any(axis=0)].astype(int))}
+
+
+def find_jar() -> Path | None:
+    """Find CapyMOA's moa.jar, without starting Java."""
+    package = importlib.util.find_spec("capymoa")
+    return None if package is None else Path(package.origin).parent / "jar" / "moa.jar"
+
+
+def write_rows(path: Path, rows: Rows) -> None:
+    """Write rows as Java reads them."""
+    X, Y = rows
+    with path.open("wb") as file:
+        np.array([*X.shape, Y.shape[1]], dtype=">i4").tofile(file)
+        np.hstack([X, Y]).astype(">f8").tofile(file)
+
+
+def run_moa(jar: Path, rows: Path, learner: Learner, kind: str) -> Measured:
+    """Run MOA once to warm up, and then some passes, in one process."""
+    command = ["java", "-cp", str(jar), str(JAVA), str(rows), learner.moa, kind, str(learner.n_passes)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    right, *seconds = map(float, done.stdout.split())
+    return Measured(right, median(seconds))
+
+
+def run_ours(rows: Rows, learner: Learner, n_passes: int = 5) -> Measured:
+    """Run ours as often, after a pass that compiles."""
+    X, Y = rows
+    right = float((learner.ours().predict_then_fit(X, Y)[0] == Y).mean())
+    seconds = []
+    for _ in range(n_passes):
+        began = time.process_time()
+        learner.ours().predict_then_fit(X, Y)
+        seconds.append(time.process_time() - began)
+    return Measured(right, median(seconds))
+
+
+def lines(jar: Path, only: str) -> Iterator[str]:
+    """Compare every learner on every stream."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows"
+        for stream, rows in tables().items():
+            write_rows(path, rows)
+            kinds = ("dense", "sparse") if stream == "Slashdot" else ("dense",)
+            for name, learner in LEARNERS.items():
+                if only in f"{name} {stream}":
+                    moa = min((run_moa(jar, path, learner, kind) for kind in kinds), key=lambda one: one.cpu_s)
+                    yield line(f"{name} {stream}", len(rows[0]), run_ours(rows, learner), moa, learner.asked[stream])
+
+
+def line(job: str, n_rows: int, ours: Measured, moa: Measured, asked: float) -> str:
+    """Show one comparison."""
+    ratio = moa.cpu_s / ours.cpu_s
+    rates = f"{n_rows / ours.cpu_s:11.0f} {n_rows / moa.cpu_s:11.0f}"
+    verdict = "  MISSED" if ratio < asked else ""
+    return f"{job:22} {rates} {ratio:6.1f}x {asked:5g}x {ours.right:10.4f} {moa.right:10.4f}{verdict}"
+
+
+def main() -> None:
+    """Compare, or say why not."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jar", type=Path, default=find_jar(), help="moa.jar (default: CapyMOA's)")
+    parser.add_argument("--only", default="", help="compare only what contains this, such as 'BR_HT Yeast'")
+    options = parser.parse_args()
+    if shutil.which("java") is None or options.jar is None:
+        sys.exit(print(f"Skipped: {'Java' if options.jar else 'CapyMOA'} is not installed."))
+    print("Trees, test-then-train, against MOA inside Java")
+    for part in (machine(), versions(["numba", "numpy", "capymoa"])):
+        print(", ".join(f"{key} {value}" for key, value in part.items()))
+    print(f"{'job':22} {'ours rows/s':>11} {'MOA rows/s':>11} {'ratio':>7} {'asked':>6} {'ours right':>10} {'MOA':>10}")
+    for text in lines(options.jar, options.only):
+        print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main()

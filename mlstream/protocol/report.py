@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import json
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -95,10 +96,25 @@ def _render(content: Mapping[str, object]) -> str:
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    environment.filters |= {"score": format_score, "packed": _packed, "short": _short, "views": _views}
-    environment.globals |= {"heading": heading, "frame": frame()}
+    environment.filters |= {"score": format_score, "packed": _packed, "short": _short}
+    environment.globals |= {"heading": heading, "frame": frame(), "charts": _Charts()}
     template = environment.get_template("report.html")
     return template.render(content, plotly_js=get_plotlyjs(), plotly_version=get_plotlyjs_version())
+
+
+class _Charts:
+    """The charts of one page, in the order in which it shows them, as a text of one line each."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def number(self, chart: Chart) -> int:
+        """Add a chart; give its number."""
+        self._lines.append(json.dumps(_views(chart), allow_nan=False, separators=(",", ":")))
+        return len(self._lines) - 1
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines)
 
 
 def _packed(text: str) -> str:

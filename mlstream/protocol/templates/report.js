@@ -1,14 +1,12 @@
 "use strict";
 (() => {
-  // The first charts are drawn at once, while time allows; the others when they come near the screen, or one by one.
-  const AT_ONCE = { charts: 20, ms: 250 };
   const CONFIG = { responsive: true, displayModeBar: false, doubleClick: "reset" };
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const style = getComputedStyle(document.documentElement);
   const plots = all(".plot");
   const frame = JSON.parse(document.getElementById("frame").textContent);
-  const specs = new Map();
+  const views = new Map();
   const drawn = new Set();
   // On a touch screen, a finger on a chart scrolls the page.
   const dragmode = matchMedia("(hover: none)").matches ? false : "zoom";
@@ -25,10 +23,11 @@
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, coloured(item, /color/.test(key))]));
   }
 
-  // A page may hold hundreds of charts: each is read when it is drawn.
+  // A page may hold hundreds of charts, a line of text each: one is read when it is drawn.
+  let charts;
   function viewsOf(plot) {
-    if (!specs.has(plot)) specs.set(plot, JSON.parse(plot.closest("figure").querySelector("script").textContent));
-    return specs.get(plot);
+    if (!views.has(plot)) views.set(plot, JSON.parse(charts[plot.dataset.chart]));
+    return views.get(plot);
   }
 
   function hiddenGroups(plot) {
@@ -36,32 +35,28 @@
   }
 
   function draw(plot) {
-    const views = viewsOf(plot);
+    const choices = viewsOf(plot);
     const chosen = plot.closest(".panel").querySelector(".switch :checked");
-    const view = views.find((one) => chosen && one.name === chosen.value) ?? views[0];
+    const view = choices.find((one) => chosen && one.name === chosen.value) ?? choices[0];
     const hidden = hiddenGroups(plot);
     const data = coloured(view.data, false).map((trace) => ({ ...trace, visible: !hidden.has(trace.legendgroup) }));
     drawn.add(plot);
     return Plotly.react(plot, data, { ...coloured({ ...frame, ...view.layout }, false), dragmode }, CONFIG);
   }
 
-  function drawFirst() {
+  // Charts are drawn one by one, with pauses in which the page can be used, and those near the screen before others.
+  function drawAll() {
     const nearby = new IntersectionObserver(
       (entries) => entries.filter((entry) => entry.isIntersecting && !drawn.has(entry.target)).forEach((entry) => draw(entry.target)),
       { rootMargin: "600px" },
     );
-    const deadline = performance.now() + AT_ONCE.ms;
-    for (const plot of plots.slice(0, AT_ONCE.charts)) {
-      if (performance.now() < deadline) draw(plot);
-    }
-    const later = plots.filter((plot) => !drawn.has(plot));
-    later.forEach((plot) => nearby.observe(plot));
+    plots.forEach((plot) => nearby.observe(plot));
     const drawNext = () => {
-      const next = later.find((plot) => !drawn.has(plot));
+      const next = plots.find((plot) => !drawn.has(plot));
       if (next) { draw(next); setTimeout(drawNext, 20); }
     };
-    setTimeout(drawNext, 200);
-    addEventListener("beforeprint", () => later.filter((plot) => !drawn.has(plot)).forEach(draw));
+    drawNext();
+    addEventListener("beforeprint", () => plots.filter((plot) => !drawn.has(plot)).forEach(draw));
   }
 
   function toggle(button) {
@@ -99,13 +94,20 @@
   }));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.forEach(draw));
 
-  // Plotly is most of the page: it comes packed.
-  async function unpackPlotly() {
-    const bytes = Uint8Array.from(atob(document.getElementById("plotly").textContent), (letter) => letter.charCodeAt(0));
-    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const script = document.createElement("script");
-    script.textContent = await new Response(unpacked).text();
-    document.head.append(script);
+  // Plotly and the charts are most of the page: they come packed.
+  async function unpack(id) {
+    const letters = atob(document.getElementById(id).textContent);
+    const bytes = new Uint8Array(letters.length);
+    for (let place = 0; place < letters.length; place++) bytes[place] = letters.charCodeAt(place);
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   }
-  unpackPlotly().then(drawFirst);
+
+  async function start() {
+    charts = (await unpack("charts")).split("\n");
+    const script = document.createElement("script");
+    script.textContent = await unpack("plotly");
+    document.head.append(script);
+    drawAll();
+  }
+  start();
 })();

@@ -4,7 +4,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.state import Rows
 from estimators._torch_network import check_device
@@ -74,19 +73,16 @@ def hidden_widths(hidden_units: Any) -> tuple[Any, ...]:
     return tuple(hidden_units) if isinstance(hidden_units, tuple | list) else (hidden_units,)
 
 
-def kernel_options(estimator: Any, *, dense: bool, learn: bool) -> npt.NDArray[np.int64]:
+def kernel_options(estimator: Any, *, dense: bool, learn: bool) -> tuple[int, ...]:
     """Return the options in the order of ``estimators._kernels.state``."""
-    return np.array(
-        [
-            estimator.optimizer == "adam",
-            dense,
-            learn,
-            estimator.replay == "mini-batch",
-            estimator.freeze_masked,
-            estimator.targeted_loss == "published",
-            estimator.balance_labels,
-            bool(estimator.standardize),
-            estimator.standardize is True,
-        ],
-        dtype=np.int64,
+    return (
+        estimator.optimizer == "adam",
+        dense,
+        learn,
+        estimator.replay == "mini-batch",
+        estimator.freeze_masked,
+        estimator.targeted_loss == "published",
+        estimator.balance_labels,
+        bool(estimator.standardize),
+        estimator.standardize is True,
     )

@@ -87,6 +87,40 @@ def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = Non
     return {**state, **parts, "sizes": sizes, "last": last, "clock": clock, "scaler": scaler}
 
 
+class restored_on_error:  # noqa: N801 - a context manager that reads like a clause
+    """Put the arrays of a state back as they were, if the block fails.
+
+    Parameters
+    ----------
+    state : dict of ndarray
+        What the block learns on, in place.
+    features : ndarray of int or None
+        Features whose weights may change before it is known that the block succeeds; None: anything may change.
+    """
+
+    def __init__(self, state: State, features: npt.NDArray[np.int32] | None) -> None:
+        self.places: list[tuple[npt.NDArray[Any], Any]] = []
+        if features is None:
+            self.places = [(part, slice(None)) for part in state.values()]
+        elif len(features):
+            self.places = [(part, features) for part in _by_feature(state)]
+        self.before = [part[where].copy() for part, where in self.places]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        if kind is not None:
+            for (part, where), before in zip(self.places, self.before, strict=True):
+                part[where] = before
+
+
+def _by_feature(state: State) -> list[npt.NDArray[Any]]:
+    """Return what there is of each feature: steps, weights and moments, a row each."""
+    d, width = state["sizes"][:2].tolist()
+    return [state["last"], *(state[name][: d * width].reshape(d, width) for name in "wmv")]
+
+
 def layers_of(state: State) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
     """Return weights (outputs, inputs) and biases of each layer, as of now."""
     w, layers, at = brought_up_to_date(state)["w"], [], 0

@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._gate import Features
-from estimators._kernels.lazy_adam import make_lazy
 from estimators._kernels.one_pass import run
 from estimators._kernels.state import LAZY, RATE, STEPS, Rows
 from estimators._network_options import (
@@ -19,9 +18,10 @@ from estimators._network_options import (
     hidden_widths,
     kernel_options,
 )
-from estimators._network_state import State, as_network, brought_up_to_date, draw_state, make_batch
-from estimators._row_store import RowStore, as_rows, empty_store
+from estimators._network_state import State, brought_up_to_date, draw_state, restored_on_error
+from estimators._row_store import RowStore, as_rows, empty_store, is_dense
 from estimators._torch_network import as_module, how_to_learn, learn_on_device
+from estimators._workbench import Manner, Shelf
 from estimators.base import StreamClassifier
 from estimators.replay import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
 
@@ -166,6 +166,7 @@ class OnlineNeuralClassifier(StreamClassifier):
         self.state_ = draw_state(sizes, self.dtype, random_state, freeze=self.freeze_masked)
         self.memories_ = begin_memories(self.reservoir, self.fifo, random_state)
         self.store_: RowStore | None = None
+        self._shelf_ = Shelf()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -183,16 +184,16 @@ class OnlineNeuralClassifier(StreamClassifier):
         return proba >= 0.5, proba
 
     def _predict_proba(self, X: Features) -> Array:
-        state = self.state_
+        state, shelf = self.state_, self._shelf_
         if state["clock"][LAZY]:
             features, X = _compact(X)
-            state = brought_up_to_date(state, features)
+            state, shelf = brought_up_to_date(state, features), Shelf()
         rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self.dtype)
         nothing = empty_store(self.n_labels_, self.dtype), no_replay(len(rows.weight))
-        return self._run(state, rows, *nothing, learn=False)
+        return self._run(shelf, state, rows, *nothing, learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
-        """Answer each row, then learn it. All is done on copies that are kept if nothing went wrong."""
+        """Answer each row, then learn it. Memories and rows kept change once nothing can go wrong any more."""
         check_learning_rate(self.learning_rate)
         X, store = self._match_store(X)
         rows = as_rows(X, Y, mask, weight, self.dtype)
@@ -200,35 +201,44 @@ class OnlineNeuralClassifier(StreamClassifier):
         plan = join_plans(memories, rows.weight > 0) if memories else no_replay(len(rows.weight))
         kept = store.as_rows() if store else empty_store(self.n_labels_, self.dtype)
         if self.device is None:
-            state = self._own_state(n_steps=len(rows.weight) * (1 + plan.draws.shape[1]))
-            proba = self._run(state, rows, kept, plan, learn=True)
+            proba = self._learn_compiled(rows, kept, plan)
         else:
-            proba, state = learn_on_device(how_to_learn(self), self.state_, rows, kept, plan)
+            proba, self.state_ = learn_on_device(how_to_learn(self), self.state_, rows, kept, plan)
         if store:
             store.keep(rows, plan.slots)
-        self.state_, self.memories_, self.store_ = state, memories, store
+        self.memories_, self.store_ = memories, store
         return proba
 
-    def _own_state(self, n_steps: int) -> State:
-        """Return what to learn on: a copy, unless there is one step, which is taken whole or not at all."""
-        state = self.state_
-        if state["clock"][LAZY] and state["clock"][RATE] != self.learning_rate:
-            return brought_up_to_date(state)
-        if n_steps == 1 and not self.balance_labels and not self.standardize:
-            return state
-        return {name: part.copy() for name, part in state.items()}
+    def _learn_compiled(self, rows: Rows, kept: Rows, plan: ReplayPlan) -> Array:
+        clock = self.state_["clock"]
+        if clock[LAZY] and clock[RATE] != self.learning_rate:
+            self.state_ = brought_up_to_date(self.state_)
+        with restored_on_error(self.state_, self._at_risk(rows, plan)):
+            return self._run(self._shelf_, self.state_, rows, kept, plan, learn=True)
 
-    def _run(self, state: State, rows: Rows, store: Rows, plan: ReplayPlan, *, learn: bool) -> Array:
-        dense = len(rows.indices) == 0 and len(rows.values) > 0
-        options = kernel_options(self, dense=dense, learn=learn)
-        net = as_network(state, options, self.learning_rate)
-        proba = np.empty(rows.codes.size, self.dtype)
+    def _at_risk(self, rows: Rows, plan: ReplayPlan) -> Array | None:
+        """Return the features whose weights may change in a call that fails; None if anything may.
+
+        One step is taken whole or not at all, but Adam's skipped steps are made up for before it.
+        """
+        dense, n_drawn = is_dense(rows), plan.draws.shape[1]
+        one_step = len(rows.weight) == 1 and (n_drawn == 0 or (dense and self.replay == "mini-batch"))
+        if not one_step or self.balance_labels or self.standardize:
+            return None
+        switches = self.optimizer == "adam" and bool(self.state_["clock"][LAZY]) == dense
+        return None if switches else rows.indices
+
+    def _run(self, shelf: Shelf, state: State, rows: Rows, store: Rows, plan: ReplayPlan, *, learn: bool) -> Array:
+        options = kernel_options(self, dense=is_dense(rows), learn=learn)
         # rows learnt together are taken by fours
-        batch = make_batch(net, rows, store, (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else 1)
-        failed = run(net, make_lazy(self.dtype), batch, rows, store, plan.draws, plan.slots, proba)
+        n_rows = (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else 1
+        bench = shelf.take(Manner(options, self.learning_rate, n_rows), state, rows, store)
+        proba = np.empty(rows.codes.shape, self.dtype)
+        failed = run(bench.bench, rows, plan.draws, plan.slots, proba.reshape(-1))
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
-        return proba.reshape(rows.codes.shape)
+        shelf.put_back(bench)
+        return proba
 
     def _match_store(self, X: Features) -> tuple[Features, RowStore | None]:
         """Return the rows as they are kept for replay, dense or sparse, and where they are; sparse, once any were."""

@@ -1,6 +1,7 @@
 """Memories of rows met before, and learning from them again."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -164,6 +165,7 @@ def begin_memories(
     return memories
 
 
+@lru_cache(maxsize=16)
 def no_replay(n_samples: int) -> ReplayPlan:
     """Return the plan of no memory at all."""
     none = np.empty((n_samples, 0), np.int64)

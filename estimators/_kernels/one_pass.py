@@ -38,16 +38,16 @@ from estimators._kernels.vectors import clear, copy, size
 
 
 @njit(**JIT)
-def run(net, lazy, batch, rows, store, draws, slots, proba):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0913, PLR0915, PLR0917 - its parts see its arrays
+def run(bench, rows, draws, slots, proba):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0915 - its parts see its arrays
     """Put the answers to all rows into proba and, if the options say so, learn the rows.
 
     Draws are, for each row, slots of the store whose rows are replayed with it, and slots those that the row is then
     put into; -1 is none. The store itself is not changed: ``taken`` knows the slots that rows of the chunk have taken.
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
+    net, lazy, batch, store = borrow(bench.net), borrow(bench.lazy), borrow(bench.batch), borrow(bench.store)
     taken = np.full(store.weight.size, -1, np.int64)
-    net, lazy, batch, rows, store = borrow(net), borrow(lazy), borrow(batch), borrow(rows), borrow(store)
-    draws, slots, proba = borrow(draws), borrow(slots), borrow(proba)
+    rows, draws, slots, proba = borrow(rows), borrow(draws), borrow(slots), borrow(proba)
     w, m, v, g, sizes, clock, last, live, counts, scaler, options, rate, limit, constants = net
     values, indices, stops, units, deltas, shares, stamp, touched = batch
     n_labels, width = sizes[-1], sizes[1]
@@ -58,11 +58,12 @@ def run(net, lazy, batch, rows, store, draws, slots, proba):  # type: ignore[no-
     counting = options[BALANCE] != 0 or options[SCALE] != 0
     if options[LEARN] and clock[LAZY] and dense:
         refresh_all(w, m, v, constants, rate, lazy, live_features, width, last, int(clock[STEPS]))
-    elif options[LEARN] and not clock[LAZY] and not dense:
+    elif options[LEARN] and not clock[LAZY] and not dense and adaptive:
         last[:] = int(clock[STEPS])
     if options[LEARN]:
         clock[LAZY] = not dense and adaptive
-        clock[RATE] = rate
+        if clock[LAZY]:
+            clock[RATE] = rate
 
     def take(b: Any, row: Any, own: Any) -> None:
         """Take a row of the chunk, or of the store, into place b of the batch."""

@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -234,13 +235,51 @@ def test_a_call_that_fails_changes_nothing(name, kind):
         np.testing.assert_array_equal(learner.predict_proba(X), before)
 
 
-def test_one_row_too_large_to_learn_changes_nothing():
-    X, Y, *_ = masked_stream(100)
-    learner = made("NN_TLH").fit(X, Y)
-    before = learner.predict_proba(X)
+def same_state(one, two):
+    return all(np.array_equal(one.state_[name], two.state_[name]) for name in one.state_)
+
+
+@pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "descent", "balanced"])
+@pytest.mark.parametrize("spoilt_kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_one_row_too_large_to_learn_changes_no_bit(name, kind, spoilt_kind):
+    X, Y, *_ = sparse_stream(300)
+    learner = made(name).fit(kind(X), Y)
+    twin = pickle.loads(pickle.dumps(learner))  # noqa: S301
     with pytest.raises(ValueError, match="diverged at row 0"):
-        learner.partial_fit(spoilt(X, 1e30)[3:4], Y[3:4])
-    np.testing.assert_array_equal(learner.predict_proba(X), before)
+        learner.partial_fit(spoilt_kind(spoilt(X, 1e30)[3:4]), Y[3:4])
+    assert same_state(learner, twin)
+    for i in range(10):
+        learner.partial_fit(kind(X[i : i + 1]), Y[i : i + 1])
+        twin.partial_fit(kind(X[i : i + 1]), Y[i : i + 1])
+    assert same_state(learner, twin)
+
+
+# ---------------------------------------------------------------------- benches
+@pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "frozen mini-batch"])
+def test_what_is_kept_between_calls_changes_nothing(name):
+    X, Y, mask, _ = sparse_stream(240)
+    learner, rng = made(name), np.random.default_rng(0)
+    twin = learner
+    for i in range(0, 240, 4):
+        size, rate, kind = rng.choice([1, 4]), rng.choice([0.01, 0.02]), rng.choice([np.asarray, sparse.csr_array])
+        part = slice(i, i + size)
+        learner = learner.set_params(learning_rate=rate)
+        twin = pickle.loads(pickle.dumps(twin)).set_params(learning_rate=rate)  # noqa: S301 - nothing kept is saved
+        answers = (one.predict_then_fit(kind(X[part]), Y[part], label_mask=mask[part])[1] for one in (learner, twin))
+        np.testing.assert_array_equal(*answers)
+        np.testing.assert_array_equal(learner.predict_proba(kind(X[:2])), twin.predict_proba(kind(X[:2])))
+    assert same_state(learner, twin)
+
+
+def test_threads_that_ask_at_once_get_their_own_answers():
+    X, Y, *_ = masked_stream(2000)
+    learner = made("NN_TLH").fit(X, Y)
+    parts = [X[i : i + 200] for i in range(0, 2000, 200)] * 4
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(learner.predict_proba, parts))
+    for part, answer in zip(parts, answers, strict=True):
+        np.testing.assert_array_equal(answer, learner.predict_proba(part))
 
 
 @pytest.mark.parametrize(

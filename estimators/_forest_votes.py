@@ -1,4 +1,4 @@
-"""Votes of the trees of a scikit-learn forest that was grown from positions of classes, or from 0/1 labels."""
+"""Votes of the trees of a forest that was grown from positions of classes, or from 0/1 labels."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 
 from estimators._gate import Features
 from estimators._kernels.shrinking import add_shares, shrink
@@ -20,8 +20,8 @@ class Voters:
 
     Parameters
     ----------
-    forest : RandomForestClassifier
-        Grown from positions of classes, or from 0/1 labels.
+    forest : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier
+        Grown from positions of classes, or (the first only) from 0/1 labels.
     labels : bool
         Whether it was grown from labels.
     shrinkage : float or None
@@ -29,7 +29,7 @@ class Voters:
         the first class of its leaf.
     """
 
-    forest: RandomForestClassifier
+    forest: RandomForestClassifier | BaggingClassifier
     labels: bool
     shrinkage: float | None
 
@@ -53,7 +53,7 @@ class Voters:
         shape = (self.forest.n_outputs_, 2) if self.labels else (int(self.forest.n_classes_),)
         votes = np.zeros((X.shape[0], int(np.prod(shape))))
         for tree, rows in zip(self.forest.estimators_, asked, strict=True):
-            leaves = tree.apply(X[rows], check_input=False)
+            leaves = tree.tree_.apply(X[rows])
             add_shares(self._votes_of_nodes(tree), leaves, rows, votes)
         return votes.reshape(-1, *shape)
 

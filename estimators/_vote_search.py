@@ -1,6 +1,7 @@
 """Search the weights of votes for the lowest PRAGMA: by annealing, by exact line searches, or one after the other."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,10 +18,14 @@ SEARCHES = ("exact", "annealing", "both")
 # PRAGMA is in [0, 1] and rarely moves by more than a thousandth at a time
 HOT, COLD = 1e-3, 1e-6
 # votes that may be read by all searches in bags together: where rows are many, one search errs little
-BAGGED_VOTES = 50_000
+BAGGED_READS = 400_000
 FEWEST_BAGS = 4
+# a search of two classes reads every vote about once, one of more classes about so often
+READS = 8
 # standard deviations of the logarithm of a weight: of a move of the chain, and of a jump before a descent
 STRIDE, JUMP = 0.25, 1.0
+# factor by which a line search goes up and down at first
+NEAR = 4.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,8 @@ def find_weights(votes: Votes, losses: Losses, effort: Effort, rng: np.random.Ra
     rows' PRAGMA is far from that of other rows, their mean is nearer. The trace ends with what they reach on all rows.
     """
     found = _search(votes, losses, effort, rng)
-    n_bags = min(effort.n_bags, BAGGED_VOTES // len(votes.row_vote))
+    reads = len(votes.row_vote) * (1 if len(losses.share) == 2 else READS)
+    n_bags = min(effort.n_bags, BAGGED_READS // reads)
     if n_bags < FEWEST_BAGS:
         return found
     bags = [_search(_draw_rows(votes, rng), losses, effort, rng).weights for _ in range(n_bags)]
@@ -127,20 +133,33 @@ def draw_moves(movable: Array, n_moves: int, rng: np.random.RandomState) -> tupl
 def _descend_again(
     votes: Votes, losses: Losses, found: Found, movable: Array, n_restarts: int, rng: np.random.RandomState
 ) -> Found:
-    """Descend from what was found, then again and again from a jump away from the best so far."""
-    found = _lower(found, _descend(votes, losses, found.weights, movable, rng))
+    """Descend from what was found, then again and again from a jump away from the best so far.
+
+    Lines are searched near the present weights, where few rows change hands, and at last as far as they go.
+    """
+    if len(movable) <= 2:  # one ratio: its line is all there is
+        weights, trace = sweep(votes, losses, found.weights, movable[:1], np.inf)
+        return _lower(found, Found(weights, evaluate(votes, losses, weights), trace))
+    descend = partial(_descend, votes, losses, movable=movable, rng=rng)
+    found = _lower(found, descend(found.weights, reach=NEAR))
+    found = _lower(found, descend(found.weights, reach=np.inf))
     for _ in range(n_restarts):
         start = found.weights.copy()
         start[movable] *= np.exp(rng.normal(scale=JUMP, size=len(movable)))
-        found = _lower(found, _descend(votes, losses, start, movable, rng))
+        again = descend(start, reach=NEAR)
+        if again.value < found.value:
+            again = _lower(again, descend(again.weights, reach=np.inf))
+        found = _lower(found, again)
     return found
 
 
-def _descend(votes: Votes, losses: Losses, weights: Array, movable: Array, rng: np.random.RandomState) -> Found:
-    """Search along one weight after another, in random order, until no single weight can lower PRAGMA."""
+def _descend(
+    votes: Votes, losses: Losses, weights: Array, *, movable: Array, reach: float, rng: np.random.RandomState
+) -> Found:
+    """Search along one weight after another, in random order, until no single weight in reach can lower PRAGMA."""
     value, traces = evaluate(votes, losses, weights), []
     while True:
-        weights, trace = sweep(votes, losses, weights, rng.permutation(movable))
+        weights, trace = sweep(votes, losses, weights, rng.permutation(movable), reach)
         traces.append(trace)
         if not trace[-1] < value:
             return Found(weights, float(trace[-1]), np.concatenate(traces))

@@ -12,6 +12,9 @@ from estimators._wishes import Wishes
 
 Array = npt.NDArray[Any]
 
+# votes of a row that the search sees
+GREATEST = 4
+
 
 @dataclass(frozen=True)
 class Weighed:
@@ -68,6 +71,17 @@ class Scales:
             weights, trace = np.array([1.0, self.given[j]]), np.empty(0)
         value = evaluate(stored, losses, weights)
         return Found(weights, value, trace if len(trace) else np.array([value]))
+
+
+def heard(votes: Array, silent: Array) -> Array:
+    """Take away votes for silent classes, and of many votes in a row the small ones."""
+    if votes.ndim == 3:
+        return np.where(np.stack([np.zeros_like(silent), silent], axis=-1), 0.0, votes)
+    kept = np.where(silent, 0.0, votes)
+    if kept.shape[1] > GREATEST:
+        least = np.partition(kept, -GREATEST, axis=1)[:, -GREATEST, np.newaxis]
+        kept[kept < least] = 0.0
+    return kept
 
 
 def silent_classes(votes: Array, truth: Array) -> Array:

@@ -5,21 +5,20 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils import check_random_state
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._forest_votes import Voters
-from estimators._gate import Features, check_features, unchanged_on_error
+from estimators._gate import Features, check_features, is_sparse, unchanged_on_error
 from estimators._targets import make_target
 from estimators._vote_search import Search
-from estimators._vote_weights import shares, silent_classes, warn_of_silence
+from estimators._vote_weights import heard, shares, silent_classes, warn_of_silence
 from estimators._weighted_votes import WeightedVotes
+from estimators.pragma_tree import CRITERIA, PragmaTreeClassifier
 
 Array = npt.NDArray[Any]
 VOTES = ("out_of_bag", "in_bag")
-# votes of a row that the search sees
-GREATEST = 4
 
 
 class PragmaForestClassifier(WeightedVotes):
@@ -33,8 +32,11 @@ class PragmaForestClassifier(WeightedVotes):
     ----------
     n_estimators : int, default=100
         Number of trees.
+    criterion : {'gini', 'entropy', 'pragma'}, default='gini'
+        What a split makes low. 'gini' and 'entropy': trees are scikit-learn's. 'pragma': they are those of
+        `PragmaTreeClassifier`, which knows what is wanted; for classes and dense X only.
     max_features, max_depth, min_samples_leaf
-        As in scikit-learn's `RandomForestClassifier`.
+        As in scikit-learn's `RandomForestClassifier`; with 'pragma', `min_samples_leaf` is a number of rows.
     importance : float or mapping, default=1.0
         Weight of every class in PRAGMA, or of each one (of each label, by its index); greater than 0.
     compromise : (float, float) or mapping, default=(0.5, 0.5)
@@ -64,7 +66,8 @@ class PragmaForestClassifier(WeightedVotes):
     n_jobs : int, optional
         Trees grown at the same time.
     random_state : int, RandomState or None, default=None
-        Randomness of forest and search. An integer grows the forest that `RandomForestClassifier` grows from it.
+        Randomness of forest and search. An integer grows the forest that `RandomForestClassifier` grows from it, unless
+        by 'pragma'.
 
     Attributes
     ----------
@@ -72,7 +75,7 @@ class PragmaForestClassifier(WeightedVotes):
         Classes; for labels their indices, as scikit-learn's `MLPClassifier` has it.
     n_features_in_ : int
         Number of features.
-    forest_ : RandomForestClassifier
+    forest_ : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier
         The forest, grown from positions in `classes_`.
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
         Weights of votes. Those found for classes have product 1.
@@ -122,6 +125,7 @@ class PragmaForestClassifier(WeightedVotes):
         self,
         n_estimators: int = 100,
         *,
+        criterion: Literal["gini", "entropy", "pragma"] = "gini",
         max_features: float | str | None = "sqrt",
         max_depth: int | None = None,
         min_samples_leaf: float = 1,
@@ -138,6 +142,7 @@ class PragmaForestClassifier(WeightedVotes):
         random_state: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_features = max_features
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -177,24 +182,33 @@ class PragmaForestClassifier(WeightedVotes):
             votes = voters.ask_all(X) if self.votes == "in_bag" else voters.ask_unseen(X)
             silent = silent_classes(votes, truth)
             warn_of_silence(silent, self.classes_.tolist(), self.votes.replace("_", "-"))
-            weighed = scales.weigh(_heard(votes, silent), truth, rng)
+            weighed = scales.weigh(heard(votes, silent), truth, rng)
             self.vote_weights_, self.pragma_, self.search_trace_ = weighed.weights, weighed.pragma, weighed.trace
         return self
 
     @property
     def feature_importances_(self) -> Array:
-        """Importance of each feature to the trees, as scikit-learn computes it; weights of votes do not enter."""
+        """Importance of each feature to scikit-learn's trees, as it computes it; weights of votes do not enter."""
         check_is_fitted(self)
         return self.forest_.feature_importances_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.criterion == "pragma":
+            tags.input_tags.sparse = tags.target_tags.multi_output = tags.classifier_tags.multi_label = False
+        return tags
 
     def _check(self, X: Any, y: Any) -> tuple[Features, Array]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        if self.votes not in VOTES:
-            raise ValueError(f"votes must be 'out_of_bag' or 'in_bag'. Got {self.votes!r} instead.")
+        for name, known in (("criterion", CRITERIA), ("votes", VOTES)):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, known))}. Got {getattr(self, name)!r} instead."
+                )
         if self.shrinkage is not None:
             _check_shrinkage(self.shrinkage)
-        X = check_features(self, X, first=True)
+        X = self._check_features(X, first=True)
         self._take_target(make_target(y))
         truth = self._encode(y)
         if X.shape[0] != len(truth):
@@ -203,20 +217,39 @@ class PragmaForestClassifier(WeightedVotes):
             )
         return X, truth
 
-    def _grow(self, X: Features, truth: Array, rng: np.random.RandomState) -> RandomForestClassifier:
-        forest = RandomForestClassifier(
-            self.n_estimators,
-            max_features=self.max_features,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            n_jobs=self.n_jobs,
-            random_state=rng,
-        )
-        return forest.fit(X, truth.ravel() if truth.ndim == 2 and truth.shape[1] == 1 else truth)
+    def _check_features(self, X: Any, *, first: bool) -> Features:
+        X = check_features(self, X, first=first)
+        if self.criterion == "pragma" and is_sparse(X):
+            raise ValueError("X must be dense for criterion='pragma'. Got a sparse matrix instead.")
+        return X
+
+    def _grow(
+        self, X: Features, truth: Array, rng: np.random.RandomState
+    ) -> RandomForestClassifier | BaggingClassifier:
+        how: dict[str, Any] = {
+            "max_features": self.max_features,
+            "max_depth": self.max_depth,
+            "min_samples_leaf": self.min_samples_leaf,
+        }
+        common: dict[str, Any] = {"n_jobs": self.n_jobs, "random_state": rng}
+        if self.criterion != "pragma":
+            forest = RandomForestClassifier(self.n_estimators, criterion=self.criterion, **how, **common)
+            return forest.fit(X, truth.ravel() if truth.shape[1:] == (1,) else truth)
+        if truth.ndim == 2:
+            raise ValueError(
+                "criterion must be 'gini' or 'entropy' for labels. Got 'pragma', for classes only, instead."
+            )
+        tree = PragmaTreeClassifier(**how, **{name: self._by_position(name) for name in ("importance", "compromise")})
+        return BaggingClassifier(tree, self.n_estimators, **common).fit(X, truth)
+
+    def _by_position(self, option: str) -> Any:
+        """Return a wish for trees, which know classes by their positions."""
+        given = getattr(self, option)
+        return dict(enumerate(given[c] for c in self.classes_.tolist())) if isinstance(given, Mapping) else given
 
     def _shares(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = check_features(self, X, first=False)
+        X = self._check_features(X, first=False)
         return shares(self._voters().ask_all(X), self.vote_weights_)
 
     def _voters(self) -> Voters:
@@ -226,14 +259,3 @@ class PragmaForestClassifier(WeightedVotes):
 def _check_shrinkage(value: Any) -> None:
     if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value < np.inf:
         raise ValueError(f"shrinkage must be None or a finite number of at least 0. Got {value!r} instead.")
-
-
-def _heard(votes: Array, silent: Array) -> Array:
-    """Take away votes for silent classes, and of many votes in a row the small ones."""
-    if votes.ndim == 3:
-        return np.where(np.stack([np.zeros_like(silent), silent], axis=-1), 0.0, votes)
-    heard = np.where(silent, 0.0, votes)
-    if heard.shape[1] > GREATEST:
-        least = np.partition(heard, -GREATEST, axis=1)[:, -GREATEST, np.newaxis]
-        heard[heard < least] = 0.0
-    return heard

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from estimators._gate import unchanged_on_error
-from estimators._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, find_leaves, grow_tree
+from estimators._gate import check_sample_weight, unchanged_on_error
+from estimators._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators._targets import ClassTarget
 from estimators._wishes import Wishes
 
@@ -34,9 +34,9 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
         Rows that a node must have to be split.
     min_samples_leaf : int, default=1
         Rows that each side of a split must have.
-    max_features : int or None, default=None
+    max_features : int, float, {'sqrt', 'log2'} or None, default=None
         Number of features, drawn anew for every node, among which its split is looked for; all others if those drawn
-        are constant there. None: all.
+        are constant there. A float: their share of all; None: all.
     importance : float or mapping, default=1.0
         Weight of every class in PRAGMA, or of each one; greater than 0.
     compromise : (float, float) or mapping, default=(0.5, 0.5)
@@ -52,11 +52,12 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         Number of features.
     tree_ : Nodes
-        The tree, in flat arrays: feature (-1: leaf), threshold, left, right, and counts of classes of each node.
+        The tree, in flat arrays that are named as scikit-learn's are: feature, threshold, children_left and
+        children_right (-1: leaf), value (the shares of the classes) and weighted_n_node_samples.
 
     See Also
     --------
-    PragmaForestClassifier : A forest of scikit-learn's trees, whose votes are weighted for PRAGMA.
+    PragmaForestClassifier : A forest, of such trees too, whose votes are weighted for PRAGMA.
 
     Notes
     -----
@@ -80,7 +81,7 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
         max_depth: int | None = None,
         min_samples_split: int = 2,
         min_samples_leaf: int = 1,
-        max_features: int | None = None,
+        max_features: float | str | None = None,
         importance: float | Mapping[Any, float] = 1.0,
         compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
         random_state: Any = None,
@@ -94,7 +95,7 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
         self.compromise = compromise
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Grow the tree.
 
         Parameters
@@ -103,6 +104,9 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
             Features, finite.
         y : array-like of shape (n_samples,)
             Classes, at least two.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts, at least 0: 2 as if it were there twice (but for `min_samples_split` and
+            `min_samples_leaf`, which count rows), 0 as if it were not there (but for its class, which is known).
 
         Returns
         -------
@@ -114,8 +118,13 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
             target = _classes_of(y)
             growth = self._growth(target.classes.tolist(), X.shape[1])
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            weights = check_sample_weight(sample_weight, X)
+            weights = np.ones(len(X)) if weights is None else weights
+            rows = np.flatnonzero(weights)
+            if len(rows) == 0:
+                raise ValueError("sample_weight must be greater than 0 for one row at least. Got zeros only instead.")
             self.classes_ = target.classes
-            self.tree_ = grow_tree(X, target.codes(y), growth, np.uint64(seed))
+            self.tree_ = grow_tree(X[rows], target.codes(y)[rows], weights[rows], growth, np.uint64(seed))
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -132,8 +141,7 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
             Shares that sum to 1.
         """
         leaves = self.apply(X)
-        counts = self.tree_.counts[leaves]
-        return counts / counts.sum(axis=1, keepdims=True)
+        return self.tree_.value[leaves, 0]
 
     def predict(self, X: Any) -> Array:
         """Return the most frequent class of the leaf.
@@ -166,7 +174,7 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
-        return find_leaves(X, self.tree_)
+        return self.tree_.apply(X)
 
     def _growth(self, classes: list[Any], n_features: int) -> Growth:
         if self.criterion not in CRITERIA:
@@ -181,7 +189,7 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
             np.iinfo(np.int64).max if self.max_depth is None else _at_least(self.max_depth, 1, "max_depth"),
             _at_least(self.min_samples_split, 2, "min_samples_split"),
             _at_least(self.min_samples_leaf, 1, "min_samples_leaf"),
-            n_features if self.max_features is None else _at_least(self.max_features, 1, "max_features"),
+            _n_drawn(self.max_features, n_features),
         )
 
 
@@ -197,3 +205,19 @@ def _at_least(value: Any, lowest: int, name: str) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
         raise ValueError(f"{name} must be an integer of at least {lowest}. Got {value!r} instead.")
     return int(value)
+
+
+def _n_drawn(max_features: Any, n_features: int) -> int:
+    match max_features:
+        case None:
+            return n_features
+        case "sqrt" | "log2":
+            return max(1, int(np.sqrt(n_features) if max_features == "sqrt" else np.log2(n_features)))
+        case float() | np.floating() if 0 < max_features <= 1:
+            return max(1, int(max_features * n_features))
+        case int() | np.integer() if max_features >= 1 and not isinstance(max_features, bool):
+            return int(max_features)
+    raise ValueError(
+        "max_features must be None, 'sqrt', 'log2', an integer of at least 1 or a number in (0, 1]. "
+        f"Got {max_features!r} instead."
+    )

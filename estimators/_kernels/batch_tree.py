@@ -32,22 +32,30 @@ class Growth(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Nodes of a tree in the order of a descent to the left first; a leaf has feature -1."""
+    """Nodes of a tree in the order of a descent to the left first, named as in scikit-learn; children of a leaf are -1.
+
+    `value` (n_nodes, 1, n_classes) holds the shares of the classes by weight, `weighted_n_node_samples` their sum.
+    """
 
     feature: Array
     threshold: Array
-    left: Array
-    right: Array
-    counts: Array
+    children_left: Array
+    children_right: Array
+    value: Array
+    weighted_n_node_samples: Array
+
+    def apply(self, X: Array) -> Array:
+        """Return the leaf that each row of float32 falls into."""
+        return find_leaves(X, self)
 
 
 @njit(**JIT)
-def grow_tree(X: Array, y: Array, growth: Growth, state: int) -> Nodes:
-    """Grow a tree from rows of float32 and positions of classes."""
+def grow_tree(X: Array, y: Array, weights: Array, growth: Growth, state: int) -> Nodes:
+    """Grow a tree from rows of float32, positions of classes, and weights greater than 0."""
     n, n_classes = len(y), len(growth.share)
     feature, threshold = np.full(2 * n, -1, np.int64), np.zeros(2 * n)
     left, right = np.full(2 * n, -1, np.int64), np.full(2 * n, -1, np.int64)
-    counts = np.zeros((2 * n, n_classes), np.int64)
+    counts = np.zeros((2 * n, n_classes))
     rows, spare = np.arange(n), np.empty(n, np.int64)
     # what waits: begin and end of its rows, its depth, its parent, whether it is on the right
     waiting, n_nodes = [(0, n, 0, -1, False)], 0
@@ -59,37 +67,38 @@ def grow_tree(X: Array, y: Array, growth: Growth, state: int) -> Nodes:
         elif parent >= 0:
             left[parent] = node
         for i in rows[begin:end]:
-            counts[node, y[i]] += 1
-        if _must_stop(counts[node], depth, growth):
+            counts[node, y[i]] += weights[i]
+        if _must_stop(counts[node], end - begin, depth, growth):
             continue
-        state, best, value = _best_split(X, y, rows[begin:end], counts[node], growth, state)
+        state, best, value = _best_split(X, y, weights, rows[begin:end], counts[node], growth, state)
         if best < 0:
             continue
         feature[node], threshold[node] = best, value
         middle = _part(X, rows, spare, begin, end, best, value)
         waiting.append((middle, end, depth + 1, node, True))
         waiting.append((begin, middle, depth + 1, node, False))
-    return Nodes(feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes], counts[:n_nodes])
+    totals = counts[:n_nodes].sum(axis=1)
+    value = (counts[:n_nodes] / totals.reshape(n_nodes, 1)).reshape(n_nodes, 1, n_classes)
+    return Nodes(feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes], value, totals)
 
 
 @njit(**JIT)
 def find_leaves(X: Array, nodes: Nodes) -> Array:
     """Return the leaf that each row falls into."""
-    feature, threshold, left, right = nodes.feature, nodes.threshold, nodes.left, nodes.right
+    feature, threshold, left, right = nodes.feature, nodes.threshold, nodes.children_left, nodes.children_right
     leaves = np.zeros(len(X), np.int64)
     for i in range(len(X)):
         at = 0
-        while feature[at] >= 0:
+        while left[at] >= 0:
             at = left[at] if X[i, feature[at]] <= threshold[at] else right[at]
         leaves[i] = at
     return leaves
 
 
 @njit(**JIT)
-def _must_stop(counts: Array, depth: int, growth: Growth) -> bool:
-    n = counts.sum()
+def _must_stop(counts: Array, n: int, depth: int, growth: Growth) -> bool:
     few = n < growth.min_samples_split or n < 2 * growth.min_samples_leaf
-    return few or depth >= growth.max_depth or counts.max() == n
+    return few or depth >= growth.max_depth or np.count_nonzero(counts) == 1
 
 
 @njit(**JIT)
@@ -109,36 +118,38 @@ def _part(X: Array, rows: Array, spare: Array, begin: int, end: int, feature: in
 
 
 @njit(**JIT)
-def _best_split(X: Array, y: Array, rows: Array, counts: Array, growth: Growth, state: int) -> tuple[int, int, float]:
+def _best_split(
+    X: Array, y: Array, weights: Array, rows: Array, counts: Array, growth: Growth, state: int
+) -> tuple[int, int, float]:
     """Find the best of some features and its threshold; where the drawn ones are constant, go on to all others."""
     drawn = np.empty(min(growth.max_features, X.shape[1]), np.int64)
     state = draw_subset(state, X.shape[1], drawn)
     feature, threshold, lowest = -1, 0.0, np.inf
     for f in drawn:
-        value, where = _best_threshold(X[rows, f], y[rows], counts, growth)
+        value, where = _best_threshold(X[rows, f], y[rows], weights[rows], counts, growth)
         if value < lowest - TINY:
             feature, threshold, lowest = f, where, value
     if feature < 0 and len(drawn) < X.shape[1]:
         for f in range(X.shape[1]):
-            value, where = _best_threshold(X[rows, f], y[rows], counts, growth)
+            value, where = _best_threshold(X[rows, f], y[rows], weights[rows], counts, growth)
             if value < np.inf:
                 return state, f, where
     return state, feature, threshold
 
 
 @njit(**JIT)
-def _best_threshold(values: Array, y: Array, counts: Array, growth: Growth) -> tuple[float, float]:
+def _best_threshold(values: Array, y: Array, weights: Array, counts: Array, growth: Growth) -> tuple[float, float]:
     order = np.argsort(values)
-    lefts, rights = np.zeros(len(counts), np.int64), counts.copy()
+    lefts, rights = np.zeros(len(counts)), counts.copy()
     lowest, threshold, n = np.inf, 0.0, len(values)
     for k in range(n - 1):
         c = y[order[k]]
-        lefts[c] += 1
-        rights[c] -= 1
+        lefts[c] += weights[order[k]]
+        rights[c] = counts[c] - lefts[c]
         low, high = values[order[k]], values[order[k + 1]]
         if high <= low + SAME or k + 1 < growth.min_samples_leaf or n - k - 1 < growth.min_samples_leaf:
             continue
-        loss = _loss(lefts, rights, k + 1, n - k - 1, growth)
+        loss = _loss(lefts, rights, growth)
         if loss < lowest - TINY:
             lowest = loss
             middle = np.float64(low) / 2.0 + np.float64(high) / 2.0
@@ -147,16 +158,18 @@ def _best_threshold(values: Array, y: Array, counts: Array, growth: Growth) -> t
 
 
 @njit(**JIT)
-def _loss(lefts: Array, rights: Array, n_left: int, n_right: int, growth: Growth) -> float:
+def _loss(lefts: Array, rights: Array, growth: Growth) -> float:
     """Return what is to be low: the mean impurity of two sides, or their expected PRAGMA."""
     if growth.criterion == PRAGMA:
         return _expected_pragma(lefts, rights, growth)
-    entropy, n = growth.criterion == ENTROPY, n_left + n_right
-    return (n_left * _impurity(lefts, n_left, entropy) + n_right * _impurity(rights, n_right, entropy)) / n
+    entropy, n_left, n_right = growth.criterion == ENTROPY, lefts.sum(), rights.sum()
+    return (n_left * _impurity(lefts, n_left, entropy) + n_right * _impurity(rights, n_right, entropy)) / (
+        n_left + n_right
+    )
 
 
 @njit(**JIT)
-def _impurity(counts: Array, n: int, entropy: bool) -> float:
+def _impurity(counts: Array, n: float, entropy: bool) -> float:
     total = 0.0
     for count in counts:
         p = count / n

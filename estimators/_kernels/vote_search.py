@@ -54,13 +54,13 @@ def anneal(votes: Votes, losses: Losses, start: Array, movers: Array, factors: A
 
 
 @njit(**JIT)
-def sweep(votes: Votes, losses: Losses, weights: Array, order: Array) -> tuple[Array, Array]:
+def sweep(votes: Votes, losses: Losses, weights: Array, order: Array, reach: float) -> tuple[Array, Array]:
     """Search along the weight of one class after another; return the weights and the objective after each."""
     state, room = decide(votes, weights), np.empty(2 * len(votes.truth), np.int64)
     trace = np.empty(len(order))
     for step in range(len(order)):
         c = order[step]
-        weight = search_line(votes, losses, state, c)
+        weight = search_line(votes, losses, state, c, reach)
         if weight != state.weights[c]:
             lost = weight < state.weights[c]
             entries = try_weight(votes, state, c, weight, lost, room)
@@ -70,18 +70,20 @@ def sweep(votes: Votes, losses: Losses, weights: Array, order: Array) -> tuple[A
 
 
 @njit(**JIT)
-def search_line(votes: Votes, losses: Losses, state: State, c: int) -> float:
+def search_line(votes: Votes, losses: Losses, state: State, c: int, reach: float) -> float:
     """Return the best weight of a class, all others as they are; the present one where none is better.
 
     The objective changes at breakpoints only: a row goes to the class once its weight exceeds the best other score over
-    its vote. Between two breakpoints the geometric mean is taken; of equally good stretches, the widest.
+    its vote. Between two breakpoints the geometric mean is taken; of equally good stretches, the widest. Weights that
+    are `reach` times the present one, or more, or less by as much, are not looked at.
     """
-    points, truths, rivals, hits, predicted = _breakpoints(votes, state, c)
+    least, greatest = state.weights[c] / reach, state.weights[c] * reach
+    points, truths, rivals, hits, predicted = _breakpoints(votes, state, c, least, greatest)
     rest = _value_without(losses, c, hits, predicted)
     lowest, widest, weight = objective(losses, state) - 2 * TINY, 0.0, state.weights[c]
-    lower = 0.0
+    lower = least
     for at in np.append(np.argsort(points), -1):
-        upper = points[at] if at >= 0 else np.inf
+        upper = points[at] if at >= 0 else greatest
         if upper > lower * (1.0 + TINY):
             value = rest + class_loss(losses, c, hits[c], predicted[c])
             width = upper / lower if lower > 0.0 else np.inf
@@ -97,22 +99,33 @@ def search_line(votes: Votes, losses: Losses, state: State, c: int) -> float:
 
 
 @njit(**JIT)
-def _breakpoints(votes: Votes, state: State, c: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Return where the class wins rows, the true classes of these, from whom, and the counts while it wins none."""
+def _breakpoints(
+    votes: Votes, state: State, c: int, least: float, greatest: float
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Return where a class wins rows between two weights, their true classes, from whom, and counts at the least."""
     begin, end = votes.class_start[c], votes.class_start[c + 1]
     points, truths, rivals = np.empty(end - begin), np.empty(end - begin, np.int32), np.empty(end - begin, np.int32)
     hits, predicted, winner, weights = state.hits.copy(), state.predicted.copy(), state.winner, state.weights
     row_start, row_class, row_vote, truth = votes.row_start, votes.row_class, votes.row_vote, votes.truth
-    class_row, class_vote, n = votes.class_row, votes.class_vote, 0
+    class_row, class_vote, top_score, bound, n = votes.class_row, votes.class_vote, state.top_score, state.bound, 0
     for p in range(begin, end):
-        i = class_row[p]
-        q = best_entry(row_class, row_vote, row_start[i], row_start[i + 1], weights, c)
-        if q >= 0:
+        i, vote = class_row[p], class_vote[p]
+        k, score = winner[i], top_score[i]
+        if k == c:
+            if bound[i] <= least * vote:
+                continue
+            q = best_entry(row_class, row_vote, row_start[i], row_start[i + 1], weights, c)
+            if q < 0:
+                continue
             k = row_class[q]
-            points[n], truths[n], rivals[n] = weights[k] * row_vote[q] / class_vote[p], truth[i], k
-            n += 1
-            if winner[i] == c:
-                _hand_over(truth[i], c, k, hits, predicted)
+            score = weights[k] * row_vote[q]
+            if score <= least * vote:
+                continue
+            _hand_over(truth[i], c, k, hits, predicted)
+        elif score >= greatest * vote:
+            continue
+        points[n], truths[n], rivals[n] = score / vote, truth[i], k
+        n += 1
     return points[:n], truths[:n], rivals[:n], hits, predicted
 
 

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import check_estimator
 
-from estimators import PragmaForestClassifier
+from estimators import PragmaForestClassifier, PragmaTreeClassifier
 from metrics import pragma
 
 WANTED = {"importance": {0: 1, 1: 5, 2: 2}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}}
@@ -57,17 +57,27 @@ def slow_votes(forest, X, n_classes, *, out_of_bag):
     return votes
 
 
-def test_it_passes_scikit_learns_checks():
-    results = check_estimator(PragmaForestClassifier(8, random_state=0), on_skip=None)
+@pytest.mark.parametrize("criterion", ["gini", "pragma"])
+def test_it_passes_scikit_learns_checks(criterion):
+    results = check_estimator(PragmaForestClassifier(8, criterion=criterion, random_state=0), on_skip=None)
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
     assert skipped <= {"check_array_api_input"}  # scikit-learn's own switch for arrays of other libraries
 
 
 @pytest.mark.parametrize("search", ["exact", "annealing", "both"])
-@pytest.mark.parametrize(("votes", "shrinkage"), [("out_of_bag", 1.0), ("out_of_bag", None), ("in_bag", 0.0)])
-def test_the_measure_is_that_of_the_votes_it_was_searched_on(search, votes, shrinkage):
+@pytest.mark.parametrize(
+    ("criterion", "votes", "shrinkage"),
+    [
+        ("gini", "out_of_bag", 1.0),
+        ("gini", "out_of_bag", None),
+        ("entropy", "in_bag", 0.0),
+        ("pragma", "out_of_bag", 1.0),
+    ],
+)
+def test_the_measure_is_that_of_the_votes_it_was_searched_on(search, criterion, votes, shrinkage):
     X, y = classes(150)
     how = {"votes": votes, "shrinkage": shrinkage, "search": search, "n_moves": 2000, "max_depth": 4}
+    how["criterion"] = criterion
     forest = PragmaForestClassifier(12, **how, random_state=0, **WANTED).fit(X, y)
     counted = slow_votes(forest, X, 3, out_of_bag=votes == "out_of_bag")
     voted = counted.any(axis=1)
@@ -77,10 +87,12 @@ def test_the_measure_is_that_of_the_votes_it_was_searched_on(search, votes, shri
     assert forest.pragma_ == forest.search_trace_[-1]
 
 
+@pytest.mark.parametrize("criterion", ["gini", "pragma"])
 @pytest.mark.parametrize("shrinkage", [None, 0, 1.0, 30.0])
-def test_rows_go_to_the_class_of_greatest_weight_times_votes(shrinkage):
+def test_rows_go_to_the_class_of_greatest_weight_times_votes(shrinkage, criterion):
     X, y = classes()
-    forest = PragmaForestClassifier(15, shrinkage=shrinkage, random_state=0, **WANTED).fit(X[:200], y[:200])
+    how = {"criterion": criterion, "shrinkage": shrinkage, "random_state": 0}
+    forest = PragmaForestClassifier(15, **how, **WANTED).fit(X[:200], y[:200])
     weighted = slow_votes(forest, X[200:], 3, out_of_bag=False) * forest.vote_weights_
     assert forest.predict_proba(X[200:]) == pytest.approx(weighted / weighted.sum(axis=1, keepdims=True))
     assert np.array_equal(forest.predict(X[200:]), weighted.argmax(axis=1))
@@ -133,6 +145,38 @@ def test_an_integer_seed_grows_scikit_learns_forest():
     for one, two in zip(ours.forest_.estimators_, theirs.estimators_, strict=True):
         assert np.array_equal(one.tree_.threshold, two.tree_.threshold)
     assert np.array_equal(ours.feature_importances_, theirs.feature_importances_)
+
+
+def test_trees_grown_by_pragma_see_what_is_wanted_by_name():
+    X, y = classes()
+    names = np.array(["zero", "one", "two"])[y]  # their order is not that of the numbers
+    by_name = {option: {("zero", "one", "two")[c]: v for c, v in by.items()} for option, by in WANTED.items()}
+    forest = PragmaForestClassifier(5, criterion="pragma", random_state=0, **by_name).fit(X, names)
+    tree, seen = forest.forest_.estimators_[0], forest.forest_.estimators_samples_[0]
+    alone = PragmaTreeClassifier(max_features="sqrt", random_state=tree.random_state, **by_name)
+    alone.fit(X[seen], names[seen])
+    assert np.array_equal(tree.tree_.feature, alone.tree_.feature)
+    assert set(forest.predict(X)) <= set(names)
+
+
+def test_trees_grown_by_pragma_know_classes_that_their_rows_lack():
+    X, y = classes(150)
+    y[0] = 3
+    with pytest.warns(UserWarning, match="No out-of-bag vote is for class 3"):
+        forest = PragmaForestClassifier(5, criterion="pragma", max_depth=3, random_state=0).fit(X, y)
+    assert all(tree.tree_.value.shape[2] == 4 for tree in forest.forest_.estimators_)
+    assert any(0 not in seen for seen in forest.forest_.estimators_samples_)
+
+
+def test_trees_are_grown_by_pragma_for_classes_and_dense_rows_only():
+    forest = PragmaForestClassifier(5, criterion="pragma", random_state=0)
+    with pytest.raises(ValueError, match=r"criterion must be 'gini' or 'entropy' for labels\. Got 'pragma'"):
+        forest.fit(*labels())
+    X, y = classes()
+    with pytest.raises(ValueError, match=r"X must be dense for criterion='pragma'\. Got a sparse matrix"):
+        forest.fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match=r"X must be dense for criterion='pragma'\. Got a sparse matrix"):
+        forest.fit(X, y).predict(sparse.csr_array(X))
 
 
 def test_weights_that_are_given_are_used_and_measured():
@@ -220,7 +264,13 @@ def test_without_any_honest_vote_votes_weigh_alike():
         ({"importance": {0: 1, 1: 1}}, "importance must have a value for every class. Got none for class 2"),
         ({"vote_weights": [1, 2]}, "vote_weights must hold one weight for each of 3 classes"),
         ({"vote_weights": [1, 2, 0]}, "vote_weights must be a finite number greater than 0. Got 0 for class 2"),
-        ({"votes": "all"}, "votes must be 'out_of_bag' or 'in_bag'. Got 'all'"),
+        ({"votes": "all"}, "votes must be one of 'out_of_bag', 'in_bag'. Got 'all'"),
+        ({"criterion": "mse"}, "criterion must be one of 'gini', 'entropy', 'pragma'. Got 'mse'"),
+        (
+            {"criterion": "pragma", "min_samples_leaf": 0.1},
+            "min_samples_leaf must be an integer of at least 1. Got 0.1",
+        ),
+        ({"criterion": "pragma", "max_features": 1.5}, r"max_features must be .* in \(0, 1\]. Got 1.5"),
         ({"search": "grid"}, "search must be one of 'exact', 'annealing', 'both'. Got 'grid'"),
         ({"n_restarts": -1}, "n_restarts must be"),
         ({"n_bags": 1.5}, "n_bags must be an integer of at least 0. Got 1.5"),

@@ -49,8 +49,8 @@ def test_impurity_grows_scikit_learns_tree(criterion, limits):
         if f == nodes.feature[b] and t == pytest.approx(nodes.threshold[b]):
             n_compared += 1
             same += [
-                (ours.tree_.left[a], nodes.children_left[b], rows[side]),
-                (ours.tree_.right[a], nodes.children_right[b], rows[~side]),
+                (ours.tree_.children_left[a], nodes.children_left[b], rows[side]),
+                (ours.tree_.children_right[a], nodes.children_right[b], rows[~side]),
             ]
         else:  # of equally good splits scikit-learn draws one
             assert slow_impurity(y[rows], side, criterion) == pytest.approx(
@@ -116,6 +116,24 @@ def test_drawn_features_differ_by_seed_and_repeat_by_seed():
     assert not np.array_equal(one.tree_.feature[:3], other.tree_.feature[:3])
     bag = BaggingClassifier(PragmaTreeClassifier(max_features=5), 10, random_state=0).fit(X[::2], y[::2])
     assert bag.score(X[1::2], y[1::2]) > 0.9
+
+
+@pytest.mark.parametrize("criterion", ["gini", "pragma"])
+def test_a_row_of_weight_two_is_the_row_met_twice(criterion):
+    X, y = classes(120)
+    weight = np.random.default_rng(0).integers(3, size=len(y))
+    how = {"max_depth": 6, "importance": IMPORTANCE, "compromise": COMPROMISE}
+    one = PragmaTreeClassifier(criterion, **how).fit(X, y, sample_weight=weight)
+    two = PragmaTreeClassifier(criterion, **how).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert np.array_equal(one.tree_.feature, two.tree_.feature)
+    assert one.tree_.value == pytest.approx(two.tree_.value)
+    assert np.array_equal(one.tree_.weighted_n_node_samples, two.tree_.weighted_n_node_samples)
+
+
+def test_rows_without_weight_are_refused_where_there_is_no_other():
+    X, y = classes(30)
+    with pytest.raises(ValueError, match="sample_weight must be greater than 0 for one row at least"):
+        PragmaTreeClassifier().fit(X, y, sample_weight=np.zeros(len(y)))
 
 
 def test_constant_features_end_in_a_leaf():

@@ -85,7 +85,7 @@ def test_a_line_search_finds_the_best_of_its_line(seed):
         line = [np.where(np.arange(5) == c, w, weights) for w in between_breakpoints(votes, weights, c)]
         lowest = min(slow_value(votes, truth, wanted, point) for point in [weights, *line])
         found = weights.copy()
-        found[c] = search_line(stored, losses, decide(stored, weights), c)
+        found[c] = search_line(stored, losses, decide(stored, weights), c, np.inf)
         assert slow_value(votes, truth, wanted, found) == pytest.approx(lowest, abs=1e-9)
 
 

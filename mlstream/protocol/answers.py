@@ -64,12 +64,14 @@ def read_answers(name: str, decided: Any, proba: Any, shape: tuple[int, int]) ->
     Raises
     ------
     ValueError
-        If a shape is wrong, a decision is not 0 or 1, or a probability is not in [0, 1].
+        If there is no answer, a shape is wrong, a decision is not 0 or 1, or a probability is not in [0, 1].
     """
     if proba is not None:
         proba = _read(proba, f"{name}.predict_proba", shape).astype(np.float64)
         _require(((proba >= -_ROUNDING) & (proba <= 1 + _ROUNDING)), proba, f"{name}.predict_proba", "be in [0, 1]")
         proba = proba.clip(0.0, 1.0)
+    if decided is None and proba is None:
+        raise ValueError(f"{name} must answer by predict or predict_proba. Got no answer of either.")
     if decided is None:
         return Answers((proba >= 0.5).astype(np.uint8), proba)
     decided = _read(decided, f"{name}.predict", shape)

@@ -132,8 +132,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     The cost of a search is in its own phase, "select", which no total includes. What was tried, and what was chosen, is
     recorded before the run: a run that is started again uses the same configuration.
     """
-    if backend == "threading":
-        raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
+    _require_processes(n_jobs, backend)
     repetitions = Repetitions(seeds, orders, splits)
     jobs = plan_jobs(strategies, streams, repetitions, Path(directory), options, n_configurations=n_configurations)
     kept = {job.path: record for job in jobs if (record := job.find_record()) is not None}
@@ -160,6 +159,13 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
             records[job.path] = record
             teller.tell_end(record, record.status)
     return [records[job.path] for job in jobs]
+
+
+def _require_processes(n_jobs: int, backend: str) -> None:
+    if backend == "threading":
+        raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a number of processes, or -1 for as many as cores. Got 0.")
 
 
 class _Teller:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mlstream.formats import load
 from mlstream.presets import list_presets, make_preset
+from mlstream.protocol.learners import fresh
 from mlstream.protocol.selection import Search
 from mlstream.protocol.settings import EnergyMethod, LabelSpace, OneClass, Settings
 from mlstream.stream import Stream
@@ -169,11 +170,15 @@ def _own_estimator(name: str, wanted: StrategyConfig) -> Any:
             f"Got class {wanted.class_!r} and strategy {wanted.strategy!r} instead."
         )
     try:
-        return getattr(importlib.import_module(home), attribute)(**wanted.parameters)
-    except (ImportError, AttributeError, TypeError) as error:
+        estimator = getattr(importlib.import_module(home), attribute)(**wanted.parameters)
+        fresh(estimator, 0)
+    except Exception as error:
+        # The user's own code may raise anything.
         raise ValueError(
-            f"strategies.{name}: {wanted.class_} must be a class that can be imported and made. Got this: {error}."
-        ) from None
+            f"strategies.{name}: {wanted.class_} must be a class of estimators that can be imported, made and cloned. "
+            f"Got {type(error).__name__}: {error}"
+        ) from error
+    return estimator
 
 
 def _explain(error: ValidationError) -> str:

@@ -41,7 +41,8 @@ def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
                 result = evaluate(
                     estimator, job.stream, seed=job.repetition.seed, progress=progress or mark.tell, **job.options
                 )
-        except Exception:
+        except (Exception, SystemExit):
+            # A learner's own code that ends its process must not end the campaign.
             return record_failure(job, traceback.format_exc(), selection)
         return _save(result, job, selection)
 

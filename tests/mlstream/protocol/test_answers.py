@@ -38,6 +38,11 @@ def test_a_decision_is_zero_or_one(value):
         read_answers("Learner", [[0.0, value]], None, (1, 2))
 
 
+def test_no_answer_is_refused():
+    with pytest.raises(ValueError, match=r"L must answer by predict or predict_proba\."):
+        read_answers("L", None, None, (1, 2))
+
+
 def test_answers_are_put_together_in_order():
     parts = [read_answers("Learner", DECIDED, PROBA, (3, 2)), no_answers(1, 2)]
     joined = join_answers(parts)

@@ -205,6 +205,12 @@ def test_processes_give_the_records_of_a_single_one(tmp_path):
     assert sorted(state for state in states if state != "running") == ["done"] * 4 + ["failed"] * 2
 
 
+def test_no_processes_are_refused_before_anything_is_made(tmp_path):
+    with pytest.raises(ValueError, match="n_jobs must be a number of processes"):
+        run(tmp_path, {"a": Online()}, n_jobs=0)
+    assert not list(tmp_path.iterdir())
+
+
 def test_threads_are_refused_because_they_cannot_be_measured_apart(tmp_path):
     with pytest.raises(ValueError, match="backend must run processes"):
         run(tmp_path, {"a": Online()}, backend="threading")

@@ -114,7 +114,11 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):
         ('strategies = ["NN_LT"]', "did you mean 'NN_TL'"),
         ("[strategies.NN]\nparameters = { rate = 1 }", "Got 'rate' instead"),
         ("[strategies.NN]\ngrid = { rate = [1] }", "Got 'rate' instead"),
-        ('[strategies.x]\nclass = "no.such:Thing"', "strategies.x: no.such:Thing must be a class that can be imported"),
+        ('[strategies.x]\nclass = "no.such:Thing"', r"strategies.x: no.such:Thing must be a class .* Got Mod"),
+        (
+            '[strategies.x]\nclass = "collections:Counter"',
+            "must be a scikit-learn estimator with partial_fit. Got Counter",
+        ),
         ('[strategies.x]\nclass = "json:Thing"', "has no attribute 'Thing'"),
         ('[strategies.x]\nclass = "json"', "must have a class such as 'package.module:Class'"),
         ('[strategies.x]\nclass = "a:B"\nstrategy = "NN"', "or a strategy"),
@@ -123,6 +127,17 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):
 def test_a_learner_that_does_not_exist_is_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         config(tmp_path, HEAD + text).learners()
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [("def f(:", "SyntaxError: invalid syntax"), ("raise RuntimeError('boom')", "RuntimeError: boom")],
+)
+def test_a_module_that_cannot_be_imported_is_one_message(tmp_path, monkeypatch, module, message):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "broken_learners.py").write_text(module)
+    with pytest.raises(ValueError, match=f"strategies.x: broken_learners:A must be a class .* Got {message}"):
+        config(tmp_path, HEAD + '[strategies.x]\nclass = "broken_learners:A"').learners()
 
 
 def test_streams_are_found_by_path_folder_and_name(tmp_path):

@@ -20,6 +20,13 @@ class Absent(Online):
         return super().predict_proba(X) * float("nan")
 
 
+class Ending(Online):
+    """Ends its process."""
+
+    def partial_fit(self, X, Y):
+        raise SystemExit(3)
+
+
 def job_of(estimator, tmp_path):
     return plan_jobs({"a": estimator}, [make_stream()], Repetitions([0]), tmp_path, {"energy": "none"})[0]
 
@@ -39,6 +46,12 @@ def test_wrong_answers_are_failures_that_say_what_was_wrong(tmp_path):
         assert record.status == "failed"
         assert message in record.error.splitlines()[-1]
         assert "Traceback" in record.error
+
+
+def test_a_learner_that_ends_its_process_is_a_failure(tmp_path):
+    record = run_job(job_of(Ending(), tmp_path))
+    assert record.status == "failed"
+    assert record.error.splitlines()[-1] == "SystemExit: 3"
 
 
 def test_a_failure_from_outside_is_recorded(tmp_path):

@@ -1,19 +1,24 @@
-"""A memory of rows in which no group is larger than it need be."""
+"""A memory of rows in which no task, and no label set of a task, is larger than it need be."""
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from estimators._kept_rows import KeptRows, replaced, take
 from estimators._kernels.balanced import NONE, place
+from estimators._row_store import COUNTS
 from estimators.replay import Integers, chances
 
+Array = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 
 
 class BalancedMemory:
-    """A bounded memory that keeps every row while there is room, and then makes its largest group smaller.
+    """A bounded memory that keeps every row while there is room, and then becomes more even.
 
-    Rows with the same target are a group. The cut of a stream into chunks changes nothing.
+    Targets are classes; or, for each label, its value, plus 2 if it counts: rows whose same labels count are a task.
+    The cut of a stream into chunks changes nothing.
 
     Parameters
     ----------
@@ -22,7 +27,7 @@ class BalancedMemory:
     share : float
         Rows written since it was last due make it due again when they are this share of what it holds.
     seed : int
-        Seed of which row of a group makes room.
+        Seed of which row makes room.
     """
 
     def __init__(self, blank: KeptRows, share: float, seed: int) -> None:
@@ -40,10 +45,12 @@ class BalancedMemory:
         held, n_changed = np.full(size, NONE), np.array([self.n_changed])
         targets = np.concatenate([self.rows.Y[: self.n_held], rows.Y])
         kinds, groups = np.unique(targets, axis=0, return_inverse=True)
-        groups = groups.reshape(-1)
+        groups, tasks = groups.reshape(-1), _tasks(kinds)
         held[: self.n_held] = groups[: self.n_held]
-        chance = chances(self.seed, self.n_seen + np.arange(n_rows), 1)[:, 0]
-        slots, due = place(groups[self.n_held :], held, len(kinds), chance, self.share, n_changed)
+        seen = self.n_seen + np.arange(n_rows)
+        chance, entry = chances(self.seed, seen, 2).T
+        admitted = entry * (seen + 1) < size  # as by algorithm R
+        slots, due = place(groups[self.n_held :], tasks, held, chance, admitted, self.share, n_changed)
         self.n_seen += n_rows
         self.n_changed = int(n_changed[0])
         return slots, due
@@ -58,3 +65,10 @@ class BalancedMemory:
     def held_rows(self) -> KeptRows:
         """Return the rows it holds."""
         return take(self.rows, slice(0, self.n_held))
+
+
+def _tasks(targets: Array) -> Integers:
+    """Return the number of the task that each target is of; classes are of one."""
+    if targets.ndim == 1:
+        return np.zeros(len(targets), dtype=np.int64)
+    return np.unique(targets >= COUNTS, axis=0, return_inverse=True)[1].reshape(-1)

@@ -25,7 +25,7 @@ Answer = tuple[Array, Array]
 
 
 class GDumbClassifier(MetaEstimatorMixin, StreamClassifier):
-    """Keep a memory in which all label sets are as frequent as can be, and learn nothing but that memory, from scratch.
+    """Keep a memory in which tasks, and label sets in each, are as frequent as can be; learn it alone, from scratch.
 
     A baseline that asks how much of continual learning is more than a good sample of the past.
 
@@ -56,10 +56,14 @@ class GDumbClassifier(MetaEstimatorMixin, StreamClassifier):
 
     Notes
     -----
-    A group is a label set of a task: rows with the same labels and the same label mask, or the same class. While there
-    is room, every row is kept. Then a row is kept if its group stays smaller than the largest one, of which a random
-    row makes room. Prabhu et al. keep a row while its class has less than its share of the memory; with as many groups
-    as there are label sets, such shares would leave the memory half empty.
+    A task is the rows with the same label mask, a group those of them with the same labels; or a group is a class.
+    While there is room, every row is kept. Then a row is kept if its task stays smaller than the largest one, or else
+    if its group stays smaller than the largest one of its task; a random row of the largest groups there makes room.
+    Where these are of one row each, a row of a group that is not held takes its place with the chance it would have
+    in a reservoir: size / number of rows met.
+
+    Prabhu et al. keep a row while its class has less than its share of the memory. Label sets are so many that such
+    shares would leave it half empty, or let the newest sets drive out all others where sets outnumber its rows.
 
     They learn the memory whenever an answer is wanted, which test-then-train wants at every row. Here it is learnt when
     enough of it is new, so that rows kept since then, fewer than `share` of the memory, are not in the answers yet.

@@ -9,43 +9,70 @@ NONE = -1
 
 
 @njit(**JIT)
-def place(groups, held, n_groups, chance, share, n_changed):  # type: ignore[no-untyped-def]
-    """Put rows of groups into slots of a memory, row after row.
+def place(groups, tasks, held, chance, admitted, share, n_changed):  # type: ignore[no-untyped-def]
+    """Put rows of groups, which are parts of tasks, into slots of a memory, row after row.
 
     `held` is the group in each slot, those filled first and then `NONE`; it is brought up to date, as is `n_changed`,
-    the number of slots written since the memory was last due. Returns the slot of each row, or `NONE`, and whether the
-    memory is due after the row: a share of what it holds has been written.
+    the number of slots written since the memory was last due. Chance says which row makes room, and `admitted` whether
+    a row of a new group may come where all groups are single rows. Returns the slot of each row, or `NONE`, and whether
+    the memory is due after the row: a share of what it holds has been written.
     """
     slots, due = np.full(groups.size, NONE), np.zeros(groups.size, np.bool_)
-    counts = np.zeros(n_groups, np.int64)
+    counts, sizes = np.zeros(tasks.size, np.int64), np.zeros(tasks.size, np.int64)
     n_held = 0
     while n_held < held.size and held[n_held] != NONE:
         counts[held[n_held]] += 1
+        sizes[tasks[held[n_held]]] += 1
         n_held += 1
     for i in range(groups.size):
-        largest = np.argmax(counts)
+        group = groups[i]
         if n_held < held.size:
             slots[i] = n_held
             n_held += 1
-        elif counts[groups[i]] + 1 < counts[largest]:
-            slots[i] = find(held, largest, int(chance[i] * counts[largest]))
-            counts[largest] -= 1
-        if slots[i] != NONE:
-            held[slots[i]] = groups[i]
-            counts[groups[i]] += 1
-            n_changed[0] += 1
-        due[i] = slots[i] != NONE and n_changed[0] >= share * n_held
+        else:
+            slots[i] = make_room(held, counts, sizes, tasks, group, chance[i], admitted[i])
+            if slots[i] == NONE:
+                continue
+            counts[held[slots[i]]] -= 1
+            sizes[tasks[held[slots[i]]]] -= 1
+        held[slots[i]] = group
+        counts[group] += 1
+        sizes[tasks[group]] += 1
+        n_changed[0] += 1
+        due[i] = n_changed[0] >= share * n_held
         if due[i]:
             n_changed[0] = 0
     return slots, due
 
 
 @njit(**PART)
-def find(held, group, n):  # type: ignore[no-untyped-def]
-    """Return the slot of a group after n others of it."""
+def make_room(held, counts, sizes, tasks, group, chance, admitted):  # type: ignore[no-untyped-def]
+    """Return a slot that a row of a group takes, if that makes the memory more even, or `NONE`.
+
+    It is one of the largest groups of the largest task or, where tasks are even, of the row's own.
+    """
+    own, task = tasks[group], np.argmax(sizes)
+    if sizes[own] + 1 >= sizes[task]:
+        task = own
+    most = 0
+    for k in range(counts.size):
+        if tasks[k] == task:
+            most = max(most, counts[k])
+    if task == own and counts[group] + 1 >= most and not (counts[group] == 0 and admitted):
+        return NONE
+    return pick(held, counts, tasks, task, most, chance)
+
+
+@njit(**PART)
+def pick(held, counts, tasks, task, most, chance):  # type: ignore[no-untyped-def]
+    """Return one of the slots of a task's groups of a size, or `NONE` if there is none."""
+    n_largest = 0
     for slot in range(held.size):
-        if held[slot] == group:
-            if n == 0:
+        n_largest += tasks[held[slot]] == task and counts[held[slot]] == most
+    nth = int(chance * n_largest)
+    for slot in range(held.size):
+        if tasks[held[slot]] == task and counts[held[slot]] == most:
+            if nth == 0:
                 return slot
-            n -= 1
+            nth -= 1
     return NONE

@@ -32,16 +32,22 @@ def made(**parameters):
 def loop(learner, groups):
     """Return the rows in each slot after all rows, and after which rows the memory was learnt."""
     slots, learnt, n_new = [], [], 0
+    tasks = [tuple(code > 1 for code in group) for group in groups]
     for i, group in enumerate(groups):
-        sizes = Counter(groups[row] for row in slots)
         if len(slots) < learner.size:
             slots.append(i)
         else:
-            largest = min(name for name, size in sizes.items() if size == max(sizes.values()))
-            if sizes[group] + 1 >= sizes[largest]:
+            sizes, counts = Counter(tasks[row] for row in slots), Counter(groups[row] for row in slots)
+            task = min(sizes, key=lambda name: (-sizes[name], name))
+            even = sizes[tasks[i]] + 1 >= sizes[task]
+            task = tasks[i] if even else task
+            most = max(counts[groups[row]] for row in slots if tasks[row] == task)
+            which, entry = chances(learner.seed_, np.array([i]), 2)[0]
+            new = counts[group] == 0 and entry < learner.size / (i + 1)
+            if even and counts[group] + 1 >= most and not new:
                 continue
-            members = [slot for slot, row in enumerate(slots) if groups[row] == largest]
-            slots[members[int(chances(learner.seed_, np.array([i]), 1)[0, 0] * len(members))]] = i
+            largest = [slot for slot, row in enumerate(slots) if tasks[row] == task and counts[groups[row]] == most]
+            slots[largest[int(which * len(largest))]] = i
         n_new += 1
         if n_new >= learner.share * len(slots):
             learnt.append((i, list(slots)))
@@ -50,11 +56,11 @@ def loop(learner, groups):
 
 
 # ---------------------------------------------------------------------- memory
-@pytest.mark.parametrize("share", [0.05, 0.3])
+@pytest.mark.parametrize(("size", "share"), [(50, 0.05), (50, 0.3), (10, 0.3)])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_the_memory_and_its_trainings_are_those_of_a_slow_loop(kind, share):
+def test_the_memory_and_its_trainings_are_those_of_a_slow_loop(kind, size, share):
     X, Y, mask, weight = tasks_that_return()
-    learner = made(share=share, dtype="float64").begin(kind(X), Y)
+    learner = made(size=size, share=share, dtype="float64").begin(kind(X), Y)
     for i in range(0, len(Y), 23):
         part = slice(i, i + 23)
         learner.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
@@ -82,6 +88,16 @@ def test_groups_with_rows_enough_are_of_one_size():
     assert sizes.sum() == 80
     assert sizes.max() - sizes.min() <= 1
     assert len(sizes) == 8
+
+
+def test_tasks_come_before_label_sets():
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((300, 2)), rng.integers(0, 2, (300, 12))  # hardly a label set twice
+    mask = np.ones(Y.shape, dtype=bool)
+    mask[100:, 0] = mask[200:, 1] = False
+    held = made(size=60).partial_fit(X, Y * mask, label_mask=mask).memory_.held_rows().Y
+    _, sizes = np.unique(held >= 2, axis=0, return_counts=True)
+    np.testing.assert_array_equal(sizes, [20, 20, 20])
 
 
 def test_a_row_written_costs_no_more_than_said():

@@ -58,15 +58,18 @@ def report(
     FileNotFoundError
         If there are no runs, or no card for a stream that was run.
     ValueError
-        If a record or card is not of this version.
-    IsADirectoryError
-        If `output` is a folder.
+        If a record or card is not of this version, or a record is that of another run than its name says.
+    OSError
+        If `output` is a folder or a device.
     """
     runs, cards = load_runs(directory), load_cards(directory)
     _require_cards(runs, cards, directory)
     page = Path(directory) / "report.html" if output is None else Path(output)
-    if page.is_dir():
-        raise IsADirectoryError(f"{page} must be a file to write. Got a folder instead.")
+    if page.exists() and not page.is_file():
+        # A device would be replaced by a file of its name.
+        raise OSError(
+            f"{page} must be a plain file, or absent. Got a {'folder' if page.is_dir() else 'device'} instead."
+        )
     page.parent.mkdir(parents=True, exist_ok=True)
     streams = group_runs(runs)
     write_text_atomically(page, _render(describe(runs, streams, cards)))

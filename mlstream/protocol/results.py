@@ -139,8 +139,7 @@ def save_run(result: RunResult, directory: str | os.PathLike[str], *, overwrite:
     FileExistsError
         If the record exists and `overwrite` is false.
     """
-    repetition = Repetition(result.seed, result.order_seed, result.split_seed)
-    path = run_path(directory, result.stream, result.strategy, repetition)
+    path = path_of(result, directory)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,30 +168,6 @@ def load_run(path: str | os.PathLike[str]) -> RunResult:
     return _read(Path(path), RunResult)
 
 
-def find_runs(directory: str | os.PathLike[str]) -> list[Path]:
-    """List the files of all records of a campaign.
-
-    Parameters
-    ----------
-    directory : path
-        The folder of a campaign.
-
-    Returns
-    -------
-    list of Path
-        At least one.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder holds no record.
-    """
-    paths = sorted(Path(directory).glob("runs/*/*.json"))
-    if not paths:
-        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
-    return paths
-
-
 def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     """Read every record of a campaign, sorted by stream, strategy and seed.
 
@@ -211,9 +186,23 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     FileNotFoundError
         If the folder holds no record.
     ValueError
-        If a file there is not a record of this version; the message names it.
+        If a file there is not a record of this version, or that of another run than its name says; the message names
+        it.
     """
-    return [load_run(path) for path in find_runs(directory)]
+    paths = sorted(Path(directory).glob("runs/*/*.json"))
+    if not paths:
+        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
+    runs = [load_run(path) for path in paths]
+    for path, run in zip(paths, runs, strict=True):
+        # A copy would count as another run.
+        if path != path_of(run, directory):
+            raise ValueError(f"{path} must hold the run that its name says. Got that of {path_of(run, directory)}.")
+    return runs
+
+
+def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
+    """Give the file that holds a record in the folder of its campaign."""
+    return run_path(directory, run.stream, run.strategy, Repetition(run.seed, run.order_seed, run.split_seed))
 
 
 def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
@@ -228,11 +217,9 @@ def require_success(results: Sequence[RunResult], directory: str | os.PathLike[s
     if failed:
         first = failed[0]
         reason = (first.error or "No reason was recorded.").strip().splitlines()[-1]
-        repetition = Repetition(first.seed, first.order_seed, first.split_seed)
-        path = run_path(directory, first.stream, first.strategy, repetition)
         raise RuntimeError(
             f"{len(failed)} of {len(results)} runs failed and are tried again by the next start. "
-            f"Got {reason} ({path} keeps the traceback)."
+            f"Got {reason} ({path_of(first, directory)} keeps the traceback)."
         )
 
 
@@ -287,8 +274,9 @@ def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
 
 def _read(path: Path, model: type[Model]) -> Model:
     try:
-        return model.model_validate_json(path.read_text(encoding="utf-8"))
+        return model.model_validate_json(path.read_bytes())
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ValueError(f"{path} must hold a {model.__name__} of this version. Got {where}: {first['msg']}.") from None
+        told = f"{where}: {first['msg']}" if where else first["msg"]
+        raise ValueError(f"{path} must hold a {model.__name__} of this version. Got {told}.") from None

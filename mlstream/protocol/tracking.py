@@ -16,7 +16,7 @@ from mlstream._files import sha256_of
 from mlstream.protocol.costs import wall_time_s
 from mlstream.protocol.exports import spelt
 from mlstream.protocol.folder import Repetition
-from mlstream.protocol.results import Resources, RunResult, Score, find_runs, load_run
+from mlstream.protocol.results import Resources, RunResult, Score, load_runs, path_of
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -101,7 +101,7 @@ def track(
     curves (a step is a row) and R (a step is an experience) become metrics. The record itself is attached where the
     server takes artifacts. A record is known by its SHA-256: one that was made anew becomes another MLflow run.
     """
-    records = [(path, load_run(path)) for path in find_runs(directory)]
+    records = [(path_of(record, directory), record) for record in load_runs(directory)]
     client = _connect(address)
     with _errors_of_the_server(address):
         place = _find_experiment(client, experiment)

@@ -1,6 +1,7 @@
 import base64
 import gzip
 import json
+import os
 import re
 from html.parser import HTMLParser
 
@@ -163,6 +164,10 @@ def test_a_missing_card_is_named(tmp_path):
         report(tmp_path)
 
 
-def test_a_folder_cannot_be_the_page(campaign, tmp_path):
-    with pytest.raises(IsADirectoryError, match="must be a file to write"):
+def test_a_folder_or_a_device_cannot_be_the_page(campaign, tmp_path):
+    with pytest.raises(OSError, match=r"must be a plain file, or absent\. Got a folder"):
         report(campaign, tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match=r"must be a plain file, or absent\. Got a device"):
+        report(campaign, tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()

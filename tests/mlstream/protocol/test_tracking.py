@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlstream.protocol.folder import run_path
-from mlstream.protocol.results import find_runs, load_run, save_run
+from mlstream.protocol.results import load_runs, save_run
 from mlstream.protocol.tracking import HASH_TAG, Measure, to_measures, to_parameters, to_tags, track
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.loopback import serve
@@ -82,8 +82,7 @@ def test_a_campaign_is_there_whole_and_once(client, server, tmp_path):
     assert (done.n_written, done.n_kept) == (N_RECORDS, 0)
     assert told == [(number, N_RECORDS) for number in range(1, N_RECORDS + 1)]
     runs = runs_of(client, "whole")
-    for path in find_runs(folder):
-        record = load_run(path)
+    for record in load_runs(folder):
         run = runs[f"{record.strategy} on yeast, seed{record.seed}"]
         assert run.info.status == ("FAILED" if record.status == "failed" else "FINISHED")
         assert run.data.params == to_parameters(record)

@@ -188,8 +188,10 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     ValueError
         If a file there is not a record of this version, or that of another run than its name says; the message names
         it.
+    OSError
+        If a file or folder there must not be read.
     """
-    paths = sorted(Path(directory).glob("runs/*/*.json"))
+    paths = _list_records(Path(directory) / "runs")
     if not paths:
         raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
     runs = [load_run(path) for path in paths]
@@ -270,6 +272,12 @@ def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
     """
     cards = [_read(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
     return {card.name: card for card in cards}
+
+
+def _list_records(runs: Path) -> list[Path]:
+    """List files, sorted; `Path.glob` would pass over folders that must not be read."""
+    folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
+    return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix == ".json"]
 
 
 def _read(path: Path, model: type[Model]) -> Model:

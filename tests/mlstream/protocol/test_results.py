@@ -1,6 +1,8 @@
 """A record is written whole or not at all, reads back as it was, and is not overwritten by mistake."""
 
 import math
+import os
+import re
 
 import pytest
 
@@ -57,6 +59,17 @@ def test_what_is_no_record_is_refused_with_the_name_of_the_file(tmp_path, conten
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"x-seed0.json must hold a RunResult of this version. Got "):
         load_runs(tmp_path)
+
+
+def test_a_folder_that_must_not_be_read_is_no_empty_one(tmp_path, result):
+    for stream in ("a", "b"):
+        path = save_run(result.model_copy(update={"stream": stream}), tmp_path)
+    path.parent.chmod(0)
+    if os.access(path.parent, os.R_OK):
+        pytest.skip("whoever runs this may read everything")
+    with pytest.raises(PermissionError, match=re.escape(os.fspath(path.parent))):
+        load_runs(tmp_path)
+    path.parent.chmod(0o755)
 
 
 def test_a_copy_under_another_name_is_refused(tmp_path, result):

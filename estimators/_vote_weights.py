@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from estimators._kernels.shrinking import keep_greatest
 from estimators._vote_search import Effort, Found, evaluate, find_weights, store
 from estimators._wishes import Wishes
 
 Array = npt.NDArray[Any]
 
 # votes of a row that the search sees
-GREATEST = 4
+GREATEST = 3
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,7 @@ def heard(votes: Array, silent: Array) -> Array:
         return np.where(np.stack([np.zeros_like(silent), silent], axis=-1), 0.0, votes)
     kept = np.where(silent, 0.0, votes)
     if kept.shape[1] > GREATEST:
-        least = np.partition(kept, -GREATEST, axis=1)[:, -GREATEST, np.newaxis]
-        kept[kept < least] = 0.0
+        keep_greatest(kept, GREATEST)
     return kept
 
 

@@ -56,8 +56,9 @@ class PragmaForestClassifier(WeightedVotes):
     search : {'exact', 'annealing', 'both'}, default='exact'
         'exact': along one weight after another to the best of its breakpoints, until no single weight can lower PRAGMA;
         'annealing': simulated annealing, as published; 'both': exact from where annealing ends.
-    n_restarts : int, default=1
-        How often the exact search starts again, from a jump away from the best weights so far.
+    n_restarts : int, default=0
+        How often the exact search starts again, from a jump away from the best weights so far. For two classes, and for
+        labels, the first search finds the lowest point.
     n_moves : int, default=20000
         Length of the annealing.
     n_bags : int, default=10
@@ -94,7 +95,7 @@ class PragmaForestClassifier(WeightedVotes):
     -----
     What the paper did is ``votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
 
-    Of more than four classes, the search sees the four greatest votes of a row: it takes time by their number.
+    Of more than three classes, the search sees the three greatest votes of a row: it takes time by their number.
 
     There is no ``sample_weight``: votes are counted, and a forest's bootstrap does not make a row of weight two equal
     to the row met twice, which scikit-learn asks of ``fit``.
@@ -135,7 +136,7 @@ class PragmaForestClassifier(WeightedVotes):
         votes: Literal["out_of_bag", "in_bag"] = "out_of_bag",
         shrinkage: float | None = 30.0,
         search: Search = "exact",
-        n_restarts: int = 1,
+        n_restarts: int = 0,
         n_moves: int = 20_000,
         n_bags: int = 10,
         n_jobs: int | None = None,

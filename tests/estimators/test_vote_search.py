@@ -6,6 +6,7 @@ import pytest
 from estimators._kernels.vote_search import anneal, search_line
 from estimators._kernels.votes import decide
 from estimators._vote_search import Effort, draw_moves, evaluate, find_weights, store
+from estimators._vote_weights import heard
 from estimators._wishes import Wishes
 from metrics import pragma
 
@@ -87,6 +88,30 @@ def test_a_line_search_finds_the_best_of_its_line(seed):
         found = weights.copy()
         found[c] = search_line(stored, losses, decide(stored, weights), c, np.inf)
         assert slow_value(votes, truth, wanted, found) == pytest.approx(lowest, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_line_search_of_short_reach_finds_the_best_within_it(seed):
+    votes, truth, wanted = problem(n_rows=60, seed=seed)
+    weights = np.exp(np.random.default_rng(seed).normal(size=5))
+    stored, losses = prepared(votes, truth, wanted)
+    for c in range(5):
+        line = [w for w in between_breakpoints(votes, weights, c) if weights[c] / 2 < w < weights[c] * 2]
+        points = [np.where(np.arange(5) == c, w, weights) for w in [weights[c], *line]]
+        lowest = min(slow_value(votes, truth, wanted, point) for point in points)
+        found = weights.copy()
+        found[c] = search_line(stored, losses, decide(stored, weights), c, 2.0)
+        assert weights[c] / 2 < found[c] < weights[c] * 2
+        assert slow_value(votes, truth, wanted, found) <= lowest + 1e-9
+
+
+def test_small_votes_of_a_row_and_those_of_silent_classes_are_not_heard():
+    votes = np.random.default_rng(0).integers(6, size=(200, 7)).astype(float)
+    silent = np.arange(7) == 2
+    others = np.where(silent, 0.0, votes)
+    third = np.sort(others, axis=1)[:, -3, np.newaxis]
+    assert np.array_equal(heard(votes, silent), np.where(others < third, 0.0, others))
+    assert np.array_equal(heard(votes[:, :3], silent[:3]), others[:, :3])
 
 
 @pytest.mark.parametrize("search", ["exact", "annealing", "both"])

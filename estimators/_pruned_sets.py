@@ -58,11 +58,8 @@ class PrunedSets:
         return len(self.codes)
 
     def table(self) -> Array:
-        """Return the sets as 0/1 rows, in the order of their codes; one empty set if there is none."""
-        table = np.zeros((max(len(self.codes), 1), self.n_labels))
-        for labels, code in self.codes.items():
-            table[code, list(labels)] = 1
-        return table
+        """Return the sets as 0/1 rows, in the order of their codes."""
+        return np.frombuffer(bytearray().join(self._codes_of_rows), dtype=np.uint8).reshape(-1, self.n_labels)
 
     def own_codes(self, Y: Array) -> tuple[Array, Array] | None:
         """Take rows each of which learns its own set at once: all of known sets, or of sets that are never pruned.
@@ -72,14 +69,13 @@ class PrunedSets:
         (codes, n_known), or None
             Codes of the rows, and numbers of sets known before each; None, and nothing taken, if some row waits.
         """
-        width, rows = self.n_labels, np.ascontiguousarray(Y, dtype=np.uint8).tobytes()
-        keys = [rows[i : i + width] for i in range(0, len(rows), width)]
+        keys = np.ascontiguousarray(Y, dtype=np.uint8).view(f"V{self.n_labels}").ravel().tolist()
         known, new = self.n_known, [key for key in dict.fromkeys(keys) if key not in self._codes_of_rows]
         if new and (self.pruning or self.waiting or known + len(new) > self.max_sets):
             return None
         for key in new:
             self._give_code(frozenset(np.flatnonzero(np.frombuffer(key, dtype=np.uint8)).tolist()))
-        codes = np.array([self._codes_of_rows[key] for key in keys], dtype=np.int64)
+        codes = np.fromiter(map(self._codes_of_rows.__getitem__, keys), np.int64, len(keys))
         return codes, np.maximum.accumulate(np.concatenate([[known], codes[:-1] + 1]))
 
     def take(self, X: Features, Y: Array, weight: Array | None) -> list[Turn]:

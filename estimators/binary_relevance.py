@@ -156,7 +156,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
 
 def _decided(votes: Array, known: Array | bool) -> tuple[Array, Array]:
-    decided, proba = votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
+    proba = votes[:, :, 1]
+    decided = proba > votes[:, :, 0]
     return (decided, proba) if known is True else (decided & known, proba * known)
 
 

@@ -9,6 +9,7 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._gate import Features
+from estimators._kernels.combining import combine
 from estimators._members import Answer, make_members, takes_sparse
 from estimators._pruned_sets import PrunedSets, Turn
 from estimators._trees import SKIP
@@ -155,21 +156,11 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     def _decide(self, answer: Answer, n_known: Array) -> tuple[Array, Array]:
         """Return the most probable of the sets known at each row, and the marginals over them."""
-        sets = self.sets_.table()
-        votes = answer[1][:, : len(sets)]
-        votes = np.where(np.arange(len(sets)) < n_known[:, np.newaxis], votes, 0)
-        # added up one by one, so that sets that come later, which count zero, change no bit
-        total = votes.cumsum(axis=1)[:, -1:]
-        shares = np.divide(votes, total, out=np.zeros_like(votes), where=total > 0)
-        decided = sets[shares.argmax(axis=1)].astype(bool)
-        if self.decisions == "published":
-            decided ^= shares.max(axis=1, keepdims=True) < 0.5
-        return decided & (total > 0), _row_by_row(shares, sets)
-
-
-def _row_by_row(shares: Array, sets: Array) -> Array:
-    """Sum the shares of the sets with each label in an order that does not depend on the number of rows."""
-    return np.einsum("ij,jk->ik", shares, sets)
+        votes = np.ascontiguousarray(answer[1], dtype=np.float64)
+        decided, proba = np.empty((len(votes), self.n_labels_), bool), np.empty((len(votes), self.n_labels_))
+        doubt = 0.5 if self.decisions == "published" else 0.0
+        combine(votes, n_known, self.sets_.table(), doubt, decided, proba)
+        return decided, proba
 
 
 def _learnt(X: Features, turns: list[Turn], *, one_each: bool = False) -> tuple[Features, Array, Array]:

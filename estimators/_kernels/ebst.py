@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from estimators._kernels.grove import BUILD, HOT, NONE, PART
+from estimators._kernels.lengthen import lengthened
+
 Array = npt.NDArray[Any]
 
-JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
-NONE = -1
 MIN_SAMPLES = 5.0
 # what is next at a value on the path of pruning; the last two: nothing is on the right, or the value was added aside
 LEFT, RIGHT, ALONE, ADDED = range(4)
@@ -56,17 +57,11 @@ def new_spots(n_places: int, n_targets: int) -> Spots:
 
 def longer_spots(spots: Spots, n_more: int) -> Spots:
     """Make more room."""
-    more = np.zeros(n_more, SPOT)
-    n = len(spots.places)
-    more["left"] = np.arange(n + 1, n + n_more + 1)
-    more["left"][-1] = spots.free[0]
-    zeros = np.zeros((n_more, spots.mean.shape[1]))
-    return Spots(
-        np.concatenate([spots.places, more]),
-        np.concatenate([spots.mean, zeros]),
-        np.concatenate([spots.squares, zeros]),
-        np.array([n, spots.free[1] + n_more]),
-    )
+    n, places = len(spots.places), lengthened(spots.places, n_more)
+    places["left"][n:] = np.arange(n + 1, len(places) + 1)
+    places["left"][-1] = spots.free[0]
+    free = np.array([n, spots.free[1] + n_more])
+    return Spots(places, lengthened(spots.mean, n_more), lengthened(spots.squares, n_more), free)
 
 
 def new_room(n_targets: int) -> Room:
@@ -75,7 +70,7 @@ def new_room(n_targets: int) -> Room:
 
 
 # ------------------------------------------------------------------ observing
-@njit(**JIT)
+@njit(**PART)
 def add_value(spots: Spots, root: int, key: float, y: Array, weight: float) -> int:
     """Add a row to a search tree, and return the root."""
     if root == NONE:
@@ -99,7 +94,7 @@ def add_value(spots: Spots, root: int, key: float, y: Array, weight: float) -> i
     return root
 
 
-@njit(**JIT)
+@njit(**HOT)
 def learn_targets(mean: Array, squares: Array, total: float, y: Array, weight: float) -> float:
     """Add one row to means and sums of squares (Welford), and return the new weight."""
     total += weight
@@ -112,7 +107,7 @@ def learn_targets(mean: Array, squares: Array, total: float, y: Array, weight: f
     return total
 
 
-@njit(**JIT)
+@njit(**PART)
 def _take(spots: Spots, key: float, y: Array, weight: float) -> int:
     i = spots.free[0]
     place = spots.places[i]
@@ -125,7 +120,7 @@ def _take(spots: Spots, key: float, y: Array, weight: float) -> int:
     return i
 
 
-@njit(**JIT)
+@njit(**PART)
 def give_back(spots: Spots, i: int) -> None:
     """Put a place on the list of free ones."""
     spots.places[i].left = spots.free[0]
@@ -133,7 +128,7 @@ def give_back(spots: Spots, i: int) -> None:
     spots.free[1] += 1
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def drop_all(spots: Spots, root: int) -> None:
     """Give back a whole search tree."""
     waiting = np.empty(len(spots.places) + 1, np.int64)
@@ -148,7 +143,7 @@ def drop_all(spots: Spots, root: int) -> None:
 
 
 # -------------------------------------------------------------------- merging
-@njit(**JIT)
+@njit(**HOT)
 def copy_sums(to: Sums, weight: float, mean: Array, squares: Array) -> None:
     """Overwrite sums."""
     to.weight[0] = weight
@@ -156,7 +151,7 @@ def copy_sums(to: Sums, weight: float, mean: Array, squares: Array) -> None:
         to.mean[j], to.squares[j] = mean[j], squares[j]
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _add(to: Sums, weight: float, mean: Array, squares: Array) -> None:
     if to.weight[0] < 0.0:
         copy_sums(to, weight, mean, squares)
@@ -169,7 +164,7 @@ def _add(to: Sums, weight: float, mean: Array, squares: Array) -> None:
     to.weight[0] = n + weight
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _subtract(to: Sums, weight: float, mean: Array, squares: Array) -> None:
     n, rest = to.weight[0], to.weight[0] - weight
     for j in range(len(mean)):
@@ -179,7 +174,7 @@ def _subtract(to: Sums, weight: float, mean: Array, squares: Array) -> None:
     to.weight[0] = max(rest, 0.0)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def mean_variance(sums: Sums) -> float:
     """Average the variances of the targets."""
     total = 0.0
@@ -189,7 +184,7 @@ def mean_variance(sums: Sums) -> float:
     return total / len(sums.mean)
 
 
-@njit(**JIT)
+@njit(**PART)
 def _merit_at(spots: Spots, i: int, before: Sums, room: Room) -> float:
     """Compute how much variance a split at a value takes away, leaving both sides in the room."""
     copy_sums(room.left, spots.places[i].weight, spots.mean[i], spots.squares[i])
@@ -206,7 +201,7 @@ def _merit_at(spots: Spots, i: int, before: Sums, room: Room) -> float:
 
 
 # ------------------------------------------------------------------ searching
-@njit(**JIT)
+@njit(**BUILD)
 def best_value(spots: Spots, root: int, before: Sums, room: Room, least: float) -> tuple[float, float]:
     """Find the first value of greatest merit in order, and leave its sides in the room if it is at least `least`."""
     best, key = -np.inf, 0.0
@@ -237,13 +232,13 @@ def best_value(spots: Spots, root: int, before: Sums, room: Room, least: float) 
     return best, key
 
 
-@njit(**JIT)
+@njit(**PART)
 def _keep(room: Room) -> None:
     copy_sums(room.best_left, room.left.weight[0], room.left.mean, room.left.squares)
     copy_sums(room.best_right, room.right.weight[0], room.right.mean, room.right.squares)
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def prune(spots: Spots, root: int, before: Sums, room: Room, best: float, least: float) -> int:
     """Remove values whose share of the best merit is under `least`, and so of all under them; return the root.
 
@@ -278,7 +273,7 @@ def prune(spots: Spots, root: int, before: Sums, room: Room, best: float, least:
     return root
 
 
-@njit(**JIT)
+@njit(**PART)
 def _cut(spots: Spots, root: int, parent: int, i: int) -> int:
     if parent == NONE:
         root = NONE

@@ -7,9 +7,21 @@ import numpy.typing as npt
 from numba import njit
 
 from estimators._kernels.adwin import Windows, changes, empty, open_windows
-from estimators._kernels.borrow import borrow
-from estimators._kernels.grove import HOT, JIT, NONE, Grove, drop_observers, grow, has_room, new_root, plant, size_bytes
-from estimators._kernels.hoeffding import SKIP, Example, Rules, Work, look, teach
+from estimators._kernels.grove import (
+    BUILD,
+    HOT,
+    JIT,
+    LOOP,
+    NONE,
+    Grove,
+    drop_observers,
+    grow,
+    has_room,
+    new_root,
+    plant,
+    size_bytes,
+)
+from estimators._kernels.hoeffding import SKIP, Example, Rules, Work, look, new_room, teach, work_in
 from estimators._kernels.randomness import advance, uniform
 
 Array = npt.NDArray[Any]
@@ -64,7 +76,7 @@ class Paper(NamedTuple):
     """Where votes are written, and room to work them out."""
 
     votes: Array
-    work: Work
+    room: Array
 
 
 class Lesson(NamedTuple):
@@ -121,9 +133,9 @@ def learn(forest: Forest, lesson: Lesson, habits: Habits, votes: Array) -> Fores
     Forest
         The members, to be used from now on.
     """
-    done, n_steps, work = 0, len(lesson.X) * len(forest.members), _new_work(forest.grove, votes)
+    done, n_steps, room = 0, len(lesson.X) * len(forest.members), new_room(forest.grove, votes.shape[2])
     while True:
-        done = _learn_from(forest, lesson, habits, Paper(votes, work), done)
+        done = _learn_from(forest, lesson, habits, Paper(votes, room), done)
         if done == n_steps:
             return forest
         forest = forest._replace(grove=grow(forest.grove, votes.shape[2], ROWS_OF_ROOM))
@@ -131,12 +143,12 @@ def learn(forest: Forest, lesson: Lesson, habits: Habits, votes: Array) -> Fores
 
 def answer(forest: Forest, X: Array, votes: Array) -> None:
     """Write what each member votes for each row to `votes` of shape (n_rows, n_members, n_classes)."""
-    _answer(forest, X, votes, _new_work(forest.grove, votes))
+    _answer(forest, X, votes, new_room(forest.grove, votes.shape[2]))
 
 
-@njit(**JIT)
-def _answer(forest: Forest, X: Array, votes: Array, work: Work) -> None:
-    forest = _borrowed(forest)
+@njit(**LOOP)
+def _answer(forest: Forest, X: Array, votes: Array, room: Array) -> None:
+    work = work_in(room, votes.shape[2])
     for j in range(len(forest.members)):
         t = _front(forest, j)
         for r in range(len(X)):
@@ -149,30 +161,13 @@ def forest_bytes(forest: Forest) -> int:
     return size_bytes(forest.grove) + sum(array.nbytes for array in forest.windows) + int(forest.members.nbytes)
 
 
-@njit(**HOT)
-def _borrowed(forest: Forest) -> Forest:
-    """Return the same forest, to be used only while its owner lives: nobody counts references to its arrays."""
-    g, w = forest.grove, forest.windows
-    grove = Grove(
-        borrow(g.nodes),
-        borrow(g.stats),
-        borrow(g.observers),
-        borrow(g.moments),
-        borrow(g.subsets),
-        borrow(g.trees),
-        borrow(g.free),
-    )
-    return Forest(grove, Windows(borrow(w.heads), borrow(w.counts), borrow(w.totals)), borrow(forest.members))
-
-
-@njit(**JIT)
+@njit(**LOOP)
 def _learn_from(forest: Forest, lesson: Lesson, habits: Habits, paper: Paper, done: int) -> int:
     """Learn on from a step, member after member, and return the step before which places ran short, if they do."""
-    forest = _borrowed(forest)
-    grove, members = forest.grove, forest.members
-    X, codes, weights, votes = borrow(lesson.X), borrow(lesson.codes), borrow(lesson.weights), borrow(paper.votes)
-    work = Work(borrow(paper.work.seen), borrow(paper.work.scores), borrow(paper.work.votes))
+    grove, members, votes = forest.grove, forest.members, paper.votes
+    X, codes, weights = lesson.X, lesson.codes, lesson.weights
     n_rows, n_classes = len(X), votes.shape[2]
+    work = work_in(paper.room, n_classes)
     for j in range(done // n_rows, len(members)):
         for r in range(max(done - j * n_rows, 0), n_rows):
             if not has_room(grove, n_classes, ROWS_OF_ROOM):
@@ -219,7 +214,7 @@ def _watch(forest: Forest, j: int, error: float, habits: Habits) -> None:
         _take_over(forest, j)
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _take_over(forest: Forest, j: int) -> None:
     grove, member = forest.grove, forest.members[j]
     if grove.trees[_behind(forest, j)].root == NONE:
@@ -231,7 +226,7 @@ def _take_over(forest: Forest, j: int) -> None:
     member.n_right = member.n_tried = 0.0
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _replant(grove: Grove, t: int) -> None:
     fell(grove, t)
     new_root(grove, t)
@@ -277,10 +272,6 @@ def _front(forest: Forest, j: int) -> int:
 def _behind(forest: Forest, j: int) -> int:
     """Tell which tree of a member grows in the background, if it has a root."""
     return 2 * j + 1 - forest.members[j].side
-
-
-def _new_work(grove: Grove, votes: Array) -> Work:
-    return Work(np.empty(grove.moments.shape[2]), np.empty(votes.shape[2]), np.empty(votes.shape[2]))
 
 
 @njit(**HOT)

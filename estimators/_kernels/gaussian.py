@@ -25,14 +25,14 @@ def observe(grove: Grove, o: int, x: Array, weight: float) -> None:
     observer.weight += weight
     share = weight / observer.weight
     half = 0.5 * (observer.weight - 1.0) if observer.weight > 1.0 else 0.0
-    mean, squares, precision = grove.moments[o, MEAN], grove.moments[o, SQUARES], grove.moments[o, PRECISION]
+    moments = grove.moments
     for f in range(len(x)):
-        distance = x[f] - mean[f]
-        centre = mean[f] + share * distance
-        spread = squares[f] + weight * distance * (x[f] - centre)
-        mean[f] = centre
-        squares[f] = spread
-        precision[f] = half / spread if spread > 0.0 else 0.0
+        distance = x[f] - moments[o, MEAN, f]
+        centre = moments[o, MEAN, f] + share * distance
+        spread = moments[o, SQUARES, f] + weight * distance * (x[f] - centre)
+        moments[o, MEAN, f] = centre
+        moments[o, SQUARES, f] = spread
+        moments[o, PRECISION, f] = half / spread if spread > 0.0 else 0.0
     _widen(grove, o, x)
     observer.log_norm = _log_norm(grove, o, observer.weight)
 
@@ -54,38 +54,38 @@ def _log_norm(grove: Grove, o: int, weight: float) -> float:
     """Sum log(sqrt(2 pi variance)) over the features that vary, with few logarithms: those of products of features."""
     if weight <= 1.0:
         return 0.0
-    squares = grove.moments[o, SQUARES]
-    logs, product, n_varying = 0.0, 1.0, 0
-    whole = len(squares) // 8 * 8
+    m, logs, product, n_varying = grove.moments, 0.0, 1.0, 0
+    whole = m.shape[2] // 8 * 8
     for f in range(0, whole, 8):
-        a = (squares[f] * squares[f + 1]) * (squares[f + 2] * squares[f + 3])
-        b = (squares[f + 4] * squares[f + 5]) * (squares[f + 6] * squares[f + 7])
+        a = (m[o, SQUARES, f] * m[o, SQUARES, f + 1]) * (m[o, SQUARES, f + 2] * m[o, SQUARES, f + 3])
+        b = (m[o, SQUARES, f + 4] * m[o, SQUARES, f + 5]) * (m[o, SQUARES, f + 6] * m[o, SQUARES, f + 7])
         if min(a, b) > 1e-90 and max(a, b) < 1e90:
             product *= a * b
             n_varying += 8
-            if not 1e-100 < product < 1e100:
-                logs += math.log(product)
-                product = 1.0
         else:
-            more, varying = _logs(squares, f, f + 8)
+            product, more, varying = _multiply(grove, o, f, f + 8, product)
             logs, n_varying = logs + more, n_varying + varying
-    more, varying = _logs(squares, whole, len(squares))
+        if not 1e-100 < product < 1e100:
+            logs += math.log(product)
+            product = 1.0
+    product, more, varying = _multiply(grove, o, whole, m.shape[2], product)
     logs, n_varying = logs + more + math.log(product), n_varying + varying
     return 0.5 * (logs - n_varying * math.log(weight - 1.0)) + n_varying * HALF_LOG_TAU
 
 
 @njit(**HOT)
-def _logs(squares: Array, start: int, stop: int) -> tuple[float, int]:
-    """Sum the logarithms of what is not zero; small and large numbers apart, so that few are taken."""
-    logs, product, n_varying = 0.0, 1.0, 0
+def _multiply(grove: Grove, o: int, start: int, stop: int, product: float) -> tuple[float, float, int]:
+    """Multiply a product by at most eight sums that are not zero; of those very small or large, add up logarithms."""
+    logs, n_varying = 0.0, 0
     for f in range(start, stop):
-        if squares[f] > 0.0:
+        squares = grove.moments[o, SQUARES, f]
+        if squares > 0.0:
             n_varying += 1
-            if 1e-35 < squares[f] < 1e35:
-                product *= squares[f]
+            if 1e-25 < squares < 1e25:
+                product *= squares
             else:
-                logs += math.log(squares[f])
-    return logs + math.log(product), n_varying
+                logs += math.log(squares)
+    return product, logs, n_varying
 
 
 @njit(**HOT)

@@ -6,13 +6,21 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from estimators._kernels.lengthen import lengthened
 from estimators._kernels.randomness import draw_subset
 
 Array = npt.NDArray[Any]
 
-JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
+# what makes arrays
+JIT = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": True}
+# what works in place: without a runtime that owns arrays, nobody counts references, which takes longer than the work
+LOOP = {**JIT, "_nrt": False}
+# the same, called by compiled functions only: neither kept apart nor wrapped for Python, which is quicker to compile
+PART = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+# the same, but makes arrays
+BUILD = {**PART, "_nrt": True}
 # what runs once a row or more often: a call that passes a grove costs more than most of these do
-HOT = JIT | {"inline": "always"}
+HOT = {**PART, "forceinline": True}
 NONE = -1
 NODES_PER_ROW = 2
 MEAN, SQUARES, PRECISION, LOWEST, HIGHEST = range(5)
@@ -30,6 +38,7 @@ NODE = np.dtype(
         ("last_observer", "i4"),
         ("active", "i4"),
         ("threshold", "f8"),
+        ("weight", "f8"),
         ("last_attempt", "f8"),
         ("majority_hits", "f8"),
         ("bayes_hits", "f8"),
@@ -37,7 +46,9 @@ NODE = np.dtype(
     align=True,
 )
 # weight of one class in one node, chained in the order in which classes came; `observer`: its observer, if any
-STAT = np.dtype([("code", "i4"), ("next", "i4"), ("observer", "i4"), ("weight", "f8")], align=True)
+STAT = np.dtype(
+    [("code", "i4"), ("next", "i4"), ("observer", "i4"), ("weight", "f8"), ("log_weight", "f8")], align=True
+)
 # one class in one leaf: how the features are distributed; the vectors themselves are `moments`
 OBSERVER = np.dtype([("code", "i4"), ("next", "i4"), ("weight", "f8"), ("log_norm", "f8")], align=True)
 TREE = np.dtype(
@@ -118,9 +129,10 @@ def plant(n_trees: int, n_features: int, *, width: int | None = None, seeds: Arr
         trees=trees,
         free=free,
     )
-    grove = _extended(bare, n_trees, 4 * n_trees, 2 * n_trees, random=width is not None)
-    for t in range(n_trees):
-        new_root(grove, t)
+    # room for the first split of a tree of two classes
+    n_nodes, n_stats = n_trees + NODES_PER_ROW, 4 * n_trees + _stats_per_row(2)
+    grove = _extended(bare, n_nodes, n_stats, 4 * n_trees, random=width is not None)
+    _root_all(grove)
     return grove
 
 
@@ -147,23 +159,19 @@ def _extended(grove: Grove, n_nodes: int, n_stats: int, n_observers: int, *, ran
     nodes = _longer(grove.nodes, n_nodes, free, "node", "left")
     stats = _longer(grove.stats, n_stats, free, "stat", "next")
     observers = _longer(grove.observers, n_observers, free, "observer", "next")
-    moments, subsets = grove.moments, grove.subsets
-    if n_observers:
-        moments = np.concatenate([moments, np.zeros((n_observers, *moments.shape[1:]))])
-    if random and n_nodes:
-        subsets = np.concatenate([subsets, np.zeros((n_nodes, subsets.shape[1]), dtype=np.int32)])
+    moments, subsets = lengthened(grove.moments, n_observers), lengthened(grove.subsets, n_nodes if random else 0)
     return Grove(nodes, stats, observers, moments, subsets, grove.trees, free)
 
 
 def _longer(places: Array, n_more: int, free: Array, name: str, link: str) -> Array:
     if n_more == 0:
         return places
-    more = np.zeros(n_more, places.dtype)
-    more[link] = np.arange(len(places) + 1, len(places) + n_more + 1)
-    more[link][-1] = free[name][0]
+    longer = lengthened(places, n_more)
+    longer[link][len(places) :] = np.arange(len(places) + 1, len(longer) + 1)
+    longer[link][-1] = free[name][0]
     free[name] = len(places)
     free[f"n_{name}s"] += n_more
-    return np.concatenate([places, more])
+    return longer
 
 
 # ------------------------------------------------------------------- places
@@ -178,19 +186,25 @@ def has_room(grove: Grove, n_classes: int, n_rows: int = 1) -> bool:
     )
 
 
-@njit(**HOT)
+@njit(**LOOP)
 def _stats_per_row(n_classes: int) -> int:
     """Bound the statistics that one row can bring: its own class, and those of two new leaves."""
     return 2 * n_classes + 1
 
 
-@njit(**JIT)
+@njit(**LOOP)
+def _root_all(grove: Grove) -> None:
+    for t in range(len(grove.trees)):
+        new_root(grove, t)
+
+
+@njit(**LOOP)
 def new_root(grove: Grove, t: int) -> None:
     """Make tree t one empty leaf."""
     grove.trees[t].root = take_leaf(grove, t, 0)
 
 
-@njit(**JIT)
+@njit(**PART)
 def take_leaf(grove: Grove, t: int, depth: int) -> int:
     """Take a free node for an empty leaf of tree t."""
     free = grove.free[0]
@@ -203,22 +217,22 @@ def take_leaf(grove: Grove, t: int, depth: int) -> int:
     node.stats = node.last_stat = node.observers = node.last_observer = NONE
     node.depth = depth
     node.active = 1
-    node.threshold = node.last_attempt = node.majority_hits = node.bayes_hits = 0.0
+    node.threshold = node.weight = node.last_attempt = node.majority_hits = node.bayes_hits = 0.0
     if len(grove.subsets):
         grove.trees[t].random = draw_subset(grove.trees[t].random, grove.trees[t].n_features, grove.subsets[i])
     return i
 
 
-@njit(**JIT)
-def add_stat(grove: Grove, t: int, i: int, code: int, weight: float) -> int:
-    """Add a class, as the last one, to the weights of a node."""
+@njit(**PART)
+def add_stat(grove: Grove, t: int, i: int, code: int) -> int:
+    """Add a class without weight, as the last one, to a node."""
     free = grove.free[0]
     s = free.stat
     stat = grove.stats[s]
     free.stat = stat.next
     free.n_stats -= 1
     grove.trees[t].n_stats += 1
-    stat.code, stat.next, stat.observer, stat.weight = code, NONE, NONE, weight
+    stat.code, stat.next, stat.observer, stat.weight, stat.log_weight = code, NONE, NONE, 0.0, -np.inf
     node = grove.nodes[i]
     if node.stats == NONE:
         node.stats = s
@@ -228,7 +242,7 @@ def add_stat(grove: Grove, t: int, i: int, code: int, weight: float) -> int:
     return s
 
 
-@njit(**JIT)
+@njit(**PART)
 def add_observer(grove: Grove, t: int, i: int, code: int) -> int:
     """Add an empty observer of a class, as the last one, to a leaf."""
     free = grove.free[0]
@@ -251,7 +265,7 @@ def add_observer(grove: Grove, t: int, i: int, code: int) -> int:
     return o
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def drop_observers(grove: Grove, t: int, i: int) -> None:
     """Give back the observers of a leaf; its weights stay."""
     node = grove.nodes[i]

@@ -7,10 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from estimators._kernels.borrow import borrow
 from estimators._kernels.ebst import (
-    JIT,
-    NONE,
     Room,
     Spots,
     Sums,
@@ -24,12 +21,16 @@ from estimators._kernels.ebst import (
     new_spots,
     prune,
 )
+from estimators._kernels.grove import BUILD, HOT, LOOP, NONE
+from estimators._kernels.lengthen import lengthened
 
 Array = npt.NDArray[Any]
 
 DECAY = 0.95
 RATE = 0.01
 STEEPEST = 1e12
+# values of a feature for which there is room before any is met
+SPOTS_AT_FIRST = 16
 
 NODE = np.dtype(
     [
@@ -95,6 +96,13 @@ class Tree(NamedTuple):
     counts: Array
 
 
+class Desk(NamedTuple):
+    """Room for the search, and for what the linear models say of a row."""
+
+    room: Room
+    models: Array
+
+
 def plant(n_features: int, n_targets: int) -> Tree:
     """Make a tree of one leaf that knows nothing."""
     tree = Tree(
@@ -104,10 +112,10 @@ def plant(n_features: int, n_targets: int) -> Tree:
         np.zeros((0, n_targets, n_features + 1)),
         np.zeros((0, n_targets, 2)),
         np.zeros((0, n_features), dtype=np.int64),
-        new_spots(n_features, n_targets),
+        new_spots(SPOTS_AT_FIRST * n_features, n_targets),
         np.zeros(2, dtype=np.int64),
     )
-    tree = _longer(tree, 1, 1, 0)
+    tree = _longer(tree, 3, 2, 0)
     tree.counts[:] = 1
     tree.nodes[0] = (NONE, NONE, NONE, 0, 1, 0.0, 0.0, 0.0)
     return tree
@@ -115,10 +123,10 @@ def plant(n_features: int, n_targets: int) -> Tree:
 
 def learn(tree: Tree, lesson: Lesson, rules: Rules, outputs: Array) -> Tree:
     """Answer each row, if there is room in outputs (n_rows, n_targets), then learn it; return the tree from now on."""
-    done, room = 0, new_room(lesson.Y.shape[1])
+    done, desk = 0, Desk(new_room(lesson.Y.shape[1]), np.empty(lesson.Y.shape[1]))
     n_features = lesson.X.shape[1]
     while True:
-        done = _learn_from(tree, lesson, rules, outputs, room, done)
+        done = _learn_from(tree, lesson, rules, outputs, desk, done)
         if done == len(lesson.X):
             return tree
         n_nodes, n_leaves = tree.counts
@@ -137,33 +145,33 @@ def size_bytes(tree: Tree) -> int:
 
 
 def _longer(tree: Tree, n_nodes: int, n_leaves: int, n_spots: int) -> Tree:
-    def more(array: Array, n: int, value: float = 0) -> Array:
-        return np.concatenate([array, np.full((n, *array.shape[1:]), value, dtype=array.dtype)]) if n else array
-
-    nodes = np.concatenate([tree.nodes, np.zeros(n_nodes, NODE)])
+    roots = lengthened(tree.roots, n_leaves)
+    roots[len(tree.roots) :] = NONE
     return Tree(
-        nodes,
-        more(tree.mean, n_nodes),
-        more(tree.squares, n_nodes),
-        more(tree.coefs, n_leaves),
-        more(tree.errors, n_leaves),
-        more(tree.roots, n_leaves, NONE),
+        lengthened(tree.nodes, n_nodes),
+        lengthened(tree.mean, n_nodes),
+        lengthened(tree.squares, n_nodes),
+        lengthened(tree.coefs, n_leaves),
+        lengthened(tree.errors, n_leaves),
+        roots,
         longer_spots(tree.spots, n_spots) if n_spots else tree.spots,
         tree.counts,
     )
 
 
 # ------------------------------------------------------------------ answering
-@njit(**JIT)
 def answer(tree: Tree, X: Array, outputs: Array) -> None:
     """Write the outputs (n_rows, n_targets) for each row."""
-    tree, X, outputs = borrow(tree), borrow(X), borrow(outputs)
-    models = np.empty(outputs.shape[1])
+    _answer(tree, X, outputs, np.empty(outputs.shape[1]))
+
+
+@njit(**LOOP)
+def _answer(tree: Tree, X: Array, outputs: Array, models: Array) -> None:
     for r in range(len(X)):
-        _answer_row(tree, _find_leaf(tree, X[r]), X[r], models, outputs[r])
+        _answer_row(tree, _find_leaf(tree, X[r]), X[r], models, outputs, r)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _find_leaf(tree: Tree, x: Array) -> int:
     i = 0
     while tree.nodes[i].feature != NONE:
@@ -172,18 +180,18 @@ def _find_leaf(tree: Tree, x: Array) -> int:
     return i
 
 
-@njit(**JIT)
-def _answer_row(tree: Tree, i: int, x: Array, models: Array, outputs: Array) -> None:
+@njit(**HOT)
+def _answer_row(tree: Tree, i: int, x: Array, models: Array, outputs: Array, r: int) -> None:
     """Write what the linear models say, and what is answered: that, or the mean where it has erred less of late."""
     leaf = tree.nodes[i].leaf
     for j in range(len(models)):
         models[j] = _output(tree, leaf, j, x)
         by_mean = tree.errors[leaf, j, 0] < tree.errors[leaf, j, 1]
         if len(outputs):
-            outputs[j] = tree.mean[i, j] if by_mean else models[j]
+            outputs[r, j] = tree.mean[i, j] if by_mean else models[j]
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _output(tree: Tree, leaf: int, j: int, x: Array) -> float:
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     coefs, whole = tree.coefs, len(x) // 4 * 4
@@ -198,26 +206,25 @@ def _output(tree: Tree, leaf: int, j: int, x: Array) -> float:
 
 
 # ------------------------------------------------------------------- learning
-@njit(**JIT)
-def _learn_from(tree: Tree, lesson: Lesson, rules: Rules, outputs: Array, room: Room, done: int) -> int:
+@njit(**LOOP)
+def _learn_from(tree: Tree, lesson: Lesson, rules: Rules, outputs: Array, desk: Desk, done: int) -> int:
     """Learn on from a row, and return the row before which places ran short, if they do."""
-    tree, lesson, outputs, room = borrow(tree), borrow(lesson), borrow(outputs), borrow(room)
-    models, nowhere = np.empty(lesson.Y.shape[1]), np.empty(0)
+    models = desk.models
     for r in range(done, len(lesson.X)):
         short = tree.counts[0] + 2 > len(tree.nodes) or tree.counts[1] + 1 > len(tree.coefs)
         if short or tree.spots.free[1] < lesson.X.shape[1]:
             return r
         x, y = lesson.X[r], lesson.Y[r]
         i = _find_leaf(tree, x)
-        _answer_row(tree, i, x, models, outputs[r] if len(outputs) else nowhere)
+        _answer_row(tree, i, x, models, outputs, r)
         weight = lesson.weights[r] if len(lesson.weights) else 1.0
         if weight > 0.0:
             _learn_models(tree, i, x, y, weight, models)
-            _teach(tree, i, lesson.rounded[r], y, weight, rules, room)
+            _teach(tree, i, lesson.rounded[r], y, weight, rules, desk.room)
     return len(lesson.X)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _teach(tree: Tree, i: int, rounded: Array, y: Array, weight: float, rules: Rules, room: Room) -> None:
     node = tree.nodes[i]
     node.weight = learn_targets(tree.mean[i], tree.squares[i], node.weight, y, weight)
@@ -228,7 +235,7 @@ def _teach(tree: Tree, i: int, rounded: Array, y: Array, weight: float, rules: R
         _attempt_split(tree, i, rules, room)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _learn_models(tree: Tree, i: int, x: Array, y: Array, weight: float, models: Array) -> None:
     """Fade the errors of mean and model, then take one step of gradient descent."""
     leaf = tree.nodes[i].leaf
@@ -241,7 +248,7 @@ def _learn_models(tree: Tree, i: int, x: Array, y: Array, weight: float, models:
         tree.coefs[leaf, j, len(x)] -= RATE * slope
 
 
-@njit(**JIT)
+@njit(**HOT)
 def _observe(tree: Tree, i: int, rounded: Array, y: Array, weight: float, rules: Rules) -> None:
     """Add a row to the search trees of a leaf; a leaf that finds no memory left stops observing."""
     node = tree.nodes[i]
@@ -256,7 +263,7 @@ def _observe(tree: Tree, i: int, rounded: Array, y: Array, weight: float, rules:
         tree.roots[node.leaf, f] = add_value(tree.spots, tree.roots[node.leaf, f], rounded[f], y, weight)
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _stop_observing(tree: Tree, i: int) -> None:
     leaf = tree.nodes[i].leaf
     for f in range(tree.roots.shape[1]):
@@ -264,7 +271,7 @@ def _stop_observing(tree: Tree, i: int) -> None:
         tree.roots[leaf, f] = NONE
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _attempt_split(tree: Tree, i: int, rules: Rules, room: Room) -> None:
     """Split where the next best feature takes away clearly less variance than the best, or the two are as good."""
     node = tree.nodes[i]
@@ -285,7 +292,7 @@ def _attempt_split(tree: Tree, i: int, rules: Rules, room: Room) -> None:
             tree.roots[node.leaf, f] = prune(tree.spots, tree.roots[node.leaf, f], before, room, best, least)
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _split(tree: Tree, i: int, feature: int, threshold: float, room: Room) -> None:
     """Turn a leaf into a branch; both children start with its models and errors, and what is known of their targets."""
     node = tree.nodes[i]
@@ -301,7 +308,7 @@ def _split(tree: Tree, i: int, feature: int, threshold: float, room: Room) -> No
     tree.counts[1] += 1
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _start_leaf(tree: Tree, i: int, leaf: int, known: Sums) -> None:
     node = tree.nodes[i]
     node.feature, node.left, node.right, node.leaf, node.active = NONE, NONE, NONE, leaf, 1

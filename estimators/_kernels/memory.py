@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from estimators._kernels.grove import JIT, NODE, NONE, OBSERVER, STAT, Grove, drop_observers
+from estimators._kernels.grove import BUILD, NODE, NONE, OBSERVER, PART, STAT, Grove, drop_observers
 
 Array = npt.NDArray[Any]
 
@@ -15,7 +15,7 @@ STAT_BYTES = STAT.itemsize
 OBSERVER_BYTES = OBSERVER.itemsize
 
 
-@njit(**JIT)
+@njit(**PART)
 def observers_allowed(grove: Grove, t: int, max_bytes: float) -> float:
     """Compute how many observers a tree may have beside its nodes and the weights of its classes."""
     tree = grove.trees[t]
@@ -23,7 +23,7 @@ def observers_allowed(grove: Grove, t: int, max_bytes: float) -> float:
     return rest / (OBSERVER_BYTES + 8 * grove.moments.shape[1] * grove.moments.shape[2])
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def keep_promising(grove: Grove, t: int, max_bytes: float, max_depth: int) -> None:
     """Let the leaves of most promise observe, as many as there is memory for, and no other.
 
@@ -46,7 +46,7 @@ def keep_promising(grove: Grove, t: int, max_bytes: float, max_depth: int) -> No
         tree.n_inactive += 0 if fits else 1
 
 
-@njit(**JIT)
+@njit(**PART)
 def deactivate(grove: Grove, t: int, i: int) -> None:
     """Let a leaf stop observing."""
     drop_observers(grove, t, i)
@@ -54,7 +54,7 @@ def deactivate(grove: Grove, t: int, i: int) -> None:
     grove.trees[t].n_inactive += 1
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _leaves(grove: Grove, t: int) -> tuple[Array, Array]:
     stack = np.empty(grove.trees[t].n_nodes, np.int64)
     leaves = np.empty(grove.trees[t].n_nodes, np.int64)
@@ -74,7 +74,7 @@ def _leaves(grove: Grove, t: int) -> tuple[Array, Array]:
     return leaves[:n], promises[:n]
 
 
-@njit(**JIT)
+@njit(**PART)
 def _promise(grove: Grove, i: int) -> float:
     total, most = 0.0, 0.0
     s = grove.nodes[i].stats
@@ -85,7 +85,7 @@ def _promise(grove: Grove, i: int) -> float:
     return total - most
 
 
-@njit(**JIT)
+@njit(**PART)
 def _n_classes(grove: Grove, i: int) -> int:
     n, s = 0, grove.nodes[i].stats
     while s != NONE:

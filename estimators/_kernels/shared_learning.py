@@ -7,9 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from estimators._kernels.borrow import borrow
 from estimators._kernels.gaussian import log_likelihood, observe
-from estimators._kernels.grove import HIGHEST, HOT, JIT, LOWEST, NONE
+from estimators._kernels.grove import BUILD, HIGHEST, HOT, LOOP, LOWEST, NONE, PART
 from estimators._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, Rules
 from estimators._kernels.shared_splitting import best_two_splits, weigh_below
 from estimators._kernels.shared_tree import (
@@ -41,28 +40,28 @@ class Lesson(NamedTuple):
 
 def learn(tree: SharedTree, lesson: Lesson, rules: Rules, votes: Array) -> SharedTree:
     """Answer each row, if there is room in votes (n_rows, n_labels, 2), then learn it; return the tree from now on."""
-    done = 0
+    done, guesses = 0, np.empty(tree.weights.shape[1], np.int8)
     while True:
-        done = _learn_from(tree, lesson, rules, votes, done)
+        done = _learn_from(tree, lesson, rules, votes, guesses, done)
         if done == len(lesson.X):
             return tree
         tree = grow(tree)
 
 
-@njit(**JIT)
 def answer(tree: SharedTree, X: Array, votes: Array) -> None:
     """Write the votes (n_rows, n_labels, 2) for each row."""
-    tree, X, votes = borrow(tree), borrow(X), borrow(votes)
-    guesses = np.empty(tree.weights.shape[1], np.int8)
+    _answer(tree, X, votes, np.empty(tree.weights.shape[1], np.int8))
+
+
+@njit(**LOOP)
+def _answer(tree: SharedTree, X: Array, votes: Array, guesses: Array) -> None:
     for r in range(len(X)):
         _look(tree, _find_leaf(tree, X, r), X[r], guesses, votes, r)
 
 
-@njit(**JIT)
-def _learn_from(tree: SharedTree, lesson: Lesson, rules: Rules, votes: Array, done: int) -> int:
+@njit(**LOOP)
+def _learn_from(tree: SharedTree, lesson: Lesson, rules: Rules, votes: Array, guesses: Array, done: int) -> int:
     """Learn on from a row, and return the row before which places ran short, if they do."""
-    tree, lesson, votes = borrow(tree), borrow(lesson), borrow(votes)
-    guesses = np.empty(tree.weights.shape[1], np.int8)
     for r in range(done, len(lesson.X)):
         if not has_room(tree):
             return r
@@ -84,7 +83,7 @@ def _find_leaf(tree: SharedTree, X: Array, r: int) -> int:
 
 
 # ---------------------------------------------------------------- answering
-@njit(**JIT)
+@njit(**HOT)
 def _look(tree: SharedTree, i: int, x: Array, guesses: Array, votes: Array, r: int) -> None:
     """Write what naive Bayes guesses of each label and, if there is room, the votes of the leaf."""
     asked, active = len(votes) > 0, tree.nodes[i].active
@@ -115,12 +114,11 @@ def _look(tree: SharedTree, i: int, x: Array, guesses: Array, votes: Array, r: i
 
 @njit(**HOT)
 def _score(tree: SharedTree, i: int, j: int, value: int, x: Array, total: float) -> float:
-    """Compute the joint log probability of a value and the row; a value of weight zero that came scores 0."""
+    """Tell how probable a value is, as `voting.bayes_scores` does for a class."""
     if tree.came[i, j, value] == 0:
         return -np.inf
-    score = 0.0
+    score = math.log(tree.weights[i, j, value] if tree.weights[i, j, value] > 0.0 else total)
     if tree.weights[i, j, value] > 0.0:
-        score = math.log(tree.weights[i, j, value] / total)
         slot = tree.nodes[i].slot
         if slot != NONE and tree.watched[slot, j, value]:
             score += log_likelihood(tree, observer_of(tree, slot, j, value), x)
@@ -145,7 +143,7 @@ def _majority(tree: SharedTree, i: int, j: int) -> int:
 
 
 # ----------------------------------------------------------------- learning
-@njit(**JIT)
+@njit(**PART)
 def _teach(tree: SharedTree, i: int, x: Array, codes: Array, weight: float, guesses: Array, rules: Rules) -> None:
     """Learn one row in its leaf, and split the leaf if it is time."""
     node = tree.nodes[i]
@@ -201,7 +199,7 @@ def _count(tree: SharedTree, i: int, j: int, code: int, weight: float) -> None:
     tree.weights[i, j, code] += weight
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _attempt_split(tree: SharedTree, i: int, total: float, rules: Rules) -> None:
     """Split the leaf where one feature beats the others by more than chance, or where they are as good as equal.
 
@@ -229,7 +227,7 @@ def _attempt_split(tree: SharedTree, i: int, total: float, rules: Rules) -> None
         keep_promising(tree, rules.max_bytes, rules.max_depth)
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _split(tree: SharedTree, i: int, f: int, threshold: float) -> None:
     """Turn a leaf into a branch; each child starts with the weights of the values estimated on its side."""
     node, n_labels = tree.nodes[i], tree.weights.shape[1]

@@ -8,14 +8,14 @@ import numpy.typing as npt
 from numba import njit
 
 from estimators._kernels.gaussian import weight_below
-from estimators._kernels.grove import HIGHEST, HOT, JIT, LOWEST, NONE
+from estimators._kernels.grove import BUILD, HIGHEST, HOT, LOWEST, NONE
 from estimators._kernels.shared_tree import SharedTree, observer_of
 from estimators._kernels.splitting import LOG_2, MIN_BRANCH_SHARE, N_THRESHOLDS, ROUNDING
 
 Array = npt.NDArray[Any]
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def best_two_splits(tree: SharedTree, i: int) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
 

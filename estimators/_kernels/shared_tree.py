@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from estimators._kernels.grove import HIGHEST, HOT, JIT, LOWEST, NONE, OBSERVER
+from estimators._kernels.grove import BUILD, HIGHEST, HOT, LOOP, LOWEST, NONE, OBSERVER, PART
+from estimators._kernels.lengthen import lengthened
 
 Array = npt.NDArray[Any]
 
@@ -102,24 +103,21 @@ def size_bytes(tree: SharedTree) -> int:
 
 
 def _longer(tree: SharedTree, n_nodes: int, n_slots: int) -> SharedTree:
-    def more(array: Array, n: int) -> Array:
-        return np.concatenate([array, np.zeros((n, *array.shape[1:]), array.dtype)]) if n else array
-
     n_observers = n_slots * tree.weights.shape[1] * 2
-    counts, links = tree.counts.copy(), more(tree.links, n_slots)
+    counts, links = tree.counts.copy(), lengthened(tree.links, n_slots)
     if n_slots:
         links[-n_slots:] = np.arange(len(tree.links) + 1, len(links) + 1)
         links[-1] = counts["slot"][0]
         counts["slot"] = len(tree.links)
         counts["n_free"] += n_slots
     return SharedTree(
-        more(tree.nodes, n_nodes),
-        more(tree.weights, n_nodes),
-        more(tree.hits, n_nodes),
-        more(tree.came, n_nodes),
-        more(tree.watched, n_slots),
-        more(tree.observers, n_observers),
-        more(tree.moments, n_observers),
+        lengthened(tree.nodes, n_nodes),
+        lengthened(tree.weights, n_nodes),
+        lengthened(tree.hits, n_nodes),
+        lengthened(tree.came, n_nodes),
+        lengthened(tree.watched, n_slots),
+        lengthened(tree.observers, n_observers),
+        lengthened(tree.moments, n_observers),
         links,
         counts,
     )
@@ -133,7 +131,7 @@ def has_room(tree: SharedTree) -> bool:
     return counts.n_nodes + 2 <= len(tree.nodes) and counts.n_free >= 1
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def take_node(tree: SharedTree, depth: int) -> int:
     """Take a node for an empty leaf."""
     i = tree.counts[0].n_nodes
@@ -144,7 +142,7 @@ def take_node(tree: SharedTree, depth: int) -> int:
     return i
 
 
-@njit(**JIT)
+@njit(**PART)
 def take_slot(tree: SharedTree, i: int) -> None:
     """Give a leaf room to observe."""
     counts = tree.counts[0]
@@ -156,7 +154,7 @@ def take_slot(tree: SharedTree, i: int) -> None:
     tree.watched[slot] = 0
 
 
-@njit(**JIT)
+@njit(**PART)
 def drop_slot(tree: SharedTree, i: int) -> None:
     """Let a leaf forget what it observed; its weights stay."""
     node, counts = tree.nodes[i], tree.counts[0]
@@ -205,7 +203,7 @@ def ranked(ranks: Array, i: int, j: int, rank: int) -> int:
 
 
 # ------------------------------------------------------------------- memory
-@njit(**JIT)
+@njit(**PART)
 def slots_allowed(tree: SharedTree, max_bytes: float) -> float:
     """Compute how many leaves may observe, beside all nodes and what they count."""
     n_labels, n_features = tree.weights.shape[1], tree.moments.shape[2]
@@ -214,7 +212,7 @@ def slots_allowed(tree: SharedTree, max_bytes: float) -> float:
     return (max_bytes - tree.counts[0].n_nodes * of_node) / of_slot
 
 
-@njit(**JIT)
+@njit(**PART)
 def deactivate(tree: SharedTree, i: int) -> None:
     """Let a leaf stop observing."""
     drop_slot(tree, i)
@@ -222,7 +220,7 @@ def deactivate(tree: SharedTree, i: int) -> None:
     tree.counts[0].n_inactive += 1
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def keep_promising(tree: SharedTree, max_bytes: float, max_depth: int) -> None:
     """Let the leaves of most promise observe, as many as there is memory for, and no other.
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from numba import njit
 
 from estimators._kernels.gaussian import rough_weight_below, scale_of, weight_below
-from estimators._kernels.grove import HIGHEST, HOT, JIT, LOWEST, NONE, Grove
+from estimators._kernels.grove import BUILD, HIGHEST, HOT, JIT, LOWEST, MEAN, NONE, PART, PRECISION, Grove
 
 Array = npt.NDArray[Any]
 
@@ -60,6 +60,8 @@ def is_futile(grove: Grove, i: int, bound: float) -> bool:
     places = _observers_of(grove, i)
     if len(places) != 2:
         return False
+    if _all_gain_less(grove, places[0], places[1], bound):
+        return True
     best, second = np.inf, np.inf
     for f in range(grove.moments.shape[2]):
         left = _rough_entropy_left(grove, places[0], places[1], f)
@@ -68,6 +70,63 @@ def is_futile(grove: Grove, i: int, bound: float) -> bool:
         elif left < second:
             second = left
     return second - best + 2.0 * ROUGHNESS_OF_GAIN < bound
+
+
+@njit(**PART)
+def _all_gain_less(grove: Grove, a: int, b: int, bound: float) -> bool:
+    """Tell that every feature gains less than a bound, and that two can be split: then none beats the next by more."""
+    before = _rough_entropy(grove.observers[a].weight / (grove.observers[a].weight + grove.observers[b].weight))
+    n_split = 0
+    for f in range(grove.moments.shape[2]):
+        # first the two that can be split are looked for
+        if n_split < 2 or not _gain_of_gaussians_at_most(grove, a, b, f) < bound:
+            left = _rough_entropy_left(grove, a, b, f)
+            if not before - left + 2.0 * ROUGHNESS_OF_GAIN < bound:
+                return False
+            n_split += left < np.inf
+    return n_split >= 2
+
+
+@njit(**HOT)
+def _gain_of_gaussians_at_most(grove: Grove, a: int, b: int, f: int) -> float:
+    """Bound the gain of a feature at every threshold for two classes, without a logarithm.
+
+    Between the ranges' inner ends both classes are Gaussians, and a split tells no more than the value would: at most
+    the product of the shares of the classes times the sum of both relative entropies. Beyond, one side has one class
+    only, the more of it the nearer to the inner end; there the gain is at most the mean square contingency.
+    """
+    moments = grove.moments
+    start, stop = max(moments[a, LOWEST, f], moments[b, LOWEST, f]), min(moments[a, HIGHEST, f], moments[b, HIGHEST, f])
+    if start > stop:
+        return np.inf
+    nats = 0.0
+    share = grove.observers[a].weight / (grove.observers[a].weight + grove.observers[b].weight)
+    if start < stop:
+        p, q, gap = moments[a, PRECISION, f], moments[b, PRECISION, f], moments[a, MEAN, f] - moments[b, MEAN, f]
+        nats = share * (1.0 - share) * ((p - q) * (p - q) / (2.0 * p * q) + gap * gap * (p + q))
+        if not nats < np.inf:
+            return np.inf
+    if moments[a, LOWEST, f] != moments[b, LOWEST, f]:
+        first = moments[a, LOWEST, f] < start
+        alone = _rough_share_below(grove, a if first else b, f, start)
+        nats = max(nats, _contingency(share if first else 1.0 - share, alone))
+    if moments[a, HIGHEST, f] != moments[b, HIGHEST, f]:
+        first = moments[a, HIGHEST, f] > stop
+        alone = 1.0 - _rough_share_below(grove, a if first else b, f, stop)
+        nats = max(nats, _contingency(share if first else 1.0 - share, alone))
+    return nats / LOG_2 + ROUNDING
+
+
+@njit(**HOT)
+def _rough_share_below(grove: Grove, o: int, f: int, value: float) -> float:
+    return rough_weight_below(grove, o, f, value, scale_of(grove, o, f)) / grove.observers[o].weight
+
+
+@njit(**HOT)
+def _contingency(share: float, alone: float) -> float:
+    """Compute the mean square contingency where part of a class of a share is alone on one side."""
+    alone = alone + ROUGHNESS
+    return (1.0 - share) * alone / (1.0 - share * alone)
 
 
 @njit(**HOT)
@@ -194,7 +253,7 @@ def _entropy(sides: Array, side: int) -> float:
     return (negative + total * math.log2(total)) / total if total > 0.0 else 0.0
 
 
-@njit(**JIT)
+@njit(**PART)
 def _entropy_of(grove: Grove, i: int) -> float:
     """Compute the entropy of the classes in a node, in bits."""
     negative, total = 0.0, 0.0
@@ -208,7 +267,7 @@ def _entropy_of(grove: Grove, i: int) -> float:
     return (negative + total * math.log2(total)) / total if total > 0.0 else 0.0
 
 
-@njit(**JIT)
+@njit(**BUILD)
 def _observers_of(grove: Grove, i: int) -> Array:
     n, o = 0, grove.nodes[i].observers
     while o != NONE:

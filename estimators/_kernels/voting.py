@@ -38,43 +38,19 @@ def see(grove: Grove, i: int, X: Array, r: int, seen: Array) -> None:
 
 
 @njit(**HOT)
-def total_weight(grove: Grove, i: int) -> float:
-    """Sum the weights of the classes of a node."""
-    total = 0.0
-    s = grove.nodes[i].stats
-    while s != NONE:
-        total += grove.stats[s].weight
-        s = grove.stats[s].next
-    return total
+def bayes_scores(grove: Grove, i: int, x: Array, scores: Array) -> int:
+    """Write how probable the classes are, in the order they came, and return the most probable class.
 
-
-@njit(**HOT)
-def majority(grove: Grove, i: int) -> int:
-    """Return the class of most weight, of equals the first that came; none in an empty leaf."""
-    code, most = NONE, -1.0
-    s = grove.nodes[i].stats
-    while s != NONE:
-        if grove.stats[s].weight > most:
-            code, most = grove.stats[s].code, grove.stats[s].weight
-        s = grove.stats[s].next
-    return code
-
-
-@njit(**HOT)
-def bayes_scores(grove: Grove, i: int, x: Array, total: float, scores: Array) -> int:
-    """Write the joint log probabilities of the classes, in the order they came, and return the most probable class.
-
-    A class of weight zero scores 0, as in River: the logarithm of one.
+    What is written are joint log probabilities plus the log weight of the leaf, which changes neither their order nor
+    their differences. A class of weight zero has probability one, as in River.
     """
     code, most = NONE, -np.inf
     s, k = grove.nodes[i].stats, 0
     while s != NONE:
         stat = grove.stats[s]
-        score = 0.0
-        if stat.weight > 0.0:
-            score = math.log(stat.weight / total)
-            if stat.observer != NONE:
-                score += log_likelihood(grove, stat.observer, x)
+        score = stat.log_weight if stat.weight > 0.0 else math.log(grove.nodes[i].weight)
+        if stat.weight > 0.0 and stat.observer != NONE:
+            score += log_likelihood(grove, stat.observer, x)
         scores[k] = score
         if score > most:
             code, most = stat.code, score
@@ -83,18 +59,18 @@ def bayes_scores(grove: Grove, i: int, x: Array, total: float, scores: Array) ->
 
 
 @njit(**HOT)
-def vote(grove: Grove, i: int, total: float, scores: Array, votes: Array) -> None:
+def vote(grove: Grove, i: int, scores: Array, votes: Array) -> None:
     """Write what the leaf votes for each class, given the scores of naive Bayes; zeros where it knows nothing."""
     for code in range(len(votes)):
         votes[code] = 0.0
-    if total == 0.0:
-        return
     node = grove.nodes[i]
+    if node.weight == 0.0:
+        return
     if node.active and node.bayes_hits >= node.majority_hits and _vote_bayes(grove, i, scores, votes):
         return
     s = node.stats
     while s != NONE:
-        votes[grove.stats[s].code] = grove.stats[s].weight / total
+        votes[grove.stats[s].code] = grove.stats[s].weight / node.weight
         s = grove.stats[s].next
 
 
@@ -105,9 +81,11 @@ def _vote_bayes(grove: Grove, i: int, scores: Array, votes: Array) -> bool:
     while s != NONE:
         most = max(most, scores[n])
         s, n = grove.stats[s].next, n + 1
+    if not -np.inf < most < np.inf:
+        return False
     total = 0.0
     for k in range(n):
-        scores[k] = math.exp(scores[k] - most)
+        scores[k] = math.exp(scores[k] - most) if scores[k] != most else 1.0
         total += scores[k]
     if not total > 0.0:
         return False

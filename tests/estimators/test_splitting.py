@@ -15,7 +15,9 @@ def test_a_split_called_futile_never_beats_the_next_best_by_the_bound():
         X = rng.choice([rng.normal(size=(n, 5)), rng.integers(0, 3, (n, 5)), rng.exponential(size=(n, 5)) ** 3])
         X[:, 4] = X[:, 3] if trial % 2 else 1.0
         y = (X[:, 0] + rng.normal(scale=rng.choice([0.1, 1, 10]), size=n) > rng.choice([-1, 0, 1.5])).astype(int)
-        tree = HoeffdingTreeClassifier(grace_period=200, delta=0.5, tau=0.01).partial_fit(X, y, classes=[0, 1])
+        weights = rng.choice([np.ones(n), 2 * rng.random(n)])
+        tree = HoeffdingTreeClassifier(grace_period=200, delta=0.5, tau=0.01)
+        tree.partial_fit(X, y, classes=[0, 1], sample_weight=weights)
         grove = tree.bank_.find(0)[0]
         for i in np.flatnonzero((grove.nodes["feature"] == NONE) & (grove.nodes["observers"] != NONE)):
             _, _, best, second = best_two_splits(grove, i)

@@ -14,6 +14,7 @@ import numpy as np
 from harness import machine, versions
 
 from estimators import (
+    AdaptiveRandomForestClassifier,
     BinaryRelevance,
     ClassifierChain,
     HoeffdingTreeClassifier,
@@ -23,18 +24,22 @@ from estimators import (
 )
 
 N_FEATURES, N_LABELS, CHUNK = 10, 5, 10_000
+N_MODELS = 10
 
 
 def learners(max_bytes: int) -> dict[str, Callable[[], Any]]:
     """Make each learner with trees of at most so many bytes that split as soon as they may."""
     eager = {"grace_period": 100, "delta": 0.1, "tau": 0.3, "max_bytes": max_bytes}
     tree = HoeffdingTreeClassifier(**eager)
+    # a forest shares its bytes out among its trees
+    forest = eager | {"max_bytes": N_LABELS * N_MODELS * max_bytes}
     return {
         "BR_HT": lambda: BinaryRelevance(tree),
         "LC_HT": lambda: LabelCombination(tree),
         "CC_HT": lambda: ClassifierChain(tree),
         "multi-label tree": lambda: MultiLabelHoeffdingTreeClassifier(**eager),
         "iSOUPtree": lambda: ISOUPTreeClassifier(**eager),
+        "BR_random_forest": lambda: AdaptiveRandomForestClassifier(N_MODELS, **forest, random_state=0),
     }
 
 

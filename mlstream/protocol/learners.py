@@ -15,6 +15,7 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from mlstream.protocol.answers import Answers, join_answers, no_answers, read_answers
 from mlstream.protocol.resources import ResourceMeter
+from mlstream.protocol.turns import take_turns
 from mlstream.stream import Features, Indicator, Mask, Stream
 
 _WARM_UP_ROWS = 2
@@ -78,6 +79,8 @@ def adapt(estimator: Any, n_labels: int, meter: ResourceMeter) -> Learner:
 def warm_up(estimator: Any, stream: Stream) -> None:
     """Let an estimator import and compile what it needs, by a few rows that a clone learns and forgets.
 
+    Processes of a machine do this one after the other: those that come later load what the first one compiled.
+
     Parameters
     ----------
     estimator : estimator
@@ -88,8 +91,9 @@ def warm_up(estimator: Any, stream: Stream) -> None:
     first, held_out, rows = stream.experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
     learner = adapt(fresh(estimator, 0), stream.n_labels, ResourceMeter("none"))
     mask = first.label_mask
-    learner.test_then_train(first.X[rows], first.Y[rows], mask[rows] if mask.ndim == 2 else mask)
-    learner.predict(held_out.X[rows])
+    with take_turns(f"compiles {type(estimator).__qualname__}"):
+        learner.test_then_train(first.X[rows], first.Y[rows], mask[rows] if mask.ndim == 2 else mask)
+        learner.predict(held_out.X[rows])
 
 
 class Learner(ABC):

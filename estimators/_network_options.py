@@ -8,6 +8,7 @@ import numpy as np
 from estimators._kernels.state import Rows
 from estimators._torch_network import check_device
 
+NUMBERS = (float, int, np.number)
 CHOICES: dict[str, tuple[Any, ...]] = {
     "optimizer": ("adam", "sgd"),
     "targeted_loss": (None, "signature", "published"),
@@ -46,13 +47,13 @@ def check_choice(estimator: Any, name: str) -> None:
 
 def check_learning_rate(rate: Any) -> None:
     """Refuse a step that is not a finite positive number."""
-    if not isinstance(rate, float | int | np.number) or not 0 < rate < np.inf:
+    if not isinstance(rate, NUMBERS) or not 0 < rate < np.inf:
         raise ValueError(f"learning_rate must be a finite number greater than 0. Got {rate!r} instead.")
 
 
 def check_finite(name: str, value: Any, *, least: float = 0, most: float = np.inf) -> None:
     """Refuse what is not a finite number within bounds."""
-    if not isinstance(value, float | int | np.number) or not (least <= value <= most and value < np.inf):
+    if not isinstance(value, NUMBERS) or not (least <= value <= most and value < np.inf):
         bounds = f"at least {least}" if most == np.inf else f"from {least} to {most}"
         raise ValueError(f"{name} must be a finite number {bounds}. Got {value!r} instead.")
 

@@ -37,7 +37,7 @@ class Workbench:
         batch = make_batch(net, rows, store, manner.n_rows)
         self.manner, self.state, self.store = manner, state, store
         self.longest = batch.values.size // manner.n_rows
-        self.bench = bind(net, make_lazy(net.w.dtype), batch, store)
+        self.bench = bind(net, make_lazy(net.w.dtype), batch, store, np.empty(len(store.weight), np.int64))
 
     def suits(self, manner: Manner, state: State, rows: Rows, store: Rows) -> bool:
         """Tell whether a call would get the same bench, but for its room, from a new one."""

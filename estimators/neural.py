@@ -211,7 +211,7 @@ class OnlineNeuralClassifier(StreamClassifier):
 
     def _learn_compiled(self, rows: Rows, kept: Rows, plan: ReplayPlan) -> Array:
         clock = self.state_["clock"]
-        if clock[LAZY] and clock[RATE] != self.learning_rate:
+        if clock[LAZY] and (clock[RATE] != self.learning_rate or is_dense(rows) or self.optimizer != "adam"):
             self.state_ = brought_up_to_date(self.state_)
         with restored_on_error(self.state_, self._at_risk(rows, plan)):
             return self._run(self._shelf_, self.state_, rows, kept, plan, learn=True)
@@ -223,10 +223,9 @@ class OnlineNeuralClassifier(StreamClassifier):
         """
         dense, n_drawn = is_dense(rows), plan.draws.shape[1]
         one_step = len(rows.weight) == 1 and (n_drawn == 0 or (dense and self.replay == "mini-batch"))
-        if not one_step or self.balance_labels or self.standardize:
-            return None
-        switches = self.optimizer == "adam" and bool(self.state_["clock"][LAZY]) == dense
-        return None if switches else rows.indices
+        counts = self.balance_labels or bool(self.standardize)
+        becomes_lazy = not dense and self.optimizer == "adam" and not self.state_["clock"][LAZY]
+        return rows.indices if one_step and not counts and not becomes_lazy else None
 
     def _run(self, shelf: Shelf, state: State, rows: Rows, store: Rows, plan: ReplayPlan, *, learn: bool) -> Array:
         options = kernel_options(self, dense=is_dense(rows), learn=learn)
@@ -234,7 +233,7 @@ class OnlineNeuralClassifier(StreamClassifier):
         n_rows = (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else 1
         bench = shelf.take(Manner(options, self.learning_rate, n_rows), state, rows, store)
         proba = np.empty(rows.codes.shape, self.dtype)
-        failed = run(bench.bench, rows, plan.draws, plan.slots, proba.reshape(-1))
+        failed = run(bench.bench, *plan, proba.reshape(-1), *rows)
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
         shelf.put_back(bench)

@@ -174,15 +174,15 @@ def no_replay(n_samples: int) -> ReplayPlan:
 
 def join_plans(memories: Sequence[_Memory], learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
     """Plan for the rows that are learnt from all memories, whose slots follow each other."""
-    plans, first = [no_replay(len(learnt))], 0
-    for memory in memories:
+    widths = [memory.draws for memory in memories]
+    draws, slots = (np.full((len(learnt), width), -1) for width in (sum(widths), len(memories)))
+    columns, first = np.cumsum([0, *widths]).tolist(), 0
+    for k, memory in enumerate(memories):
         plan = memory.plan(int(learnt.sum()))
-        parts = [np.full((len(learnt), width), -1) for width in (memory.draws, 1)]
-        for part, planned in zip(parts, (plan.draws, plan.slots[:, np.newaxis]), strict=True):
-            part[learnt] = np.where(planned >= 0, planned + first, -1)
-        plans.append(ReplayPlan(*parts))
+        draws[learnt, columns[k] : columns[k + 1]] = np.where(plan.draws >= 0, plan.draws + first, -1)
+        slots[learnt, k] = np.where(plan.slots >= 0, plan.slots + first, -1)
         first += memory.size
-    return ReplayPlan(np.hstack([plan.draws for plan in plans]), np.hstack([plan.slots for plan in plans]))
+    return ReplayPlan(draws, slots)
 
 
 def lay_out(plan: ReplayPlan, learnt: npt.NDArray[np.bool_], n_slots: int) -> tuple[Integers, Integers, Integers]:

@@ -94,19 +94,9 @@ def move(w, m, v, g, constants, adaptive, start, stop):  # type: ignore[no-untyp
 
 
 @njit(**PART)
-def move_live(w, m, v, g, constants, live, start, n_in):  # type: ignore[no-untyped-def]
-    """Move the weights of live outputs, from a place on, by one step of Adam: n_in for each output, then the biases."""
-    biases = start + live.size * n_in
-    for k in range(live.size):
-        if live[k]:
-            adam(w, m, v, g, constants, start + k * n_in, start + (k + 1) * n_in)
-            adam(w, m, v, g, constants, biases + k, biases + k + 1)
-
-
-@njit(**PART)
-def move_live_features(w, m, v, g, constants, live, start, stop):  # type: ignore[no-untyped-def]
-    """Move the weights of live outputs by one step of Adam, where those of all outputs lie side by side."""
-    for at in range(start, stop, live.size):
+def move_live(w, m, v, g, constants, live, start, stop, n_in):  # type: ignore[no-untyped-def]
+    """Move the weights of live outputs by one step of Adam, where each output has n_in side by side, over and over."""
+    for at in range(start, stop, live.size * n_in):
         for k in range(live.size):
             if live[k]:
-                adam(w, m, v, g, constants, at + k, at + k + 1)
+                adam(w, m, v, g, constants, at + k * n_in, at + (k + 1) * n_in)

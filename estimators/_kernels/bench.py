@@ -16,10 +16,10 @@ class Bench(structref.StructRefProxy):  # type: ignore[misc, unused-ignore]
 
 
 structref.define_boxing(BenchType, Bench)
-structref.define_constructor(Bench, BenchType, ["net", "lazy", "batch", "store"])
+structref.define_constructor(Bench, BenchType, ["net", "lazy", "batch", "store", "taken"])
 
 
 @njit(**JIT)
-def bind(net, lazy, batch, store):  # type: ignore[no-untyped-def]
+def bind(net, lazy, batch, store, taken):  # type: ignore[no-untyped-def]
     """Put it all on one bench, which shares the arrays."""
-    return Bench(net, lazy, batch, store)
+    return Bench(net, lazy, batch, store, taken)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from estimators._kernels.adam import move, move_live, move_live_features, tick
+from estimators._kernels.adam import move, move_live, tick
 from estimators._kernels.borrow import borrow
 from estimators._kernels.lazy_adam import refresh, refresh_all
 from estimators._kernels.network import (
@@ -33,21 +33,26 @@ from estimators._kernels.state import (
     RATE,
     SCALE,
     STEPS,
+    Rows,
 )
 from estimators._kernels.vectors import clear, copy, size
 
 
 @njit(**JIT)
-def run(bench, rows, draws, slots, proba):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0915 - its parts see its arrays
+def run(bench, draws, slots, proba, *parts):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0915 - its parts see its arrays
     """Put the answers to all rows into proba and, if the options say so, learn the rows.
+
+    The parts of the rows come one by one, as Numba takes longer over a tuple than to learn a small row.
 
     Draws are, for each row, slots of the store whose rows are replayed with it, and slots those that the row is then
     put into; -1 is none. The store itself is not changed: ``taken`` knows the slots that rows of the chunk have taken.
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
     net, lazy, batch, store = borrow(bench.net), borrow(bench.lazy), borrow(bench.batch), borrow(bench.store)
-    taken = np.full(store.weight.size, -1, np.int64)
-    rows, draws, slots, proba = borrow(rows), borrow(draws), borrow(slots), borrow(proba)
+    taken = borrow(bench.taken)
+    for slot in range(taken.size):
+        taken[slot] = -1
+    rows, draws, slots, proba = borrow(Rows(*parts)), borrow(draws), borrow(slots), borrow(proba)
     w, m, v, g, sizes, clock, last, live, counts, scaler, options, rate, limit, constants = net
     values, indices, stops, units, deltas, shares, stamp, touched = batch
     n_labels, width = sizes[-1], sizes[1]
@@ -56,14 +61,11 @@ def run(bench, rows, draws, slots, proba):  # type: ignore[no-untyped-def]  # no
     live_features = live if output == 0 else live[:0]
     dense, together, adaptive = options[DENSE] != 0, options[MINI_BATCH] != 0, options[ADAM] != 0
     counting = options[BALANCE] != 0 or options[SCALE] != 0
-    if options[LEARN] and clock[LAZY] and dense:
-        refresh_all(w, m, v, constants, rate, lazy, live_features, width, last, int(clock[STEPS]))
-    elif options[LEARN] and not clock[LAZY] and not dense and adaptive:
-        last[:] = int(clock[STEPS])
-    if options[LEARN]:
-        clock[LAZY] = not dense and adaptive
-        if clock[LAZY]:
-            clock[RATE] = rate
+    if options[LEARN] and not dense and adaptive and not clock[LAZY]:
+        for j in range(last.size):
+            last[j] = int(clock[STEPS])
+        clock[LAZY] = True
+        clock[RATE] = rate
 
     def take(b: Any, row: Any, own: Any) -> None:
         """Take a row of the chunk, or of the store, into place b of the batch."""
@@ -78,13 +80,14 @@ def run(bench, rows, draws, slots, proba):  # type: ignore[no-untyped-def]  # no
                 refresh(w, m, v, constants, rate, lazy, live_features, width, last, np.int64(indices[q]), now)
 
     def derive(b: Any, n_rows: Any) -> Any:
-        """Fill the deltas of row b; tell whether squares of its gradient fit the numbers of the network."""
+        """Fill the deltas of row b; tell whether squares of its gradient, and the step, fit the network's numbers."""
         at, top = b * n_units, (b + 1) * n_units - n_labels
         err(units, deltas, top, shares, b * n_labels, n_labels, n_rows)
         backward(w, sizes, units, deltas, top)
         n = stops[b] - b * length
         inputs = (size(values, b * length, n) if n else 0) + size(units, at, n_units)
-        return size(deltas, at, n_units) * (inputs + 1) < limit
+        gradient = size(deltas, at, n_units) * (inputs + 1)
+        return gradient < limit and max(gradient, 1) * rate < limit
 
     def add_up(n_rows: Any) -> Any:
         """Add up the gradient of the rows; list the features it is about, and return their number."""
@@ -117,11 +120,13 @@ def run(bench, rows, draws, slots, proba):  # type: ignore[no-untyped-def]  # no
                 start = 0 if dense else sizes[0] * width
                 stop = output if frozen and output > 0 else w.size
             if frozen and output == 0:
-                move_live_features(w, m, v, g, constants, live, start, stop)
+                move_live(w, m, v, g, constants, live, start, stop, np.int64(1))
             else:
                 move(w, m, v, g, constants, adaptive, start, stop)
         if frozen and output > 0:
-            move_live(w, m, v, g, constants, live, output, sizes[-2])
+            biases = w.size - n_labels
+            move_live(w, m, v, g, constants, live, output, biases, sizes[-2])
+            move_live(w, m, v, g, constants, live, biases, w.size, np.int64(1))
 
     for i in range(rows.weight.size):
         learning = options[LEARN] != 0 and rows.weight[i] > 0

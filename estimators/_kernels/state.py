@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
+JIT = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 # what only compiled functions call: neither kept apart nor wrapped for Python, which is a third of the time to compile
 PART = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 # what every row passes through: handing an array to a function costs as much as working on a small one

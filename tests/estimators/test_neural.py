@@ -255,6 +255,18 @@ def test_one_row_too_large_to_learn_changes_no_bit(name, kind, spoilt_kind):
     assert same_state(learner, twin)
 
 
+@pytest.mark.parametrize(("dtype", "rate"), [("float32", 1e30), ("float32", 1e300), ("float64", 1e200)])
+@pytest.mark.parametrize("parameters", [{}, {"hidden_units": 8}, {"optimizer": "sgd"}])
+@pytest.mark.parametrize("n_rows", [1, 20])
+def test_a_step_too_long_for_the_weights_changes_nothing(parameters, dtype, rate, n_rows):
+    X, Y, *_ = masked_stream(100)
+    learner = OnlineNeuralClassifier(**parameters, dtype=dtype, random_state=0).fit(X, Y)
+    before = learner.predict_proba(X)
+    with pytest.raises(ValueError, match="diverged at row 0"):
+        learner.set_params(learning_rate=rate).partial_fit(X[:n_rows], Y[:n_rows])
+    np.testing.assert_array_equal(learner.predict_proba(X), before)
+
+
 # ---------------------------------------------------------------------- benches
 @pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "frozen mini-batch"])
 def test_what_is_kept_between_calls_changes_nothing(name):

@@ -11,7 +11,9 @@ def python_with(name: str, *requirements: str) -> Path:
     """Give the interpreter of an environment that holds these packages."""
     environment = ROOT / "build" / name
     python = environment / "bin" / "python"
-    if not python.exists():
-        venv.create(environment, with_pip=True)
+    complete = environment / "complete"
+    if not complete.exists():  # never made, or stopped on the way
+        venv.create(environment, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
+        complete.touch()
     return python

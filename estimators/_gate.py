@@ -82,7 +82,7 @@ def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float
         raise ValueError(f"sample_weight must have shape ({X.shape[0]},). Got {weight.shape} instead.")
     if (weight < 0).any():
         raise ValueError(f"sample_weight must not be negative. Got {weight.min()} instead.")
-    return np.asarray(weight)
+    return np.ascontiguousarray(weight)
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:
@@ -98,7 +98,7 @@ def _is_plain(estimator: Any, X: Any) -> bool:
 
 
 def _check_every_row_counts(mask: npt.NDArray[np.bool_]) -> None:
-    counted = mask.any(axis=-1)
+    counted = np.asfortranarray(mask).any(axis=-1)  # few long columns are looked through faster than many short rows
     if not counted.all():
         row = int(np.argmin(counted))
         raise ValueError(f"label_mask must leave at least one label in every row. Got none in row {row} instead.")

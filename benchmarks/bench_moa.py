@@ -13,7 +13,6 @@ import argparse
 import importlib.util
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -130,8 +129,10 @@ def main() -> None:
     parser.add_argument("--jar", type=Path, default=find_jar(), help="moa.jar (default: CapyMOA's)")
     parser.add_argument("--only", default="", help="compare only what contains this, such as 'BR_HT Yeast'")
     options = parser.parse_args()
-    if shutil.which("java") is None or options.jar is None:
-        sys.exit(print(f"Skipped: {'Java' if options.jar else 'CapyMOA'} is not installed."))
+    missing = "Java" if shutil.which("java") is None else "CapyMOA" if options.jar is None else None
+    if missing:
+        print(f"Skipped: {missing} is not installed.")
+        return
     print("Trees, test-then-train, against MOA inside Java")
     for part in (machine(), versions(["numba", "numpy", "capymoa"])):
         print(", ".join(f"{key} {value}" for key, value in part.items()))

@@ -63,7 +63,7 @@ def make_members(estimator: Any, n_members: int, n_features: Sequence[int], n_cl
     """
     if not hasattr(estimator, "partial_fit") or isinstance(estimator, type):
         raise ValueError(f"estimator must be a classifier instance with partial_fit. Got {estimator!r} instead.")
-    return [_make(_seeded(estimator, seed), width, n_classes) for width in list(n_features)[:n_members]]
+    return [_make(estimator, seed, width, n_classes) for width in list(n_features)[:n_members]]
 
 
 def takes_sparse(estimator: Any) -> bool:
@@ -81,10 +81,10 @@ def in_threads(work: Callable[[int], Any], n_members: int, n_jobs: int | None) -
         return list(pool.map(work, range(n_members)))
 
 
-def _make(estimator: Any, n_features: int, n_classes: int) -> Member:
+def _make(estimator: Any, seed: Any, n_features: int, n_classes: int) -> Member:
     if type(estimator) is HoeffdingTreeClassifier:
         return TreeMember(TreeBank(1, n_features, n_classes, estimator.rules()))
-    return ClassifierMember(estimator, n_features, n_classes)
+    return ClassifierMember(_seeded(estimator, seed), n_features, n_classes)
 
 
 def _seeded(estimator: Any, seed: Any) -> Any:

@@ -1,6 +1,7 @@
 """Sets of labels and their codes: which are frequent, which rows wait, and what rare sets are taken for."""
 
 from collections import Counter, deque
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ class PrunedSets:
         if new and (self.pruning or self.waiting or known + len(new) > self.max_sets):
             return None
         for key in new:
-            self._give_code(frozenset(np.flatnonzero(np.frombuffer(key, dtype=np.uint8)).tolist()))
+            self._give_code(frozenset(compress(range(self.n_labels), key)))
         codes = np.fromiter(map(self._codes_of_rows.__getitem__, keys), np.int64, len(keys))
         return codes, np.maximum.accumulate(np.concatenate([[known], codes[:-1] + 1]))
 
@@ -115,9 +116,7 @@ class PrunedSets:
 
     def _give_code(self, labels: LabelSet) -> int:
         self.codes[labels] = code = len(self.codes)
-        indicator = np.zeros(self.n_labels, dtype=np.uint8)
-        indicator[list(labels)] = 1
-        self._codes_of_rows[indicator.tobytes()] = code
+        self._codes_of_rows[bytes(j in labels for j in range(self.n_labels))] = code
         return code
 
     def _settle(self, one: Waiting) -> Turn:

@@ -17,8 +17,9 @@ __all__ = ["SKIP", "TreeBank", "tree_rules"]
 
 Array = npt.NDArray[Any]
 
-# under so many values, starting threads takes longer than the work
-WORK_PER_THREAD = 200_000
+# under so much work, starting threads takes longer; a row costs a tree as much as so many features on top of its own
+WORK_PER_THREAD = 400_000
+FEATURES_OF_A_ROW = 30
 UNLIMITED_DEPTH = 2**31 - 1
 NO_ROWS = np.zeros((0, 0))
 NO_WEIGHTS = np.zeros(0)
@@ -62,10 +63,7 @@ class TreeBank:
 
         def of_group(g: int) -> None:
             for rows in blocks(X):
-                part = self._part(votes[rows], g)
-                answer(self.groves[g], dense(X[rows]), part)
-                if len(self.groups) > 1:
-                    votes[rows, self.groups[g]] = part
+                answer(self.groves[g], dense(X[rows]), votes[rows], self.groups[g].start)
 
         self._in_threads(of_group, X)
         return votes
@@ -86,37 +84,27 @@ class TreeBank:
     def _n_trees(self) -> int:
         return self.groups[-1].stop
 
-    def _size(self, g: int) -> int:
-        return self.groups[g].stop - self.groups[g].start
-
-    def _part(self, votes: Array, g: int) -> Array:
-        """Return contiguous room for the votes of a group."""
-        return votes if len(self.groups) == 1 else np.empty((len(votes), self._size(g), self.n_classes))
-
     def _run(self, X: Features, codes: Array, weight: Array | None, asked: Features | None, votes: Array) -> None:
         weights = NO_WEIGHTS if weight is None else weight
+        codes = np.ascontiguousarray(codes, dtype=np.int64)
         if len(self.groups) == 1 and len(codes) == 1:
             # one call per row should cost little more than the row
-            own = np.ascontiguousarray(codes, dtype=np.int64)
-            lesson = Lesson(NO_ROWS if asked is None else dense(asked), dense(X), own, weights)
+            lesson = Lesson(NO_ROWS if asked is None else dense(asked), dense(X), codes, weights, 0)
             self.groves[0] = learn(self.groves[0], lesson, self.rules, votes)
             return
 
         def of_group(g: int) -> None:
             for rows in blocks(X):
-                part = self._part(votes[rows], g)
                 questions = NO_ROWS if asked is None else dense(asked[rows])
-                own = np.ascontiguousarray(codes[rows, self.groups[g]], dtype=np.int64)
-                lesson = Lesson(questions, dense(X[rows]), own, weights[rows])
-                self.groves[g] = learn(self.groves[g], lesson, self.rules, part)
-                if len(self.groups) > 1:
-                    votes[rows, self.groups[g]] = part
+                lesson = Lesson(questions, dense(X[rows]), codes[rows], weights[rows], self.groups[g].start)
+                self.groves[g] = learn(self.groves[g], lesson, self.rules, votes[rows])
 
         self._in_threads(of_group, X)
 
     def _in_threads(self, work: Callable[[int], None], X: Features) -> None:
         groups = range(len(self.groups))
-        if len(groups) == 1 or X.shape[0] * X.shape[1] * self._n_trees < WORK_PER_THREAD * len(groups):
+        work_in_all = X.shape[0] * self._n_trees * (X.shape[1] + FEATURES_OF_A_ROW)
+        if len(groups) == 1 or work_in_all < WORK_PER_THREAD * len(groups):
             for g in groups:
                 work(g)
             return

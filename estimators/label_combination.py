@@ -157,7 +157,7 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     def _decide(self, answer: Answer, n_known: Array) -> tuple[Array, Array]:
         """Return the most probable of the sets known at each row, and the marginals over them."""
         votes = np.ascontiguousarray(answer[1], dtype=np.float64)
-        decided, proba = np.empty((len(votes), self.n_labels_), bool), np.empty((len(votes), self.n_labels_))
+        decided, proba = np.zeros((len(votes), self.n_labels_), bool), np.zeros((len(votes), self.n_labels_))
         doubt = 0.5 if self.decisions == "published" else 0.0
         combine(votes, n_known, self.sets_.table(), doubt, decided, proba)
         return decided, proba

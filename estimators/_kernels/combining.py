@@ -13,7 +13,7 @@ Array = npt.NDArray[Any]
 
 @njit(**LOOP)
 def combine(votes: Array, n_known: Array, sets: Array, doubt: float, decided: Array, proba: Array) -> None:
-    """Write the decisions and the marginals (n_rows, n_labels) of rows; nothing is present where there are no votes.
+    """Write the decisions and the marginals (n_rows, n_labels) of rows that have votes.
 
     Parameters
     ----------
@@ -26,10 +26,9 @@ def combine(votes: Array, n_known: Array, sets: Array, doubt: float, decided: Ar
     doubt : float
         All labels are turned over where the most probable set is less probable.
     decided, proba : bool and float64 ndarray of shape (n_rows, n_labels)
-        Receive the answers.
+        Receive the answers; all zeros before.
     """
     for r in range(len(votes)):
-        decided[r], proba[r] = False, 0.0
         total, best, most = 0.0, 0, -np.inf
         for k in range(n_known[r]):
             total += votes[r, k]

@@ -54,16 +54,19 @@ class Lesson(NamedTuple):
         Rows to answer; none: those to learn.
     X : ndarray of shape (n_rows, n_features)
         Rows to learn.
-    codes : int64 ndarray of shape (n_rows, n_trees)
+    codes : int64 ndarray of shape (n_rows, n_columns)
         Class of each row for each tree; `SKIP`: that tree does not learn that row.
     weights : ndarray of shape (n_rows,) or (0,)
         Weights; none: ones.
+    first : int
+        Column of the first tree of the grove: groves may share a table of codes, and one of votes.
     """
 
     asked: Array
     X: Array
     codes: Array
     weights: Array
+    first: int
 
 
 class Work(NamedTuple):
@@ -105,7 +108,7 @@ def learn(grove: Grove, lesson: Lesson, rules: Rules, votes: Array) -> Grove:
         Rows.
     rules : Rules
         How trees grow.
-    votes : ndarray of shape (n_rows, n_trees, n_classes) or (0, n_trees, n_classes)
+    votes : ndarray of shape (n_rows, n_columns, n_classes) or (0, n_columns, n_classes)
         Receives the answers, if there is room for them.
 
     Returns
@@ -113,7 +116,7 @@ def learn(grove: Grove, lesson: Lesson, rules: Rules, votes: Array) -> Grove:
     Grove
         The trees, to be used from now on.
     """
-    done, n_steps, room = 0, lesson.codes.size, new_room(grove, votes.shape[2])
+    done, n_steps, room = 0, len(lesson.codes) * len(grove.trees), new_room(grove, votes.shape[2])
     while True:
         done = _learn_from(grove, lesson, rules, votes, room, done)
         if done == n_steps:
@@ -121,19 +124,19 @@ def learn(grove: Grove, lesson: Lesson, rules: Rules, votes: Array) -> Grove:
         grove = grow(grove, votes.shape[2])
 
 
-def answer(grove: Grove, X: Array, votes: Array) -> None:
-    """Write the votes of every tree for every row to `votes` of shape (n_rows, n_trees, n_classes)."""
-    _answer(grove, X, votes, new_room(grove, votes.shape[2]))
+def answer(grove: Grove, X: Array, votes: Array, first: int) -> None:
+    """Write the votes of every tree for every row to `votes` of shape (n_rows, n_columns, n_classes), from a column."""
+    _answer(grove, X, votes, new_room(grove, votes.shape[2]), first)
 
 
 @Direct
 @njit(**LOOP)
-def _answer(grove: Grove, X: Array, votes: Array, room: Array) -> None:
+def _answer(grove: Grove, X: Array, votes: Array, room: Array, first: int) -> None:
     work = work_in(room, votes.shape[2])
     for t in range(len(grove.trees)):
         for r in range(len(X)):
             look(grove, t, X, r, work, True)
-            _write(votes, r, t, work)
+            _write(votes, r, first + t, work)
 
 
 @Direct
@@ -143,21 +146,23 @@ def _learn_from(grove: Grove, lesson: Lesson, rules: Rules, votes: Array, room: 
     n_rows, n_classes = len(lesson.codes), votes.shape[2]
     work = work_in(room, n_classes)
     apart = len(lesson.asked) > 0
-    for t in range(done // n_rows, lesson.codes.shape[1]):
+    for t in range(done // n_rows, len(grove.trees)):
+        column = lesson.first + t
         for r in range(max(done - t * n_rows, 0), n_rows):
             if not has_room(grove, n_classes):
                 return t * n_rows + r
             other = apart and not _is_same_row(lesson, r)
             if other:
                 look(grove, t, lesson.asked, r, work, True)
-                _write(votes, r, t, work)
+                _write(votes, r, column, work)
             leaf, guess = look(grove, t, lesson.X, r, work, not other and len(votes) > 0)
             if not other:
-                _write(votes, r, t, work)
+                _write(votes, r, column, work)
             weight = lesson.weights[r] if len(lesson.weights) else 1.0
-            if lesson.codes[r, t] != SKIP and weight > 0.0:
-                teach(grove, t, leaf, work.seen, Example(lesson.codes[r, t], weight, guess), rules)
-    return lesson.codes.size
+            code = lesson.codes[r, column]
+            if code != SKIP and weight > 0.0:
+                teach(grove, t, leaf, work.seen, Example(code, weight, guess), rules)
+    return n_rows * len(grove.trees)
 
 
 @njit(**HOT)

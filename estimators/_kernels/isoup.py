@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from estimators._kernels.direct import Direct
 from estimators._kernels.ebst import (
     Room,
     Spots,
@@ -165,6 +166,7 @@ def answer(tree: Tree, X: Array, outputs: Array) -> None:
     _answer(tree, X, outputs, np.empty(outputs.shape[1]))
 
 
+@Direct
 @njit(**LOOP)
 def _answer(tree: Tree, X: Array, outputs: Array, models: Array) -> None:
     for r in range(len(X)):
@@ -206,6 +208,7 @@ def _output(tree: Tree, leaf: int, j: int, x: Array) -> float:
 
 
 # ------------------------------------------------------------------- learning
+@Direct
 @njit(**LOOP)
 def _learn_from(tree: Tree, lesson: Lesson, rules: Rules, outputs: Array, desk: Desk, done: int) -> int:
     """Learn on from a row, and return the row before which places ran short, if they do."""
@@ -300,7 +303,12 @@ def _split(tree: Tree, i: int, feature: int, threshold: float, room: Room) -> No
     node.feature, node.threshold = feature, threshold
     node.left, node.right = tree.counts[0], tree.counts[0] + 1
     old, new = node.leaf, tree.counts[1]
-    tree.coefs[new], tree.errors[new] = tree.coefs[old], tree.errors[old]
+    # element by element: to check shapes takes Numba seconds to compile
+    for j in range(tree.coefs.shape[1]):
+        for f in range(tree.coefs.shape[2]):
+            tree.coefs[new, j, f] = tree.coefs[old, j, f]
+        for k in range(tree.errors.shape[2]):
+            tree.errors[new, j, k] = tree.errors[old, j, k]
     _start_leaf(tree, node.left, old, room.best_left)
     _start_leaf(tree, node.right, new, room.best_right)
     node.leaf = NONE

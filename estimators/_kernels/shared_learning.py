@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from estimators._kernels.direct import Direct
 from estimators._kernels.gaussian import log_likelihood, observe
 from estimators._kernels.grove import BUILD, HIGHEST, HOT, LOOP, LOWEST, NONE, PART
 from estimators._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, Rules
@@ -53,12 +54,14 @@ def answer(tree: SharedTree, X: Array, votes: Array) -> None:
     _answer(tree, X, votes, np.empty(tree.weights.shape[1], np.int8))
 
 
+@Direct
 @njit(**LOOP)
 def _answer(tree: SharedTree, X: Array, votes: Array, guesses: Array) -> None:
     for r in range(len(X)):
         _look(tree, _find_leaf(tree, X, r), X[r], guesses, votes, r)
 
 
+@Direct
 @njit(**LOOP)
 def _learn_from(tree: SharedTree, lesson: Lesson, rules: Rules, votes: Array, guesses: Array, done: int) -> int:
     """Learn on from a row, and return the row before which places ran short, if they do."""

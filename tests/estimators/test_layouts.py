@@ -1,0 +1,52 @@
+"""Kernels of trees are called without a look at the types of arrays: whatever arrays come, they learn the same."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from estimators.binary_relevance import BinaryRelevance
+from estimators.classifier_chain import ClassifierChain
+from estimators.isoup import ISOUPTreeClassifier
+from estimators.label_combination import LabelCombination
+from estimators.multilabel_tree import MultiLabelHoeffdingTreeClassifier
+from estimators.tree import HoeffdingTreeClassifier
+
+EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
+TREE = HoeffdingTreeClassifier(**EAGER)
+LEARNERS = [
+    BinaryRelevance(TREE),
+    BinaryRelevance(TREE, n_jobs=2),
+    ClassifierChain(TREE),
+    LabelCombination(TREE),
+    ISOUPTreeClassifier(**EAGER),
+    MultiLabelHoeffdingTreeClassifier(**EAGER),
+]
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+LAYOUTS = {
+    "column after column": np.asfortranarray,
+    "every second row": lambda array: np.repeat(array, 2, axis=0)[::2],
+    "read-only": read_only,
+    "less precise": lambda array: array.astype(np.float32 if array.dtype.kind == "f" else np.int8),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_rows_of_any_layout_are_learnt_alike(learner, layout):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 256, size=(600, 5)) / 256
+    Y = (X[:, :3] + rng.normal(scale=0.1, size=(600, 3)) > 0.5).astype(int)
+    weights = rng.integers(0, 3, size=600).astype(float)
+    plain, other = clone(learner), clone(learner)
+    tested = plain.predict_then_fit(X[:300], Y[:300])[1]
+    assert np.array_equal(other.predict_then_fit(layout(X[:300]), layout(Y[:300]))[1], tested)
+    plain.partial_fit(X, Y, sample_weight=weights)
+    other.partial_fit(layout(X), layout(Y), sample_weight=layout(weights))
+    assert np.array_equal(other.predict_proba(layout(X)), plain.predict_proba(X))

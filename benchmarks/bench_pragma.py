@@ -65,10 +65,10 @@ def contests() -> list[Contest]:
     """Make the forest and its votes once; time what comes after."""
     experiment = letters()
     classes, truth = np.unique(experiment.y, return_inverse=True)
-    grow = RandomForestClassifier(20, max_features=4, random_state=0).fit
+    default = PragmaForestClassifier()
+    grow = RandomForestClassifier(20, criterion=default.criterion, max_features=4, random_state=0).fit
     forest = grow(experiment.X, truth)
     losses = Wishes.of(**experiment.wanted, classes=classes.tolist()).losses(truth)
-    default = PragmaForestClassifier()
     effort = Effort(default.search, default.n_restarts, default.n_moves, default.n_bags)
 
     def count(shrinkage: float | None) -> Votes:

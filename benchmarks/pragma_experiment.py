@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from harness import RESULTS, machine, versions
 from pragma_data import Experiment, autos, breast_cancer, hypothyroid, letters, satimage, synthetic
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV, cross_val_predict
@@ -25,7 +26,7 @@ from metrics import pragma
 
 TREES = 20
 # few rows: one draw of folds says little
-REPEATS = {"Autos": 10, "Hypothyroid": 10, "Satimage": 5, "Breast cancer": 10, "Synthetic": 5}
+REPEATS = {"Autos": 10, "Hypothyroid": 10, "Satimage": 5, "Breast cancer": 10, "Synthetic": 3}
 EXPERIMENTS = {
     "Autos": autos,
     "Hypothyroid": hypothyroid,
@@ -43,22 +44,26 @@ def contenders(experiment: Experiment, seed: int) -> dict[str, Any]:
     grown = {"max_features": experiment.max_features, "max_depth": experiment.max_depth, "random_state": seed}
     wanted, plain = experiment.wanted, RandomForestClassifier(TREES, **grown)
     alike, one_class = np.ones(len(wanted["importance"])), {"shrinkage": None, "n_bags": 0}
+    by_gini = {"criterion": "gini", **one_class, **grown}
     found = {
-        "forest": PragmaForestClassifier(TREES, vote_weights=alike, **one_class, **grown),
+        "forest": PragmaForestClassifier(TREES, vote_weights=alike, **by_gini),
         "class_weight='balanced'": RandomForestClassifier(TREES, class_weight="balanced", **grown),
-        "in-bag votes": PragmaForestClassifier(TREES, votes="in_bag", **one_class, **grown, **wanted),
-        "out-of-bag votes": PragmaForestClassifier(TREES, **one_class, **grown, **wanted),
-        "annealing": PragmaForestClassifier(TREES, search="annealing", **one_class, **grown, **wanted),
+        "in-bag votes": PragmaForestClassifier(TREES, votes="in_bag", **by_gini, **wanted),
+        "out-of-bag votes": PragmaForestClassifier(TREES, **by_gini, **wanted),
+        "annealing": PragmaForestClassifier(TREES, search="annealing", **by_gini, **wanted),
         "default": PragmaForestClassifier(TREES, **grown, **wanted),
         "PragmaThreshold": PragmaThreshold(plain, random_state=seed, **wanted),
     }
     for criterion in ("entropy", "pragma"):
         as_grown = PragmaForestClassifier(TREES, criterion=criterion, **one_class, **grown, **wanted)
         found[f"forest, {criterion}"] = as_grown.set_params(vote_weights=alike)
+    for criterion in ("gini", "pragma"):
         found[f"default, {criterion}"] = PragmaForestClassifier(TREES, criterion=criterion, **grown, **wanted)
     if len(alike) == 2:
         scorer = make_scorer(lambda y, p: -pragma(y, p, **wanted))
-        found["TunedThresholdClassifierCV"] = TunedThresholdClassifierCV(plain, scoring=scorer, random_state=seed)
+        for name, forest in (("", plain), (", entropy", clone(plain).set_params(criterion="entropy"))):
+            tuned = TunedThresholdClassifierCV(forest, scoring=scorer, random_state=seed)
+            found[f"TunedThresholdClassifierCV{name}"] = tuned
     return found
 
 

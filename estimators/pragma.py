@@ -32,9 +32,10 @@ class PragmaForestClassifier(WeightedVotes):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    criterion : {'gini', 'entropy', 'pragma'}, default='gini'
-        What a split makes low. 'gini' and 'entropy': trees are scikit-learn's. 'pragma': they are those of
-        `PragmaTreeClassifier`, which knows what is wanted; for classes and dense X only.
+    criterion : {'entropy', 'gini', 'pragma'}, default='entropy'
+        What a split makes low. 'entropy' and 'gini': trees are scikit-learn's; by entropy, rows of a rare class are
+        told apart a little better. 'pragma': trees are those of `PragmaTreeClassifier`, which knows what is wanted; for
+        classes and dense X only.
     max_features, max_depth, min_samples_leaf
         As in scikit-learn's `RandomForestClassifier`; with 'pragma', `min_samples_leaf` is a number of rows.
     importance : float or mapping, default=1.0
@@ -67,8 +68,8 @@ class PragmaForestClassifier(WeightedVotes):
     n_jobs : int, optional
         Trees grown at the same time.
     random_state : int, RandomState or None, default=None
-        Randomness of forest and search. An integer grows the forest that `RandomForestClassifier` grows from it, unless
-        by 'pragma'.
+        Randomness of forest and search. An integer grows the forest that `RandomForestClassifier` grows from it by the
+        same criterion, unless by 'pragma'.
 
     Attributes
     ----------
@@ -93,7 +94,7 @@ class PragmaForestClassifier(WeightedVotes):
 
     Notes
     -----
-    What the paper did is ``votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
+    What the paper did is ``criterion="gini", votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
 
     Of more than three classes, the search sees the three greatest votes of a row: it takes time by their number.
 
@@ -126,7 +127,7 @@ class PragmaForestClassifier(WeightedVotes):
         self,
         n_estimators: int = 100,
         *,
-        criterion: Literal["gini", "entropy", "pragma"] = "gini",
+        criterion: Literal["entropy", "gini", "pragma"] = "entropy",
         max_features: float | str | None = "sqrt",
         max_depth: int | None = None,
         min_samples_leaf: float = 1,

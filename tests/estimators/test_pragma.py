@@ -57,7 +57,7 @@ def slow_votes(forest, X, n_classes, *, out_of_bag):
     return votes
 
 
-@pytest.mark.parametrize("criterion", ["gini", "pragma"])
+@pytest.mark.parametrize("criterion", ["entropy", "pragma"])
 def test_it_passes_scikit_learns_checks(criterion):
     results = check_estimator(PragmaForestClassifier(8, criterion=criterion, random_state=0), on_skip=None)
     skipped = {result["check_name"] for result in results if result["status"] == "skipped"}
@@ -138,10 +138,11 @@ def test_a_label_that_never_occurs_or_always_is_predicted_so():
     assert predicted[:, 2].all()
 
 
-def test_an_integer_seed_grows_scikit_learns_forest():
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_an_integer_seed_grows_scikit_learns_forest(criterion):
     X, y = classes()
-    ours = PragmaForestClassifier(10, random_state=7, vote_weights=[1, 1, 1]).fit(X, y)
-    theirs = RandomForestClassifier(10, random_state=7).fit(X, y)
+    ours = PragmaForestClassifier(10, criterion=criterion, random_state=7, vote_weights=[1, 1, 1]).fit(X, y)
+    theirs = RandomForestClassifier(10, criterion=criterion, random_state=7).fit(X, y)
     for one, two in zip(ours.forest_.estimators_, theirs.estimators_, strict=True):
         assert np.array_equal(one.tree_.threshold, two.tree_.threshold)
     assert np.array_equal(ours.feature_importances_, theirs.feature_importances_)

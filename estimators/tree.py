@@ -53,8 +53,8 @@ class HoeffdingTreeClassifier(StreamClassifier):
     thresholds, information gain, leaves that answer by majority or naive Bayes, whichever was right more often there):
     the same features, thresholds, class weights and counts of right guesses in every node, to the last bit.
     Probabilities differ from River's by about 1e-14, since logarithms of variances are taken of products of several,
-    those of weights are taken apart, and squares are summed in four strands. Memory is counted otherwise than in River, which starts to look at it
-    after a million rows; a tree that never reaches its limit is not concerned.
+    those of weights are taken apart, and squares are summed in four strands. Memory is counted otherwise than in
+    River, which starts to look at it after a million rows; a tree that never reaches its limit is not concerned.
 
     Like River, a class whose weight in a leaf is zero counts for naive Bayes as certain before the features are seen.
 

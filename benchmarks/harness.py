@@ -69,7 +69,7 @@ class Result:
     peak_memory_ratio: float | None
 
 
-def hold(contest: Contest, repeats: int) -> list[Result]:
+def hold(contest: Contest, repeats: int, clock: Callable[[], float] = time.perf_counter) -> list[Result]:
     """Run one contest: compare the answers, then let the contenders take turns."""
     contenders = {"ours": contest.ours, **contest.peers}
     answers = {name: call() for name, call in contenders.items()}  # warms caches and compilers, too
@@ -85,9 +85,9 @@ def hold(contest: Contest, repeats: int) -> list[Result]:
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(contest.repeats or repeats):
         for name, call in contenders.items():
-            start = time.perf_counter()
+            start = clock()
             call()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(clock() - start)
     ours, memory = median(times.pop("ours")), _peak_memory_ratio(contest)
     if not times:
         return [Result(contest.name, None, ours, None, None, contest.demand, memory)]
@@ -130,6 +130,7 @@ def main(title: str, contests: Sequence[Contest], packages: Sequence[str], *, re
     """Hold all contests, print them as a table, and save them if asked to."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--repeats", type=int, default=repeats, help="turns of each contender (default: %(default)s)")
+    parser.add_argument("--cpu", action="store_true", help="compare seconds of CPU, which other work disturbs less")
     parser.add_argument("--save", action="store_true", help=f"write the figures to {RESULTS}")
     parser.add_argument("--only", default="", help="hold only contests whose name contains this")
     options = parser.parse_args()
@@ -141,7 +142,7 @@ def main(title: str, contests: Sequence[Contest], packages: Sequence[str], *, re
     results = []
     for contest in contests:
         if options.only in contest.name:
-            for result in hold(contest, options.repeats):
+            for result in hold(contest, options.repeats, time.process_time if options.cpu else time.perf_counter):
                 print(_line(result), flush=True)
                 results.append(asdict(result))
     if options.save:

@@ -15,7 +15,8 @@ Array = npt.NDArray[Any]
 JIT = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": True}
 # what works in place: without a runtime that owns arrays, nobody counts references, which takes longer than the work
 LOOP = {**JIT, "_nrt": False}
-# the same, called by compiled functions only: neither kept apart nor wrapped for Python, which is quicker to compile
+# the same, called by compiled functions only: neither kept apart nor wrapped for Python, from which a call would crash;
+# that is quicker to compile
 PART = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 # the same, but makes arrays
 BUILD = {**PART, "_nrt": True}

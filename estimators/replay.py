@@ -9,6 +9,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
+from estimators._kernels.randomness import fill_chances
+
 Integers = npt.NDArray[np.int64]
 
 
@@ -202,9 +204,6 @@ def lay_out(plan: ReplayPlan, learnt: npt.NDArray[np.bool_], n_slots: int) -> tu
 
 def chances(seed: int, rows: Integers, n: int) -> npt.NDArray[np.float64]:
     """Return n numbers in [0, 1) for each row: SplitMix64 (Steele, Lea, Flood 2014) at the places of the rows."""
-    places = rows[:, np.newaxis].astype(np.uint64) * np.uint64(n) + np.arange(n, dtype=np.uint64)
-    mixed: npt.NDArray[np.uint64] = np.add(places, np.uint64(1), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed += np.uint64(seed << 32)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.ldexp(((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)).astype(np.float64), -53)
+    drawn = np.empty((len(rows), n))
+    fill_chances(seed, rows, drawn)
+    return drawn

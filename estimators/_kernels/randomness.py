@@ -11,10 +11,13 @@ Array = npt.NDArray[Any]
 JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
 @njit(**JIT)
 def advance(state: int) -> Any:
     """Step to the next state."""
-    return np.uint64(state) + np.uint64(0x9E3779B97F4A7C15)
+    return np.uint64(state) + GOLDEN
 
 
 @njit(**JIT)
@@ -25,6 +28,16 @@ def uniform(state: int) -> Any:
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z ^= z >> np.uint64(31)
     return np.int64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(**JIT)
+def fill_chances(seed: int, rows: Array, chances: Array) -> None:
+    """Fill the line of each row with numbers in [0, 1): those that the states at its places in the sequence give."""
+    n = chances.shape[1]
+    for i in range(rows.size):
+        for j in range(n):
+            place = np.uint64(rows[i]) * np.uint64(n) + np.uint64(j)
+            chances[i, j] = uniform(np.uint64(seed << 32) + (place + np.uint64(1)) * GOLDEN)
 
 
 @njit(**JIT)

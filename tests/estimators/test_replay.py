@@ -8,6 +8,7 @@ from scipy.stats import binomtest, chisquare
 from sklearn.base import clone
 
 from estimators import FIFOMemory, ReservoirMemory
+from estimators.replay import chances
 
 SIZES = st.tuples(st.integers(2, 9), st.integers(1, 4)).filter(lambda sizes: sizes[0] > sizes[1])
 
@@ -73,6 +74,13 @@ def test_draws_are_even_and_independent(kind):
     draws = np.concatenate([kind(6, 2).begin(seed).plan(40).draws[6:] for seed in range(600)])
     pairs = np.bincount(draws[:, 0] * 6 + draws[:, 1], minlength=36)
     assert chisquare(pairs).pvalue > 1e-3
+
+
+def test_chance_is_the_sequence_published_for_splitmix64():
+    first = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]  # those of seed 0, by Vigna's splitmix64.c
+    expected = [(number >> 11) / 2**53 for number in first]
+    assert chances(0, np.arange(3), 1).ravel().tolist() == expected
+    assert chances(0, np.arange(1), 3).ravel().tolist() == expected
 
 
 def test_a_memory_begun_again_is_empty_and_a_clone_knows_nothing():

@@ -21,7 +21,7 @@ from estimators._forest_votes import Voters
 from estimators._kernels.vote_search import anneal
 from estimators._kernels.votes import Votes
 from estimators._vote_search import Effort, draw_moves, evaluate, find_weights, store
-from estimators._vote_weights import heard, silent_classes
+from estimators._vote_weights import Scales, heard, silent_classes
 from estimators._wishes import Wishes
 from estimators.pragma import PragmaForestClassifier
 
@@ -68,8 +68,10 @@ def contests() -> list[Contest]:
     default = PragmaForestClassifier()
     grow = RandomForestClassifier(20, criterion=default.criterion, max_features=4, random_state=0).fit
     forest = grow(experiment.X, truth)
-    losses = Wishes.of(**experiment.wanted, classes=classes.tolist()).losses(truth)
+    wishes = Wishes.of(**experiment.wanted, classes=classes.tolist())
+    losses = wishes.losses(truth)
     effort = Effort(default.search, default.n_restarts, default.n_moves, default.n_bags)
+    scales = Scales(wishes, given=None, effort=effort)
 
     def count(shrinkage: float | None) -> Votes:
         votes = Voters(forest, labels=False, shrinkage=shrinkage).ask_unseen(experiment.X)
@@ -77,7 +79,8 @@ def contests() -> list[Contest]:
         return store(heard(votes, silent_classes(votes, truth))[voted], truth[voted])
 
     def search() -> float:
-        return find_weights(count(default.shrinkage), losses, effort, np.random.RandomState(0)).value
+        votes = Voters(forest, labels=False, shrinkage=default.shrinkage).ask_unseen(experiment.X)
+        return scales.weigh(heard(votes, silent_classes(votes, truth)), truth, np.random.RandomState(0)).pragma
 
     stored = count(default.shrinkage)
     published, moves = count(None), draw_moves(np.arange(26), MOVES, np.random.RandomState(0))
@@ -103,8 +106,8 @@ def contests() -> list[Contest]:
             tolerance=None,
         ),
         Contest(
-            "votes and exact search",
-            search,
+            "exact search",
+            lambda: find_weights(stored, losses, effort, np.random.RandomState(0)).value,
             {"scipy dual_annealing": scipy_search},
             demand=10,
             tolerance=None,

@@ -43,8 +43,10 @@ class Scales:
         if not voted.any():
             alike = np.ones(len(self.wishes.importance)) if self.given is None else self.given
             return Weighed(alike, float("nan"), np.empty(0))
+        if not voted.all():
+            votes, truth = votes[voted], truth[voted]
         weigh = self._weigh_classes if votes.ndim == 2 else self._weigh_labels
-        return weigh(votes[voted], truth[voted], rng)
+        return weigh(votes, truth, rng)
 
     def _weigh_classes(self, votes: Array, codes: Array, rng: np.random.RandomState) -> Weighed:
         stored, losses = store(votes, codes), self.wishes.losses(codes)
@@ -78,7 +80,7 @@ def heard(votes: Array, silent: Array) -> Array:
     """Take away votes for silent classes, and of many votes in a row the small ones."""
     if votes.ndim == 3:
         return np.where(np.stack([np.zeros_like(silent), silent], axis=-1), 0.0, votes)
-    kept = np.where(silent, 0.0, votes)
+    kept = np.where(silent, 0.0, votes) if silent.any() else votes.copy()
     if kept.shape[1] > GREATEST:
         keep_greatest(kept, GREATEST)
     return kept
@@ -87,7 +89,8 @@ def heard(votes: Array, silent: Array) -> Array:
 def silent_classes(votes: Array, truth: Array) -> Array:
     """Tell the classes, or labels, that no row of theirs has a vote for: no weight can make their recall rise."""
     if votes.ndim == 2:
-        return np.array([not votes[truth == c, c].any() for c in range(votes.shape[1])])
+        voted_for = truth[votes[np.arange(len(truth)), truth] > 0]
+        return np.bincount(voted_for, minlength=votes.shape[1]) == 0
     return np.logical_not(((votes[..., 1] > 0) & (truth > 0)).any(axis=0))
 
 

@@ -70,7 +70,8 @@ def run(net, batch, rows, past, forces, most_rows, proba):  # type: ignore[no-un
             tick(clock, constants, rate, True)
             put_gradient(g, sizes, dense, batch, int(clock[STEPS]), constants[ONE])
             hold(w, g, past, constants, forces.penalty)
-            if not size(g, 0, g.size) < limit:
+            gradient = size(g, 0, g.size)
+            if not (gradient < limit and max(gradient, 1) * rate < limit):
                 return i
             adam(w, m, v, g, constants, 0, w.size)
     return -1

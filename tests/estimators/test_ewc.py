@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
-from estimators import EWCClassifier, OnlineNeuralClassifier
+from estimators import EWCClassifier, LwFClassifier, OnlineNeuralClassifier
 from estimators.checks import stream_checks
 from tests.estimators.streams import tasks_that_return
 
@@ -103,6 +103,17 @@ def test_a_row_too_large_to_learn_changes_nothing():
         learner.partial_fit(X, Y, label_mask=mask)
     X[3, 2] = 0
     np.testing.assert_array_equal(learner.predict_proba(X)[4:], before[4:])
+
+
+@pytest.mark.parametrize("n_rows", [1, 20])
+@pytest.mark.parametrize("kind", [EWCClassifier, LwFClassifier])
+def test_a_step_too_long_for_the_weights_changes_nothing(kind, n_rows):
+    X, Y, mask, _ = tasks_that_return()
+    learner = kind(8, random_state=0).partial_fit(X, Y, label_mask=mask)
+    before = learner.predict_proba(X)
+    with pytest.raises(ValueError, match="diverged at row 0"):
+        learner.set_params(learning_rate=1e39).partial_fit(X[:n_rows], Y[:n_rows], label_mask=mask[:n_rows])
+    np.testing.assert_array_equal(learner.predict_proba(X), before)
 
 
 @pytest.mark.parametrize(

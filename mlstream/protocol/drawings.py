@@ -72,7 +72,7 @@ def _figures(streams: Mapping[str, list[Group]], comparisons: Sequence[Compariso
         if any(_SCORE in run.curves for group in measured for run in group.measured):
             yield f"curves-{stream}", draw_curves(measured)
         for name, amount, title in (("time", wall_time_s, "Wall time, s"), ("energy", energy_kwh, "Energy, kWh")):
-            if any(group.mean(amount).mean is not None for group in measured):
+            if any(None not in {group.mean(amount).mean, group.score("acc").mean} for group in measured):
                 yield f"acc-against-{name}-{stream}", draw_costs(measured, amount, title)
         for group in measured:
             if transfer(group, _SCORE) is not None:

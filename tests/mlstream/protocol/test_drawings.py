@@ -53,6 +53,14 @@ def test_every_figure_is_written_twice_and_the_same_records_give_the_same_files(
     assert [path.read_bytes() for path in written] == [path.read_bytes() for path in again]
 
 
+def test_costs_are_not_drawn_against_a_score_that_no_run_has(tmp_path):
+    run = make_run("NN", 0, "x")
+    lacking = run.model_copy(update={"scores": {**run.scores, "acc": None}})
+    names = {path.stem for path in write_figures(tmp_path, group_runs([lacking]), [])}
+    assert names
+    assert not any(name.startswith("acc-against") for name in names)
+
+
 def test_a_figure_that_cannot_be_drawn_leaves_the_older_one(tmp_path, monkeypatch):
     groups = {"x": STREAMS["x"][:1]}
     first = next(write_figures(tmp_path, groups, []))

@@ -38,6 +38,7 @@ docs: .venv/docs.stamp
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
+bench: export MLSTREAM_DATA ?= $(MLSTREAM_SHARED_DATA)
 bench: .venv/bench.stamp
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 

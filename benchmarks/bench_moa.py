@@ -63,7 +63,7 @@ class Measured(NamedTuple):
 
 
 def tables() -> dict[str, Rows]:
-    """Read the streams of bench_trees.py and, where it is, Slashdot: 3,782 rows, 1,079 features, 20 occurring labels."""
+    """Read the streams of bench_trees.py and, where it is, Slashdot: 3,782 rows, 1,079 features, 20 labels in use."""
     path = DATA / "Slashdot.arff"
     if not path.exists():
         print(f"Slashdot is skipped: {path} is absent.")

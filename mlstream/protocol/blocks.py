@@ -47,7 +47,7 @@ class Block(NamedTuple):
 
 
 def choose_block(streams: Mapping[str, Sequence[Group]], metric: str) -> Block | None:
-    """Choose the streams on which all strategies have a score or, where these are fewer than two, the most.
+    """Choose all strategies on the streams that they share or, where these are too few, the table with the most scores.
 
     Parameters
     ----------
@@ -60,11 +60,18 @@ def choose_block(streams: Mapping[str, Sequence[Group]], metric: str) -> Block |
     -------
     Block or None
         None where no two strategies have a score on the same two streams.
+
+    Notes
+    -----
+    The streams on which all strategies have a score are enough where they are at least two and at least half of the
+    streams; strategies and streams without any score do not count. Otherwise each two streams propose the strategies
+    that they share, on all streams that share these; chosen is the table with the most scores, strategies times
+    streams, and of equals the one with more strategies, then the one that is proposed first.
     """
     everyone = dict.fromkeys(group.strategy for groups in streams.values() for group in groups)
     found = {stream: _scores(groups, metric) for stream, groups in streams.items()}
-    chosen = _most_shared(list(found.values()))
-    if len(chosen) < 2:
+    chosen = _choose_names([row.keys() for row in found.values() if row])
+    if not chosen:
         return None
     names = tuple(name for name in everyone if name in chosen)
     rows = {stream: [row[name] for name in names] for stream, row in found.items() if row.keys() >= chosen}
@@ -79,10 +86,17 @@ def choose_block(streams: Mapping[str, Sequence[Group]], metric: str) -> Block |
     return Block(tuple(rows), names, list(rows.values()), tuple(left_out))
 
 
-def _most_shared(rows: Sequence[Mapping[str, float]]) -> Set[str]:
-    """Find the most names that two rows have; of as many, those that more rows have."""
-    shared = [one.keys() & other.keys() for one, other in combinations(rows, 2)]
-    return max(shared, key=lambda names: (len(names), sum(names <= row.keys() for row in rows)), default=set())
+def _choose_names(rows: Sequence[Set[str]]) -> Set[str]:
+    """Choose all names if enough rows have all, else those of the largest table; none if no two rows share two."""
+
+    def n_rows(names: Set[str]) -> int:
+        return sum(names <= row for row in rows)
+
+    shared = [names for one, other in combinations(rows, 2) if len(names := one & other) >= 2]
+    everyone: Set[str] = set().union(*rows)
+    if everyone in shared and 2 * n_rows(everyone) >= len(rows):
+        return everyone
+    return max(shared, key=lambda names: (len(names) * n_rows(names), len(names)), default=set())
 
 
 def _scores(groups: Sequence[Group], metric: str) -> dict[str, float]:

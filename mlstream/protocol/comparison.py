@@ -119,8 +119,9 @@ def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison |
     Notes
     -----
     Repetitions (seeds, orders, splits) are averaged first: a stream counts once. Only runs that finished count, and
-    all strategies are compared on the streams on which all have a score; where these are fewer than two, as many
-    strategies as share two streams, on all streams that they share.
+    all strategies are compared on the streams on which all have a score, where these are at least two and at least
+    half of the streams; otherwise, of the sets of strategies that two streams share, the one whose table (its
+    strategies on all streams that they share) has the most scores. What has no score at all does not count.
     """
     block = choose_block(streams, metric)
     if block is None:

@@ -1,11 +1,13 @@
 """Strategies are compared as SciPy, scikit-posthocs and the book of rules say."""
 
 import math
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from mlstream.protocol.blocks import choose_block
 from mlstream.protocol.comparison import compare, compare_all, find_cliques
 from mlstream.protocol.groups import group_runs
 from tests.mlstream.protocol.records import make_capped, make_failed, make_run
@@ -70,7 +72,7 @@ def test_only_streams_on_which_all_strategies_have_a_score_are_compared():
     )
 
 
-def test_where_all_share_too_few_streams_the_most_strategies_are_compared_on_all_streams_that_they_share():
+def test_where_all_share_too_few_streams_the_table_with_the_most_scores_is_compared():
     late = [("c", stream) for stream in STREAMS[1:]]
     found = compare(group_runs(without(*late, ("d", "s3"))), "acc")
     assert (found.streams, found.strategies) == (("s0", "s1", "s2", "s4", "s5"), ("a", "b", "d"))
@@ -81,7 +83,57 @@ def test_where_all_share_too_few_streams_the_most_strategies_are_compared_on_all
     assert np.allclose(found.scores, TABLE[np.ix_([0, 1, 2, 4, 5], [0, 1, 3])])
 
 
-def test_of_as_many_strategies_those_that_share_more_streams_are_compared():
+def test_a_strategy_that_ran_on_few_streams_does_not_narrow_the_others_to_these():
+    found = compare(group_runs(without(*(("b", stream) for stream in STREAMS[2:]))), "acc")
+    assert (found.streams, found.strategies) == (tuple(STREAMS), ("a", "c", "d"))
+    assert found.left_out == (("Strategy", "b", "not run: s2, s3, s4, s5"),)
+
+
+def test_all_strategies_are_compared_on_half_of_the_streams():
+    found = compare(group_runs(without(*(("b", stream) for stream in STREAMS[3:]))), "acc")
+    assert (found.streams, sorted(found.strategies)) == (tuple(STREAMS[:3]), STRATEGIES)
+
+
+def test_what_has_no_score_at_all_does_not_count():
+    # a, c and d share two of the four streams that have a score; c and d alone would fill a larger table.
+    runs = [run for run in runs_of(TABLE[:4]) if run.strategy in "cd" or run.strategy + run.stream in ("as0", "as1")]
+    runs += [make_failed("b", 0, "s0"), make_failed("b", 0, "s5")]
+    found = compare(group_runs(runs), "acc")
+    assert (found.streams, found.strategies) == (("s0", "s1"), ("a", "c", "d"))
+
+
+def choose_slowly(filled):
+    """Try all sets of strategies and give those that the rule allows, each with its streams, by their places."""
+    streams = [stream for stream, row in enumerate(filled) if any(row)]
+    strategies = [place for place, column in enumerate(zip(*filled, strict=True)) if any(column)]
+    sizes = {}
+    for names in chain.from_iterable(combinations(strategies, size) for size in range(2, len(strategies) + 1)):
+        shared = [stream for stream in streams if all(filled[stream][name] for name in names)]
+        if len(names) == len(strategies) and len(shared) >= max(2, len(streams) / 2):
+            return [(names, shared)]
+        for one, other in combinations(shared, 2):
+            if sum(filled[one][name] and filled[other][name] for name in strategies) == len(names):
+                sizes[names] = (len(names) * len(shared), len(names), shared)
+    best = max((size[:2] for size in sizes.values()), default=None)
+    return [(names, shared) for names, (*size, shared) in sizes.items() if tuple(size) == best]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.8, 0.9])
+def test_the_choice_is_that_of_a_search_through_all_sets(share):
+    rng = np.random.default_rng(int(100 * share))
+    for shape in rng.integers(2, 7, size=(100, 2)):
+        filled = rng.random(shape) < share
+        runs = [make_run(f"{column}", 0, f"{row}", scores={"acc": 0.5}) for row, column in np.argwhere(filled)]
+        block = choose_block(group_runs(runs), "acc")
+        allowed = choose_slowly(filled.tolist())
+        if block is None:
+            assert allowed == []
+        else:
+            names, rows = sorted(map(int, block.strategies)), sorted(map(int, block.streams))
+            assert (tuple(names), rows) in allowed
+
+
+def test_of_as_many_scores_more_strategies_are_compared():
     first = [("c", stream) for stream in STREAMS[:2]]
     found = compare(group_runs(without(*first, *(("b", stream) for stream in STREAMS[2:]))), "acc")
     assert (found.streams, sorted(found.strategies)) == (tuple(STREAMS[2:]), ["a", "c", "d"])

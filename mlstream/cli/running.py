@@ -80,7 +80,7 @@ def run(
         raise ValueError("--output must name the folder of the records. Got nothing.")
     with console.campaign_progress() as progress:
         results = run_campaign(
-            ("NN,NN_TL,BR_HT" if strategies is None else strategies).split(","),
+            [name.strip() for name in ("NN,NN_TL,BR_HT" if strategies is None else strategies).split(",")],
             [open_named(name) for name in sources],
             parse_seeds("0" if seeds is None else seeds),
             output,

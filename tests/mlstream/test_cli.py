@@ -338,6 +338,11 @@ def test_an_unknown_strategy_is_named(stream_file, tmp_path, capsys):
     assert "NN_LT" in capsys.readouterr().err
 
 
+def test_blanks_around_the_names_of_strategies_do_not_count(stream_file, tmp_path):
+    assert call("run", stream_file, "-s", "mean, last_class", "-o", tmp_path, "--no-energy") == 0
+    assert {path.name for path in tmp_path.glob("runs/*/*.json")} == {"mean-seed0.json", "last_class-seed0.json"}
+
+
 def test_without_arguments_it_helps():
     done = run()
     assert "Usage" in done.stdout + done.stderr

@@ -1,12 +1,47 @@
-"""The classifier inside a meta-estimator that teaches it rows of its own."""
+"""What meta-estimators share that teach the classifier inside them rows of their own."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numpy.random import RandomState
-from sklearn.base import clone
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
 
+from estimators._gate import Features
 from estimators.base import StreamClassifier
+
+Array = npt.NDArray[Any]
+
+
+class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
+    """Base of meta-estimators that have an `estimator`, teach a copy of it, `estimator_`, and answer as that does."""
+
+    estimator: StreamClassifier
+    estimator_: StreamClassifier
+
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt: as for the classifier inside."""
+        return bool(getattr(self.estimator, "uses_task", False))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.classifier_tags = copy(inner.classifier_tags)
+        return tags
+
+    def _predict_proba(self, X: Features) -> Array:
+        return self.estimator_.predict_proba(X)
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        return answer(self.estimator_, X)
+
+
+def answer(inner: StreamClassifier, X: Features) -> tuple[Array, Array]:
+    """Return what a classifier decides, and its probabilities."""
+    return inner.predict(X), inner.predict_proba(X)
 
 
 def begin_inner(outer: Any, random_state: RandomState | None) -> StreamClassifier:

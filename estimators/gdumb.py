@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random import RandomState
 from scipy import sparse
-from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import check_random_state
 
 from estimators._balanced_memory import BalancedMemory
 from estimators._gate import Features
-from estimators._inner import begin_inner
+from estimators._inner import OuterClassifier, answer, begin_inner
 from estimators._kept_rows import KeptRows, blank, take
 from estimators._kernels.balanced import NONE
 from estimators._network_options import check_choice, check_finite
@@ -24,7 +23,7 @@ Array = npt.NDArray[Any]
 Answer = tuple[Array, Array]
 
 
-class GDumbClassifier(MetaEstimatorMixin, StreamClassifier):
+class GDumbClassifier(OuterClassifier):
     """Keep a memory in which tasks, and label sets in each, are as frequent as can be; learn it alone, from scratch.
 
     A baseline that asks how much of continual learning is more than a good sample of the past.
@@ -107,17 +106,6 @@ class GDumbClassifier(MetaEstimatorMixin, StreamClassifier):
         self.dtype = dtype
         self.random_state = random_state
 
-    @property
-    def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt: as for the classifier inside."""
-        return bool(getattr(self.estimator, "uses_task", False))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.classifier_tags = copy(inner.classifier_tags)
-        return tags
-
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
         self._check_parameters()
@@ -132,12 +120,6 @@ class GDumbClassifier(MetaEstimatorMixin, StreamClassifier):
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         decided, proba = zip(*self._pass(X, Y, mask, None, answering=True), strict=True)
         return np.concatenate(decided), np.concatenate(proba)
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self.estimator_.predict_proba(X)
-
-    def _infer(self, X: Features) -> tuple[Array, Array]:
-        return _answer(self.estimator_, X)
 
     # ------------------------------------------------------------------ parts
     def _pass(
@@ -154,7 +136,7 @@ class GDumbClassifier(MetaEstimatorMixin, StreamClassifier):
         for stop in np.unique([*np.flatnonzero(due) + 1, n_rows]).tolist():
             part = slice(start, stop)
             if answering:
-                answers.append(_answer(inner, X[part]))
+                answers.append(answer(inner, X[part]))
             memory.write(take(chunk, part), slots[part])
             if due[stop - 1]:
                 n_trainings += 1
@@ -192,7 +174,3 @@ class GDumbClassifier(MetaEstimatorMixin, StreamClassifier):
                 raise ValueError(f"{name} must be a positive integer. Got {value!r} instead.")
         check_finite("share", self.share, most=1)
         check_choice(self, "dtype")
-
-
-def _answer(inner: StreamClassifier, X: Features) -> Answer:
-    return inner.predict(X), inner.predict_proba(X)

@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MetaEstimatorMixin
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import check_random_state
 
 from estimators._gate import Features
-from estimators._inner import begin_inner
+from estimators._inner import OuterClassifier, begin_inner
 from estimators._kept_rows import KeptRows, blank, join, replaced, take
 from estimators.base import Mask, StreamClassifier
 from estimators.replay import FIFOMemory, ReservoirMemory, begin_memories, join_plans, lay_out
@@ -20,7 +19,7 @@ Integers = npt.NDArray[np.int64]
 BLOCK = 4096  # rows of a chunk that are laid out with what is replayed with them, at a time
 
 
-class ReplayClassifier(MetaEstimatorMixin, StreamClassifier):
+class ReplayClassifier(OuterClassifier):
     """Learn each row, then rows drawn from memories of earlier ones, with any of our classifiers.
 
     Parameters
@@ -75,17 +74,6 @@ class ReplayClassifier(MetaEstimatorMixin, StreamClassifier):
         self.fifo = fifo
         self.random_state = random_state
 
-    @property
-    def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt: as for the classifier inside."""
-        return bool(getattr(self.estimator, "uses_task", False))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.classifier_tags = copy(inner.classifier_tags)
-        return tags
-
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
         random_state = check_random_state(self.random_state)
@@ -102,12 +90,6 @@ class ReplayClassifier(MetaEstimatorMixin, StreamClassifier):
             return super()._predict_then_learn(X, Y, mask)  # test-then-train takes no weights
         decided, proba = zip(*self._replay(self._as_rows(X, Y, mask, None), _test_then_teach), strict=True)
         return np.concatenate(decided), np.concatenate(proba)
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self.estimator_.predict_proba(X)
-
-    def _infer(self, X: Features) -> tuple[Array, Array]:
-        return self.estimator_.predict(X), self.estimator_.predict_proba(X)
 
     # ------------------------------------------------------------------ parts
     def _as_rows(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> KeptRows:

@@ -9,18 +9,17 @@ from sklearn.utils import check_random_state
 
 from estimators._gate import Features
 from estimators._kernels.anchored import Forces, Past, run
-from estimators._kernels.state import ADAM, DENSE, LEARN, SCALE, STEPS
+from estimators._kernels.state import ADAM, DENSE, LEARN, SCALE
+from estimators._network_classifier import NetworkClassifier, writable
 from estimators._network_options import check_learning_rate, check_network, diverged, hidden_widths
 from estimators._network_state import State, as_network, draw_state, make_batch
 from estimators._row_store import as_rows, empty_store
-from estimators._torch_network import as_module
-from estimators.base import StreamClassifier
 
 Array = npt.NDArray[Any]
 Taught = tuple[Array, Array | None, Array | None]  # labels, masks, weights
 
 
-class AnchoredNetwork(StreamClassifier):
+class AnchoredNetwork(NetworkClassifier):
     """Base of networks that learn a task while being held to what the tasks before it have left.
 
     A task is over when other labels count than in the row before, or when `task_rows` of its rows have been learnt.
@@ -39,23 +38,7 @@ class AnchoredNetwork(StreamClassifier):
         """Whether `label_mask` changes what is learnt: always."""
         return True
 
-    @property
-    def n_steps_(self) -> int:
-        """Number of steps taken."""
-        return int(self.state_["clock"][STEPS])
-
-    def to_torch(self) -> Any:
-        """Return the network as it is now, as a ``torch.nn.Module`` that gives probabilities (extra ``torch``).
-
-        Returns
-        -------
-        torch.nn.Sequential
-            Linear layers, ReLU between them, and a sigmoid.
-        """
-        return as_module(self.state_)
-
     # ------------------------------------------------------------------ hooks
-    state_: State
     past_: State
 
     def _begin_past(self, n_weights: int) -> State:
@@ -80,16 +63,8 @@ class AnchoredNetwork(StreamClassifier):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        # arrays that were loaded as a read-only map of the file cannot be learnt on
         for name in {"state_", "past_"} & state.keys():
-            setattr(self, name, {part: np.array(array) for part, array in state[name].items()})
-
-    def _learn(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> None:
-        self._pass(X, Y, mask, weight)
-
-    def _predict_then_learn(self, X: Features, Y: Array, mask: Array | None) -> tuple[Array, Array]:
-        proba = self._pass(X, Y, mask, None)
-        return proba >= 0.5, proba
+            setattr(self, name, writable(state[name]))
 
     def _predict_proba(self, X: Features) -> Array:
         nothing = np.zeros((X.shape[0], self.n_labels_), np.uint8)

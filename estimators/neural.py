@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 
 from estimators._gate import Features
 from estimators._kernels.one_pass import run
-from estimators._kernels.state import LAZY, RATE, STEPS, Rows
+from estimators._kernels.state import LAZY, RATE, Rows
+from estimators._network_classifier import NetworkClassifier, writable
 from estimators._network_options import (
     check_learning_rate,
     check_parameters,
@@ -20,15 +21,14 @@ from estimators._network_options import (
 )
 from estimators._network_state import State, brought_up_to_date, draw_state, restored_on_error
 from estimators._row_store import RowStore, as_rows, empty_store, is_dense
-from estimators._torch_network import as_module, how_to_learn, learn_on_device
+from estimators._torch_network import how_to_learn, learn_on_device
 from estimators._workbench import Manner, Shelf
-from estimators.base import StreamClassifier
 from estimators.replay import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
 
 Array = npt.NDArray[Any]
 
 
-class OnlineNeuralClassifier(StreamClassifier):
+class OnlineNeuralClassifier(NetworkClassifier):
     """A network that takes one step on each row it meets, and on rows it replays.
 
     Sigmoid outputs, binary cross-entropy, ReLU hidden layers, weights drawn as PyTorch's Linear draws them.
@@ -136,29 +136,12 @@ class OnlineNeuralClassifier(StreamClassifier):
         """Whether `label_mask` changes what is learnt: with a targeted loss."""
         return self.targeted_loss is not None
 
-    @property
-    def n_steps_(self) -> int:
-        """Number of steps taken."""
-        return int(self.state_["clock"][STEPS])
-
-    def to_torch(self) -> Any:
-        """Return the network as it is now, as a ``torch.nn.Module`` that gives probabilities (extra ``torch``).
-
-        Returns
-        -------
-        torch.nn.Sequential
-            Linear layers, ReLU between them, and a sigmoid.
-        """
-        return as_module(self.state_)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.device is None
         return tags
 
     # ------------------------------------------------------------------ hooks
-    state_: State
-
     def _start(self) -> None:
         check_parameters(self)
         random_state = check_random_state(self.random_state)
@@ -170,18 +153,10 @@ class OnlineNeuralClassifier(StreamClassifier):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        # arrays that were loaded as a read-only map of the file cannot be learnt on
         if "state_" in state:
-            self.state_ = {name: np.array(part) for name, part in state["state_"].items()}
+            self.state_ = writable(state["state_"])
         if state.get("store_") is not None:
             self.store_ = state["store_"].copy()
-
-    def _learn(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> None:
-        self._pass(X, Y, mask, weight)
-
-    def _predict_then_learn(self, X: Features, Y: Array, mask: Array | None) -> tuple[Array, Array]:
-        proba = self._pass(X, Y, mask, None)
-        return proba >= 0.5, proba
 
     def _predict_proba(self, X: Features) -> Array:
         state, shelf = self.state_, self._shelf_

@@ -56,8 +56,9 @@ def learn_on_device(how: Learning, state: State, rows: Rows, kept: Rows, plan: R
     """Answer each row, then learn it with those replayed; return the answers and what the network is then."""
     if len(rows.indices):
         raise ValueError("X must be dense on a device. Got sparse rows instead.")
-    parts = zip((kept.values, kept.codes, kept.weight), (rows.values, rows.codes, rows.weight), strict=True)
-    values, codes, weight = (np.concatenate(pair) for pair in parts)
+    values = np.concatenate([kept.values, rows.values])
+    codes = np.concatenate([kept.codes, rows.codes])
+    weight = np.concatenate([kept.weight, rows.weight])
     network = _Network(how, brought_up_to_date(state), values.reshape(len(weight), -1), codes, weight)
     learnt, n_slots, answers = rows.weight > 0, len(kept.weight), []
     order, own, _ = lay_out(plan, learnt, n_slots)

@@ -14,7 +14,7 @@ from mlstream.protocol.charts import DASHES, N_COLOURS, strategy_key, task_keys
 from mlstream.protocol.comparison import Comparison
 from mlstream.protocol.costs import Amount, energy_kwh, energy_marks, wall_time_s
 from mlstream.protocol.exports import spelt
-from mlstream.protocol.folder import plain
+from mlstream.protocol.folder import file_name
 from mlstream.protocol.groups import Group, mean_scores
 from mlstream.protocol.headings import heading
 from mlstream.protocol.pareto import pareto_front
@@ -57,7 +57,7 @@ def write_figures(
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure in _figures(streams, comparisons):
         for suffix in ("png", "svg"):
-            path = folder / f"{plain(name)}.{suffix}"
+            path = folder / f"{file_name(name)}.{suffix}"
             # Without a date and random names inside, the same records give the same file.
             with atomic_path(path) as temporary, rc_context({"svg.hashsalt": "mlstream"}):
                 figure.savefig(temporary, format=suffix, dpi=150, metadata={"Date": None} if suffix == "svg" else None)

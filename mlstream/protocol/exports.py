@@ -10,7 +10,7 @@ from pathlib import Path
 from mlstream._files import write_text_atomically
 from mlstream.protocol.comparison import Comparison
 from mlstream.protocol.costs import cost_table
-from mlstream.protocol.folder import plain
+from mlstream.protocol.folder import file_name
 from mlstream.protocol.groups import Group
 from mlstream.protocol.ranking import friedman_table, left_out_table, pair_table, rank_table
 from mlstream.protocol.tables import Cell, Table, overview_table, score_names, score_table
@@ -58,7 +58,7 @@ def write_tables(folder: Path, streams: Mapping[str, list[Group]], comparisons: 
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in _tables(streams, comparisons):
         for suffix, write in (("csv", to_csv), ("md", to_markdown), ("tex", to_latex)):
-            path = folder / f"{plain(name)}.{suffix}"
+            path = folder / f"{file_name(name)}.{suffix}"
             write_text_atomically(path, write(table))
             yield path
 

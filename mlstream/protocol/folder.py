@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from pathlib import Path
 from typing import NamedTuple
+
+# With the seeds after it and a temporary name around it, a name of this length stays below the 255 of file systems.
+_MAX_PLAIN = 150
+_PLAIN = re.compile(r"[A-Za-z0-9_-]([A-Za-z0-9._-]*[A-Za-z0-9_-])?")
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+# No plain name holds the plus sign that stands between the two.
+_N_KEPT, _N_DIGITS = 60, 16
 
 
 class Repetition(NamedTuple):
@@ -61,13 +69,35 @@ def mark_path(directory: str | os.PathLike[str], stream: str, strategy: str, rep
     return _path(directory, "running", stream, strategy, repetition)
 
 
-def plain(name: str) -> str:
-    """Give a name as a file can bear it."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", name)
+def file_name(name: str) -> str:
+    """Return the name under which a file or folder can hold something called `name`, on any system.
+
+    Parameters
+    ----------
+    name : str
+        Any text.
+
+    Returns
+    -------
+    str
+        `name` itself if it is plain: at most 150 ASCII letters, digits, dots, dashes and underscores, with no dot at
+        either end, and no device of Windows (``con``, ``nul``). Otherwise up to 60 characters of it without dots, a
+        plus sign and 16 digits of its SHA-256, so that different names keep different files.
+
+    Examples
+    --------
+    >>> file_name("NN_TL"), file_name("..")
+    ('NN_TL', 'name+5ec1f7e700f37c3d')
+    """
+    if len(name) <= _MAX_PLAIN and _PLAIN.fullmatch(name) and not _DEVICE.fullmatch(name):
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_N_DIGITS]
+    stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:_N_KEPT].strip("_")
+    return f"{stem or 'name'}+{digest}"
 
 
 def _path(
     directory: str | os.PathLike[str], kind: str, stream: str, strategy: str, repetition: Repetition | int
 ) -> Path:
     one = repetition if isinstance(repetition, Repetition) else Repetition(repetition)
-    return Path(directory) / kind / plain(stream) / f"{plain(strategy)}-{one.name}.json"
+    return Path(directory) / kind / file_name(stream) / f"{file_name(strategy)}-{one.name}.json"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from mlstream._files import write_text_atomically
 from mlstream.cards import StreamCard
-from mlstream.protocol.folder import Repetition, plain, run_path
+from mlstream.protocol.folder import Repetition, file_name, run_path
 from mlstream.protocol.trials import Selection, SelectionRecord
 
 Seconds = Annotated[float, Field(ge=0)]
@@ -251,7 +251,7 @@ def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
     Path
         ``directory/streams/<stream>.card.json``.
     """
-    path = Path(directory) / "streams" / f"{plain(card.name)}.card.json"
+    path = Path(directory) / "streams" / f"{file_name(card.name)}.card.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text_atomically(path, card.model_dump_json(indent=1))
     return path

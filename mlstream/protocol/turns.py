@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from mlstream.protocol.folder import plain
+from mlstream.protocol.folder import file_name
 
 # A turn spares work, and nothing depends on it: who has waited for so long goes on without.
 PATIENCE_S = 300.0
@@ -30,7 +30,7 @@ def take_turns(what: str, *, patience_s: float = PATIENCE_S) -> Iterator[None]:
         Seconds of waiting after which the block is entered without a turn. A process that dies gives up its turn.
     """
     try:
-        file = (Path(tempfile.gettempdir()) / f"mlstream-{os.getuid()}-{plain(what)}.lock").open("ab")
+        file = (Path(tempfile.gettempdir()) / f"mlstream-{os.getuid()}-{file_name(what)}.lock").open("ab")
     except OSError:
         yield
         return

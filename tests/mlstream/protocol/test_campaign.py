@@ -14,7 +14,7 @@ import pytest
 from mlstream.generators import multiplier_stream, reordered_tasks, resplit_rows
 from mlstream.protocol.campaign import run_campaign
 from mlstream.protocol.continual import evaluate
-from mlstream.protocol.folder import plain, run_path
+from mlstream.protocol.folder import file_name, run_path
 from mlstream.protocol.results import load_cards, load_runs
 from mlstream.protocol.selection import Search
 from tests.mlstream.protocol.streams import Online, Targeted, make_stream
@@ -115,13 +115,29 @@ def test_orders_and_splits_are_repeated_under_the_name_of_the_stream(tmp_path):
     assert results[0].stream_sha256 == varied.card.data_sha256
     assert (results[0].order, results[0].scores) == (alone.order, alone.scores)
     assert sorted(results, key=str) == sorted(load_runs(tmp_path / "runs"), key=str)
-    assert (tmp_path / "runs" / "runs" / plain(stream.card.name) / "a-seed0-order3-split5.json").exists()
+    assert (tmp_path / "runs" / "runs" / file_name(stream.card.name) / "a-seed0-order3-split5.json").exists()
     assert {stream.card.name, varied.card.name} <= load_cards(tmp_path / "runs").keys()
     told = []
     run(tmp_path, {"a": Online()}, streams=(stream,), orders=(3, 4), splits=(5,), progress=told.append)
     assert [one.state for one in told] == ["kept"] * 4
     with pytest.raises(ValueError, match="must hold one task to be moved"):
         run(tmp_path, {"a": Online()}, orders=(1,))
+
+
+@pytest.mark.parametrize(
+    "name", ["..", "x" * 300, "\N{CJK UNIFIED IDEOGRAPH-6D41}", "CON", 'a<>:"|?*/b', "tiny", "Tiny"]
+)
+def test_streams_and_strategies_of_any_name_keep_records_that_are_found_again(tmp_path, name):
+    strategies = {name: Online(), f"{name}/": Online(), "a b": Online(), "a_b": Online()}
+    results = run(tmp_path, strategies, seeds=(0,), streams=(make_stream(name=name), make_stream(name="TINY")))
+    assert [(one.stream, one.strategy) for one in results] == [
+        (one, two) for one in (name, "TINY") for two in strategies
+    ]
+    assert sorted(results, key=str) == sorted(load_runs(tmp_path / "runs"), key=str)
+    assert load_cards(tmp_path / "runs").keys() == {name, "TINY"}
+    told = []
+    run(tmp_path, strategies, seeds=(0,), streams=(make_stream(name=name),), progress=told.append)
+    assert [one.state for one in told] == ["kept"] * 4
 
 
 def test_progress_tells_rows_and_runs(tmp_path):

@@ -10,15 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# Errors of file systems that have no hard links.
+_NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 # Of the system calls that let two names change places, on Linux and on macOS.
 _HERE, _SWAP = -100, 2
 
 
 @contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(path: str | os.PathLike[str], *, replace: bool = True) -> Iterator[Path]:
     """Yield a temporary path beside `path`, renamed to it if the block succeeds and deleted if it fails.
 
-    The temporary file is flushed to disk before the rename, so that a crash leaves the old file or the new one.
+    The temporary file is flushed to disk before the rename, so that a crash leaves the old file or the new one. Unless
+    `replace`, a file that is there, even if another process made it meanwhile, stays: FileExistsError.
     """
     path = Path(path)
     _require_parent(path)
@@ -30,7 +33,10 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield temporary
             _flush_to_disk(temporary)
             temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
+            if replace:
+                temporary.replace(path)
+            else:
+                _rename_to_new(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -63,9 +69,9 @@ def atomic_folder(folder: str | os.PathLike[str], *, replace: bool = False) -> I
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def write_text_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 text file that is complete or absent."""
-    with atomic_path(path) as temporary:
+def write_text_atomically(path: str | os.PathLike[str], text: str, *, replace: bool = True) -> None:
+    """Write a UTF-8 text file that is complete or absent; unless `replace`, one that is there stays."""
+    with atomic_path(path, replace=replace) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -73,6 +79,19 @@ def sha256_of(path: str | os.PathLike[str]) -> str:
     """Hash of a file's bytes, as hexadecimal digits."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _rename_to_new(temporary: Path, path: Path) -> None:
+    """Rename a file to a name that must be free: a link, unlike a rename, never replaces anything."""
+    try:
+        os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # The best that such a file system can do: another process may come between these two lines.
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+        temporary.replace(path)
 
 
 def _exchange(one: Path, other: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from mlstream._files import write_text_atomically
 from mlstream.protocol.jobs import Job
-from mlstream.protocol.marks import read_marks
+from mlstream.protocol.marks import read_marks, remove_mark
 from mlstream.protocol.planning import Repetitions, plan_jobs
 from mlstream.protocol.pools import run_in_processes, run_on_cluster, run_serially
 from mlstream.protocol.results import RunResult, save_card
@@ -139,7 +139,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     waiting = [job for job in jobs if job.path not in kept]
     for job in waiting:
         job.find_selection()
-        job.mark.unlink(missing_ok=True)
+        remove_mark(job.mark)
     for card in {
         card.name: card for card in [*(one.card for one in streams), *(job.stream.card for job in jobs)]
     }.values():

@@ -89,7 +89,11 @@ class Job:
         path = self._selection_path
         path.parent.mkdir(parents=True, exist_ok=True)
         record = SelectionRecord(run=self._origin(), selection=selection)
-        write_text_atomically(path, record.model_dump_json(indent=1))
+        try:
+            write_text_atomically(path, record.model_dump_json(indent=1), replace=False)
+        except FileExistsError:
+            # Another process that works in the same folder chose first: both must run the same configuration.
+            return self.find_selection()
         return selection
 
     def configure(self, selection: Selection | None) -> Any:

@@ -15,6 +15,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mlstream._files import atomic_path
 from mlstream.protocol.jobs import Job
+from mlstream.protocol.marks import remove_mark
 from mlstream.protocol.results import RunResult
 from mlstream.protocol.run import RowProgress
 from mlstream.protocol.work import record_failure, run_job
@@ -41,7 +42,7 @@ def run_serially(jobs: Sequence[Job], listen: Callable[[Job], RowProgress | None
         In the order of the jobs.
     """
     for job in jobs:
-        yield job, run_job(job, listen(job))
+        yield job, _run_unless_recorded(job, listen(job))
 
 
 def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
@@ -136,13 +137,17 @@ def _run_alone(job: Job, backend: str) -> RunResult:
         # joblib would run a single job in this process, were it told to use one.
         return next(_in_pool([job], 2, backend))[1]
     except TerminatedWorkerError:
-        job.mark.unlink(missing_ok=True)
+        remove_mark(job.mark)
         return record_failure(job, _DIED)
 
 
 def _run_numbered(number: int, job: Job) -> tuple[int, RunResult]:
-    # It may have been recorded just before its process died.
-    return number, job.find_record() or run_job(job)
+    return number, _run_unless_recorded(job)
+
+
+def _run_unless_recorded(job: Job, progress: RowProgress | None = None) -> RunResult:
+    # It may have been recorded just before its process died, or by another process that works in the same folder.
+    return job.find_record() or run_job(job, progress)
 
 
 def _run_from_file(parcel: Job, path: Path) -> RunResult:

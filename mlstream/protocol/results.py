@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import IO, Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
@@ -117,17 +119,15 @@ class RunResult(_Record):
     machine: dict[str, str]
 
 
-def save_run(result: RunResult, directory: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Write the record of a run, complete or not at all.
+def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
+    """Write the record of a run, complete or not at all; only the record of a failure is ever replaced.
 
     Parameters
     ----------
     result : RunResult
         The run.
     directory : path
-        The folder of a campaign; made if absent.
-    overwrite : bool
-        Replace a record that is there already.
+        The folder of a campaign; made if absent. Several processes may write records there.
 
     Returns
     -------
@@ -137,14 +137,38 @@ def save_run(result: RunResult, directory: str | os.PathLike[str], *, overwrite:
     Raises
     ------
     FileExistsError
-        If the record exists and `overwrite` is false.
+        If there is a record already, and its status is "done" or "capped".
+    ValueError
+        If the file that is there is not a record of this version.
     """
     path = path_of(result, directory)
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_text_atomically(path, result.model_dump_json(indent=1))
+    text = result.model_dump_json(indent=1)
+    try:
+        write_text_atomically(path, text, replace=False)
+    except FileExistsError:
+        _replace_failure(path, text)
     return path
+
+
+def _replace_failure(path: Path, text: str) -> None:
+    """Replace the record of a failure, unless another process has replaced it by anything else."""
+    while True:
+        with path.open("r+b") as file:
+            _lock(file)
+            # The file that was opened may have been replaced before it was locked.
+            if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                continue
+            if load_run(path).status != "failed":
+                raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
+            write_text_atomically(path, text)
+            return
+
+
+def _lock(file: IO[bytes]) -> None:
+    # Where a file system has no locks, what is left is that two processes rarely replace a failure at the same moment.
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def load_run(path: str | os.PathLike[str]) -> RunResult:

@@ -29,7 +29,7 @@ def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
     Returns
     -------
     RunResult
-        The record, which is in its file too.
+        The record that is in its file: that of another process which recorded the same run first, if there is one.
     """
     with Mark(job.mark, job.stream.n_samples) as mark:
         selection = None
@@ -58,6 +58,9 @@ def _save(result: RunResult, job: Job, selection: Selection | None) -> RunResult
     if selection is not None and resources is not None:
         resources = resources.model_copy(update={"phases": {"select": select_cost(selection)} | resources.phases})
     result = result.model_copy(update=job.labels | {"selection": selection, "resources": resources})
-    # A record that is there already is that of a failure: see Job.find_record.
-    save_run(result, job.directory, overwrite=True)
+    try:
+        save_run(result, job.directory)
+    except FileExistsError:
+        # Another process that works in the same folder came first, and what it recorded counts.
+        return job.find_record() or result
     return result

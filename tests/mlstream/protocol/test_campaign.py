@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlstream.formats import save
 from mlstream.generators import multiplier_stream, reordered_tasks, resplit_rows
 from mlstream.protocol.campaign import run_campaign
 from mlstream.protocol.continual import evaluate
@@ -268,3 +269,26 @@ def test_a_campaign_that_was_killed_ends_with_the_records_of_one_that_was_not(tm
     for one, two in zip(without_measures(resumed), without_measures(whole), strict=True):
         assert {k: v for k, v in one.items() if k != "estimator"} == {k: v for k, v in two.items() if k != "estimator"}
     assert np.isfinite([result.scores["acc"] for result in resumed]).all()
+
+
+@pytest.mark.slow
+def test_two_commands_on_one_folder_end_with_the_records_of_one(tmp_path):
+    save(make_stream(), tmp_path / "tiny.npz")
+    names = ["last_class", "mean", "prior_distribution", "1NN"]
+    lines = [f"strategies = {names}", "seeds = [0, 1, 2]", 'streams = ["tiny.npz"]', 'energy = "none"']
+    file = tmp_path / "campaign.toml"
+    file.write_text("\n".join(lines).replace("'", '"'))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def start(folder):
+        command = [sys.executable, "-m", "mlstream", "run", str(file), "--output", str(tmp_path / folder)]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    for process in [start("both"), start("both"), start("alone")]:
+        assert process.communicate()[1] == ""
+        assert process.returncode == 0
+    both, alone = (load_runs(tmp_path / name) for name in ("both", "alone"))
+    assert without_measures(both) == without_measures(alone)
+    assert len(both) == 12
+    assert not list((tmp_path / "both").rglob("*.part"))
+    assert not list((tmp_path / "both" / "running").rglob("*.json"))

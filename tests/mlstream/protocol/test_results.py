@@ -1,8 +1,11 @@
 """A record is written whole or not at all, reads back as it was, and is not overwritten by mistake."""
 
+import errno
 import math
 import os
 import re
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -25,12 +28,53 @@ def test_a_record_reads_back_as_it_was(tmp_path, result):
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_a_record_is_not_overwritten_unless_asked(tmp_path, result):
+@pytest.mark.parametrize("status", ["done", "capped"])
+def test_only_the_record_of_a_failure_is_replaced(tmp_path, result, status):
+    failed = result.model_copy(update={"status": "failed", "error": "oh"})
+    save_run(failed, tmp_path)
+    save_run(failed.model_copy(update={"error": "again"}), tmp_path)
+    assert load_runs(tmp_path)[0].error == "again"
+    measured = result.model_copy(update={"status": status})
+    save_run(measured, tmp_path)
+    for one in (failed, measured, result):
+        with pytest.raises(FileExistsError, match=r"Online-seed0.json"):
+            save_run(one, tmp_path)
+    assert load_runs(tmp_path) == [measured]
+    assert len(list(tmp_path.rglob("*.*"))) == 1
+
+
+def try_to_save(result, directory):
+    try:
+        save_run(result, directory)
+    except FileExistsError:
+        return 0
+    return result.status != "failed"
+
+
+def test_of_many_processes_that_save_a_run_at_once_one_succeeds(tmp_path, result):
+    results = [result.model_copy(update={"status": one}) for one in ("failed", "done", "capped", "failed", "done")]
+    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
+        for number in range(40):
+            folder = tmp_path / str(number)
+            assert sum(pool.map(try_to_save, results, [folder] * len(results))) == 1
+            assert load_runs(folder)[0].status in {"done", "capped"}
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_record_is_created_once_where_there_are_no_hard_links(tmp_path, result, monkeypatch):
+    def refuse(*paths):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
     save_run(result, tmp_path)
     with pytest.raises(FileExistsError, match=r"Online-seed0.json must not exist yet"):
-        save_run(result, tmp_path)
-    save_run(result.model_copy(update={"status": "capped"}), tmp_path, overwrite=True)
-    assert load_runs(tmp_path)[0].status == "capped"
+        save_run(result.model_copy(update={"status": "capped"}), tmp_path)
+    assert load_runs(tmp_path) == [result]
+
+
+def test_a_record_has_the_permissions_of_any_new_file(tmp_path, result):
+    (tmp_path / "new").touch()
+    assert save_run(result, tmp_path).stat().st_mode == (tmp_path / "new").stat().st_mode
 
 
 def test_records_are_sorted_by_stream_strategy_and_seed(tmp_path, result):

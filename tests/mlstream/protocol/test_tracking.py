@@ -109,7 +109,7 @@ def test_a_record_made_anew_is_another_run_and_one_left_half_written_is_replaced
     folder = tmp_path / "campaign"
     path = save_run(make_failed("NN", 0), folder)
     track(folder, server, experiment="anew")
-    save_run(make_run("NN", 0), folder, overwrite=True)
+    save_run(make_run("NN", 0), folder)
     assert track(folder, server, experiment="anew").n_written == 1
     place = client.get_experiment_by_name("anew").experiment_id
     runs = client.search_runs([place])

@@ -13,7 +13,7 @@ from mlstream._files import write_text_atomically
 from mlstream.protocol.folder import Repetition, mark_path, run_path, selection_path
 from mlstream.protocol.learners import fresh
 from mlstream.protocol.provenance import describe_run, to_json
-from mlstream.protocol.results import RunResult, load_run, load_selection
+from mlstream.protocol.results import RunResult, load_run_at, load_selection
 from mlstream.protocol.selection import Search, choose
 from mlstream.protocol.settings import Settings
 from mlstream.protocol.trials import Selection, SelectionRecord
@@ -122,11 +122,11 @@ class Job:
         Raises
         ------
         ValueError
-            If the file holds the record of another run, or none of this version.
+            If the file holds the record of another run, contradicts itself, or is none of this version.
         """
         if not self.path.exists():
             return None
-        record = load_run(self.path)
+        record = load_run_at(self.path, self.directory)
         self._require_same_search(self.path, record)
         # A search that failed chose nothing, and so had no parameters.
         names = [name for name in _IDENTITY if name != "parameters" or not self._is_undecided(record)]

@@ -15,12 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from mlstream._files import write_text_atomically
 from mlstream.cards import StreamCard
 from mlstream.protocol.folder import Repetition, file_name, run_path
+from mlstream.protocol.record_checks import require_consistent
 from mlstream.protocol.trials import Selection, SelectionRecord
 
 Seconds = Annotated[float, Field(ge=0)]
 KilowattHours = Annotated[float, Field(ge=0)]
 # A score that is not defined (a label with one class only, say) is recorded as null: JSON has no NaN.
 Score = float | None
+# A record of 5,000 experiences and 100 tasks has a tenth of this.
+_MAX_BYTES = 2**28
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -187,9 +190,32 @@ def load_run(path: str | os.PathLike[str]) -> RunResult:
     Raises
     ------
     ValueError
-        If the file is not a record of this version; the message names it.
+        If the file is not a record of this version, or its fields contradict each other; the message names it.
     """
-    return _read(Path(path), RunResult)
+    run = _read(Path(path), RunResult)
+    try:
+        require_consistent(run)
+    except ValueError as error:
+        raise ValueError(_refusal(path, "RunResult", str(error))) from None
+    return run
+
+
+def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
+    """Read one record of a campaign, which must be that of the run that the file is named after.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version, or that of another run; the message names it.
+    """
+    run = load_run(path)
+    # A copy would count as another run.
+    if path != path_of(run, directory):
+        raise ValueError(
+            f"{path} must hold the run that its name says: remove it, or give it its own name. "
+            f"Got that of {path_of(run, directory)}."
+        )
+    return run
 
 
 def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
@@ -210,20 +236,15 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     FileNotFoundError
         If the folder holds no record.
     ValueError
-        If a file there is not a record of this version, or that of another run than its name says; the message names
-        it.
+        If a file there is not a record of this version, contradicts itself, or is that of another run than its name
+        says; the message names it.
     OSError
         If a file or folder there must not be read.
     """
     paths = _list_records(Path(directory) / "runs")
     if not paths:
         raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
-    runs = [load_run(path) for path in paths]
-    for path, run in zip(paths, runs, strict=True):
-        # A copy would count as another run.
-        if path != path_of(run, directory):
-            raise ValueError(f"{path} must hold the run that its name says. Got that of {path_of(run, directory)}.")
-    return runs
+    return [load_run_at(path, directory) for path in paths]
 
 
 def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
@@ -305,10 +326,26 @@ def _list_records(runs: Path) -> list[Path]:
 
 
 def _read(path: Path, model: type[Model]) -> Model:
+    content = _read_bytes(path)
     try:
-        return model.model_validate_json(path.read_bytes())
+        return model.model_validate_json(content)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         told = f"{where}: {first['msg']}" if where else first["msg"]
-        raise ValueError(f"{path} must hold a {model.__name__} of this version. Got {told}.") from None
+        raise ValueError(_refusal(path, model.__name__, told)) from None
+
+
+def _refusal(path: str | os.PathLike[str], kind: str, reason: str) -> str:
+    return f"{path} must hold a {kind} of this version: remove it, and it is made again. Got {reason}."
+
+
+def _read_bytes(path: Path) -> bytes:
+    # Anything else might never end.
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} must be a plain file. Got a folder or a device.")
+    with path.open("rb") as file:
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"{path} must have at most {_MAX_BYTES:,} bytes. Got more.")
+    return content

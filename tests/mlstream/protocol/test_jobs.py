@@ -50,6 +50,6 @@ def test_a_record_of_another_version_is_an_error_that_names_the_file(tmp_path):
     job.path.parent.mkdir(parents=True)
     job.path.write_text('{"format_version": 99}')
     with pytest.raises(
-        ValueError, match=r"online-seed0.json must hold a RunResult of this version. Got format_version"
+        ValueError, match=r"online-seed0.json must hold a RunResult of this version: .* Got format_version"
     ):
         job.find_record()

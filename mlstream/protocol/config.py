@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from mlstream._validation_errors import explain_rule, shorten
 from mlstream.formats import load
 from mlstream.presets import list_presets, make_preset
 from mlstream.protocol.learners import fresh
@@ -107,6 +108,7 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
     try:
         config = CampaignConfig.model_validate(content)
         Settings(**config.options)
+        _require_jobs(config.jobs)
     except ValidationError as error:
         raise ValueError(f"{path}: {_explain(error)}") from None
     except ValueError as error:
@@ -181,19 +183,30 @@ def _own_estimator(name: str, wanted: StrategyConfig) -> Any:
     return estimator
 
 
+def _require_jobs(jobs: int) -> None:
+    if jobs == 0:
+        raise ValueError("jobs must be a number of processes, or -1 for as many as cores. Got 0 instead.")
+
+
 def _explain(error: ValidationError) -> str:
     """Say in words of the file what is wrong: an unknown key if there is one, else what is deepest inside."""
-    worst = max(error.errors(), key=lambda one: (one["type"] == "extra_forbidden", len(one["loc"])))
-    # The kinds that a value may have stand among the keys: they are no keys.
-    where = [str(part) for part in worst["loc"] if not str(part).startswith(("list[", "dict["))]
+    errors = error.errors()
+    worst = max(errors, key=lambda one: (one["type"] == "extra_forbidden", len(one["loc"])))
+    where = _keys(worst["loc"])
     key = ".".join(where)
     if worst["type"] == "missing":
         return f"{key} must be given. Got no such key."
     if worst["type"] != "extra_forbidden":
-        return f"{key} is not as it must be. Got {worst.get('input')!r}: {worst['msg']}."
+        rule = explain_rule([one for one in errors if _keys(one["loc"]) == where])
+        return f"{key} must {rule}. Got {shorten(worst['input'])} instead."
     model: type[BaseModel] = StrategyConfig if len(where) > 2 else CampaignConfig
     known = [field.alias or name for name, field in model.model_fields.items()]
     return f"every key must be one of {', '.join(known)}. Got {key!r} instead{_nearest(where[-1], known)}"
+
+
+def _keys(location: Iterable[str | int]) -> list[str]:
+    # The kinds that a value may have stand among the keys: they are no keys.
+    return [str(part) for part in location if not str(part).startswith(("list[", "dict["))]
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

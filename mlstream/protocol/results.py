@@ -13,6 +13,7 @@ from typing import IO, Annotated, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from mlstream._files import write_text_atomically
+from mlstream._validation_errors import explain_rule, shorten
 from mlstream.cards import StreamCard
 from mlstream.protocol.folder import Repetition, file_name, run_path
 from mlstream.protocol.record_checks import require_consistent
@@ -330,10 +331,19 @@ def _read(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate_json(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        told = f"{where}: {first['msg']}" if where else first["msg"]
-        raise ValueError(_refusal(path, model.__name__, told)) from None
+        raise ValueError(_refusal(path, model.__name__, _explain(error))) from None
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"no field {where}"
+    if first["type"] == "extra_forbidden":
+        return f"an unknown field {where}"
+    if not where:
+        return str(first["msg"]) if first["type"] == "json_invalid" else "a value that is not an object"
+    return f"{where} = {shorten(first['input'])}, which must {explain_rule([first])}"
 
 
 def _refusal(path: str | os.PathLike[str], kind: str, reason: str) -> str:

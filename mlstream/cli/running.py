@@ -64,6 +64,8 @@ def run(
     """Run learners on streams: test-then-train, transfer matrix, resources. What is recorded already is kept.
 
     A run that fails stops no other; the exit status is 1 once all have ended.
+
+    A campaign file that names a class runs its code: read a file that someone else wrote before you run it.
     """
     if jobs == 0:
         raise ValueError("--jobs must be a number of processes, or -1 for as many as cores. Got 0.")

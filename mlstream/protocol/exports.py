@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -13,9 +12,12 @@ from mlstream.protocol.costs import cost_table
 from mlstream.protocol.folder import file_name
 from mlstream.protocol.groups import Group
 from mlstream.protocol.ranking import friedman_table, left_out_table, pair_table, rank_table
-from mlstream.protocol.tables import Cell, Table, overview_table, score_names, score_table
+from mlstream.protocol.tables import Cell, Table, overview_table, rows_csv, score_names, score_table
 
 _ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
+# An underscore between letters or digits, as in NN_TL, is plain text.
+_MARKDOWN = re.compile(r"[\\`*\[\]<>|#~$&]|(?<![^\W_])_|_(?![^\W_])")
+_LIGATURE = re.compile("-(?=-)")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -27,6 +29,13 @@ _LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    # The end of a row takes these, if they come next, for options of its own.
+    "[": "{[}",
+    "*": "{*}",
     "±": r"$\pm$",
     "≈": r"$\approx$",
     "†": r"$\dagger$",
@@ -64,12 +73,9 @@ def write_tables(folder: Path, streams: Mapping[str, list[Group]], comparisons: 
 
 
 def to_csv(table: Table) -> str:
-    """Write a table as CSV: numbers in full, empty where they are not defined."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.title for column in table.columns])
-    writer.writerows([["" if cell.value is None else cell.value for cell in row] for row in table.rows])
-    return text.getvalue()
+    """Write a table as CSV: numbers in full, empty where they are not defined. See `rows_csv`."""
+    heads = [column.title for column in table.columns]
+    return rows_csv([heads, *([cell.value for cell in row] for row in table.rows)])
 
 
 def to_markdown(table: Table) -> str:
@@ -84,16 +90,15 @@ def to_markdown(table: Table) -> str:
     | x | 1 |
     <BLANKLINE>
     """
-    heads = [f"{column.title}{_ARROWS[column.better]}" for column in table.columns]
+    heads = [_escape_markdown(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
     lines = [heads, [":---", *["---:"] * (len(heads) - 1)]]
-    lines += [[f"**{cell.text}**" if cell.is_best else cell.text for cell in row] for row in table.rows]
-    escaped = [[text.replace("|", "\\|") for text in line] for line in lines]
-    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
+    lines += [[_markdown_cell(cell) for cell in row] for row in table.rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def to_latex(table: Table) -> str:
     """Write a table as LaTeX for the package booktabs, as it is shown; the best of a column is bold."""
-    heads = [_escape(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
+    heads = [_escape_latex(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
     lines = [
         f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
         "\\toprule",
@@ -127,10 +132,24 @@ def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison
         yield f"pairs-{spelt(one.metric)}", pair_table(one)
 
 
+def _markdown_cell(cell: Cell) -> str:
+    text = _escape_markdown(cell.text)
+    return f"**{text}**" if cell.is_best else text
+
+
+def _escape_markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", _one_line(text))
+
+
 def _latex_cell(cell: Cell) -> str:
-    text = _escape(cell.text)
+    text = _escape_latex(cell.text)
     return f"\\textbf{{{text}}}" if cell.is_best else text
 
 
-def _escape(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+def _escape_latex(text: str) -> str:
+    return _LIGATURE.sub("-{}", "".join(_LATEX.get(letter, letter) for letter in _one_line(text)))
+
+
+def _one_line(text: str) -> str:
+    """Replace what cannot be printed, line breaks among it, by blanks, and several blanks by one."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

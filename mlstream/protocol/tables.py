@@ -13,6 +13,8 @@ from mlstream.protocol.groups import Group
 from mlstream.protocol.headings import Better, Heading, heading
 
 UNDEFINED = "n/a"
+# A cell of a CSV file that begins so is calculated, or worse, by a spreadsheet.
+_FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 @dataclass(frozen=True)
@@ -84,16 +86,40 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
     Returns
     -------
     str
-        With a header; cells are empty where a value is not defined.
+        With a header; cells are empty where a value is not defined. See `rows_csv`.
+    """
+    head = ("stream", "strategy", "score", "better", "mean", "standard_deviation", "seeds")
+    rows = (
+        (stream, group.strategy, name, heading(name).better, *group.score(name))
+        for stream, groups in streams.items()
+        for group in groups
+        for name in score_names(groups)
+    )
+    return rows_csv([head, *rows])
+
+
+def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
+    r"""Write rows as CSV: numbers in full, and nothing where a value is None.
+
+    Text that a spreadsheet would take for a formula has an apostrophe before it: text that begins with ``=``, ``+``,
+    ``-``, ``@``, a tab or a line break.
+
+    Examples
+    --------
+    >>> rows_csv([("NN", -0.5, None), ("=1+1", 1, "a,b")])
+    'NN,-0.5,\n\'=1+1,1,"a,b"\n'
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["stream", "strategy", "score", "better", "mean", "standard_deviation", "seeds"])
-    for stream, groups in streams.items():
-        for group in groups:
-            for name in score_names(groups):
-                writer.writerow([stream, group.strategy, name, heading(name).better, *group.score(name)])
+    csv.writer(text, lineterminator="\n").writerows([_csv_cell(value) for value in row] for row in rows)
     return text.getvalue()
+
+
+def _csv_cell(value: float | str | None) -> float | str | None:
+    if not isinstance(value, str):
+        return value
+    # The writer puts a line feed between quotes, but not a carriage return, at which readers begin a new row.
+    text = value.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def format_score(mean: float | None, deviation: float | None = None) -> str:

@@ -122,7 +122,7 @@ def test_no_search_means_default_parameters(tmp_path):
 def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=f"^{tmp_path / 'campaign.toml'}.*{message}") as refusal:
         config(tmp_path, HEAD + text)
-    assert not re.search(r"Input should|valid \w+,|pydantic|\n", str(refusal.value).replace(str(tmp_path), ""))
+    assert not re.search(r"Input should|pydantic|\n", str(refusal.value).replace(str(tmp_path), ""))
 
 
 @pytest.mark.parametrize(

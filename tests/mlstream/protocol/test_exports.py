@@ -2,14 +2,19 @@
 
 import csv
 import io
+import re
 
 import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from mlstream.protocol.comparison import compare_all
 from mlstream.protocol.exports import spelt, to_csv, to_latex, to_markdown, write_tables
 from mlstream.protocol.groups import group_runs
 from mlstream.protocol.headings import METRICS, Heading
-from mlstream.protocol.tables import Cell, Table, score_table
+from mlstream.protocol.tables import Cell, Table, score_table, scores_csv
 from tests.mlstream.protocol.records import STRATEGIES, make_run
 
 STREAMS = group_runs([make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)])
@@ -42,7 +47,7 @@ def test_latex_is_a_tabular_of_booktabs_with_nothing_unescaped():
     assert lines == [
         r"\begin{tabular}{lr}",
         r"\toprule",
-        r"a \& b\_c\% $\uparrow$ & x|y $\downarrow$ \\",
+        r"a \& b\_c\% $\uparrow$ & x\textbar{}y $\downarrow$ \\",
         r"\midrule",
         r"\{m\}\textbackslash{}\textasciicircum{}\textasciitilde{}\#\$ & 1 $\pm$ 2 \\",
         r"\bottomrule",
@@ -51,6 +56,67 @@ def test_latex_is_a_tabular_of_booktabs_with_nothing_unescaped():
     text = to_latex(TABLE)
     assert text.isascii()
     assert text.count("&") == (len(TABLE.columns) - 1) * (len(TABLE.rows) + 1)
+
+
+FORMULAS = ["x\r=1", "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x","y")', "=cmd|' /C calc'!A0"]
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_no_cell_of_a_csv_is_a_formula_and_numbers_stay_numbers(name):
+    table = Table((Heading(name), Heading("ACC")), ((Cell(name, name), Cell("-0.5", -0.5)),))
+    streams = group_runs([make_run(name, 0, name, scores={name: -0.5})])
+    for text in (to_csv(table), scores_csv(streams)):
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+        cells = [cell for row in rows for cell in row]
+        assert {cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))} == {"-0.5"}
+        kept = name.replace("\r", "\n")
+        assert cells.count(kept if name.startswith("x") else f"'{kept}") >= 2
+
+
+def shown_by_markdown(text):
+    """Give the cells of a table as a reader of Markdown shows them; what is not text is named."""
+    tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text)
+    assert [token.type for token in tokens].count("table_open") == 1
+    cells = [token.children for token in tokens if token.type == "inline"]
+    kinds = {child.type for children in cells for child in children}
+    assert kinds <= {"text", "text_special"}
+    return ["".join(child.content for child in children) for children in cells]
+
+
+@given(st.text(min_size=1) | st.text("`*_[]<>|#~$&\\!(a)-\n", min_size=1, max_size=12))
+@example("<script>alert(1)</script>")
+@example("[x](javascript:alert(1))")
+@example("![](http://x/y.png)")
+@example("a`b|c`d\\|e")
+@example("line\n\n# break | x |")
+@example("__a_b__ *c* ~~d~~ &lt; \\")
+def test_names_stay_names_in_markdown(name):
+    table = Table((Heading(name), Heading("b")), ((Cell(name, name), Cell(name, 1.0)),))
+    printable = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
+    assert shown_by_markdown(to_markdown(table)) == [printable, "b", printable, printable]
+
+
+def test_usual_names_are_not_changed_in_markdown():
+    table = Table((Heading("Strategy"),), ((Cell("BR_HT_2-x (capped)", 1.0, is_best=True),),))
+    assert to_markdown(table).splitlines()[2] == "| **BR_HT_2-x (capped)** |"
+
+
+@given(st.text(min_size=1) | st.text("\\{}[]*%$#&_^~<>|`-a\n", min_size=1, max_size=12))
+@example("\\input{/etc/passwd}")
+@example("x % y\n\nz")
+@example("[9cm] --- *")
+def test_names_stay_names_in_latex(name):
+    table = Table((Heading(name), Heading("b")), ((Cell(name, name), Cell(name, 1.0)),))
+    lines = to_latex(table).splitlines()
+    assert len(lines) == 7
+    for line in (lines[2], lines[4]):
+        assert line.endswith(r" \\")
+        plain = re.sub(
+            r"\\text[a-z]+\{\}|\\[&%$#_{}]|\{[\[*]\}|-\{\}|\$(\\[a-z]+|\^2|-)\$", "", line.removesuffix(r" \\")
+        )
+        assert not set(plain) & set("\\{}%$#_^~[*<>|`")
+        assert plain.count("&") == 1
+        assert "--" not in plain
 
 
 def test_every_table_is_written_in_three_formats_under_its_own_name(tmp_path):

@@ -10,6 +10,7 @@ from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
 from mlstream._files import write_text_atomically
+from mlstream.protocol.folder import remove_leftovers
 from mlstream.protocol.jobs import Job
 from mlstream.protocol.marks import read_marks, remove_mark
 from mlstream.protocol.planning import Repetitions, plan_jobs
@@ -137,6 +138,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     jobs = plan_jobs(strategies, streams, repetitions, Path(directory), options, n_configurations=n_configurations)
     kept = {job.path: record for job in jobs if (record := job.find_record()) is not None}
     waiting = [job for job in jobs if job.path not in kept]
+    remove_leftovers(directory)
     for job in waiting:
         job.find_selection()
         remove_mark(job.mark)

@@ -88,7 +88,7 @@ def draw_curves(groups: Sequence[Group]) -> Figure:
         alike = [run for run in runs if first and run.curves[_SCORE].n_rows == first.curves[_SCORE].n_rows]
         if first is not None:
             values = mean_scores([run.curves[_SCORE].windowed for run in alike])
-            axes.plot(first.curves[_SCORE].n_rows, values, label=group.label, **_line(group))
+            axes.plot(first.curves[_SCORE].n_rows, values, label=_literal(group.label), **_line(group))
     for bound in list(accumulate(groups[0].runs[0].experience_sizes))[:-1]:
         axes.axvline(bound, color="0.8", linewidth=0.8, zorder=0)
     axes.set(xlabel="Rows seen", ylabel=f"{heading(_SCORE).title}, sliding window")
@@ -103,10 +103,14 @@ def draw_tasks(group: Group) -> Figure:
     if one is not None:
         for j, key in enumerate(task_keys(one.tasks)):
             style: dict[str, Any] = {"color": _COLOURS[key.colour], "linestyle": _LINES[key.dash]}
-            axes.plot(np.arange(len(one.R)), one.R[:, j], label=key.name, **style)
+            axes.plot(np.arange(len(one.R)), one.R[:, j], label=_literal(key.name), **style)
             learnt = [step for step, task in one.visits if task == j]
             axes.plot(learnt, one.R[learnt, j], "o", color=_COLOURS[key.colour])
-    axes.set(xlabel="Experiences learnt", ylabel=f"{heading(_SCORE).title} on the evaluation set", title=group.label)
+    axes.set(
+        xlabel="Experiences learnt",
+        ylabel=f"{heading(_SCORE).title} on the evaluation set",
+        title=_literal(group.label),
+    )
     _legend(axes)
     return figure
 
@@ -123,7 +127,7 @@ def draw_costs(groups: Sequence[Group], amount: Amount, title: str) -> Figure:
             "color": _COLOURS[key.colour],
             "linestyle": "none",
         }
-        axes.errorbar(cost, acc.mean or 0.0, acc.deviation, label=group.label, **marker)
+        axes.errorbar(cost, acc.mean or 0.0, acc.deviation, label=_literal(group.label), **marker)
     done = [(cost, acc.mean or 0.0) for group, cost, acc in known if group.status == "done"]
     front = [done[place] for place in pareto_front(done)]
     axes.step([cost for cost, _ in front], [acc for _, acc in front], ":", where="post", color="0.5", zorder=0)
@@ -146,16 +150,15 @@ def draw_diagram(comparison: Comparison) -> Figure:
     for branch in plan.branches:
         axes.plot([branch.rank, branch.rank, branch.end], [0, branch.level, branch.level], color="black", linewidth=0.8)
         side = {"left": "right", "right": "left"}[branch.side]
-        axes.text(branch.end, branch.level, f" {branch.strategy} ", ha=side, va="center", fontsize=9)
+        axes.text(branch.end, branch.level, f" {_literal(branch.strategy)} ", ha=side, va="center", fontsize=9)
     for first, last, y in plan.bars:
         axes.plot([first - 0.03, last + 0.03], [y, y], color=_COLOURS[0], linewidth=4, solid_capstyle="butt")
     cd = min(comparison.critical_difference, n - 1)
     axes.plot([1, 1 + cd], [1.3, 1.3], color=_COLOURS[0], linewidth=1.5)
     axes.text(1 + cd, 1.3, f" critical difference {comparison.critical_difference:.2f}", va="center", fontsize=9)
     axes.set(xlim=(1 - 0.3 * n, n + 0.3 * n), ylim=(plan.lowest, 2.0))
-    axes.set_title(
-        f"{heading(comparison.metric).title}: mean ranks over {len(comparison.streams)} streams", fontsize=10
-    )
+    metric = _literal(heading(comparison.metric).title)
+    axes.set_title(f"{metric}: mean ranks over {len(comparison.streams)} streams", fontsize=10)
     axes.axis("off")
     return figure
 
@@ -172,6 +175,11 @@ def _figure(width: float, height: float) -> tuple[Figure, Axes]:
 def _line(group: Group) -> dict[str, Any]:
     key = strategy_key(group)
     return {"color": _COLOURS[key.style % N_COLOURS], "linestyle": _LINES[key.dash], "linewidth": 1.5}
+
+
+def _literal(name: str) -> str:
+    """Keep Matplotlib from reading a name as a formula, or as one that no legend shows."""
+    return f"{' ' if name.startswith('_') else ''}{name}".replace("$", r"\$")
 
 
 def _legend(axes: Axes) -> None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+_KINDS = ("runs", "selections", "streams", "running")
+_LEFTOVER_AGE_S = 3600
 # With the seeds after it and a temporary name around it, a name of this length stays below the 255 of file systems.
 _MAX_PLAIN = 150
 _PLAIN = re.compile(r"[A-Za-z0-9_-]([A-Za-z0-9._-]*[A-Za-z0-9_-])?")
@@ -94,6 +98,20 @@ def file_name(name: str) -> str:
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_N_DIGITS]
     stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:_N_KEPT].strip("_")
     return f"{stem or 'name'}+{digest}"
+
+
+def remove_leftovers(directory: str | os.PathLike[str]) -> None:
+    """Remove the temporary files that killed processes left in the folder of a campaign an hour ago or earlier.
+
+    A younger one may be that of a process which is writing it.
+    """
+    oldest = time.time() - _LEFTOVER_AGE_S
+    for kind in _KINDS:
+        for path in (Path(directory) / kind).rglob(".*.part"):
+            # Another process may remove it, and who cannot remove it can do without.
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
 
 
 def _path(

@@ -141,6 +141,15 @@ def test_streams_and_strategies_of_any_name_keep_records_that_are_found_again(tm
     assert [one.state for one in told] == ["kept"] * 4
 
 
+def test_a_start_removes_what_killed_processes_left(tmp_path):
+    run(tmp_path, {"a": Online()})
+    left = run_path(tmp_path / "runs", "tiny", "a", 0).with_name(".a-seed0.json.12345678.part")
+    left.touch()
+    os.utime(left, (0, 0))
+    run(tmp_path, {"a": Online()})
+    assert not left.exists()
+
+
 def test_progress_tells_rows_and_runs(tmp_path):
     told = []
     run(tmp_path, {"online": Online()}, chunk_size=40, progress=told.append)

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.cbook import is_math_text
 
 from mlstream.protocol.comparison import compare_all
 from mlstream.protocol.costs import wall_time_s
 from mlstream.protocol.drawings import draw_costs, draw_curves, draw_diagram, draw_tasks, write_figures
 from mlstream.protocol.groups import group_runs
 from mlstream.protocol.results import load_runs
-from tests.mlstream.protocol.records import SIZES, STRATEGIES, make_run, write_campaign
+from tests.mlstream.protocol.records import SIZES, STRATEGIES, TASKS, make_run, write_campaign
 
 RUNS = [make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)]
 STREAMS = group_runs(RUNS)
@@ -41,6 +42,22 @@ def test_tasks_and_costs_and_ranks_are_drawn():
     shown = " ".join(text.get_text() for text in diagram.axes[0].texts)
     assert all(name in shown for name in STRATEGIES)
     assert sum(SIZES[:1]) in [line.get_xdata()[0] for line in draw_curves(STREAMS["x"]).axes[0].lines]
+
+
+@pytest.mark.parametrize("name", [r"$\frac$", "a$b$c", "_NN", r"\$x", "x\ny"])
+def test_names_are_drawn_as_they_are(tmp_path, name):
+    tasks = [name, *TASKS[1:]]
+    runs = [make_run(one, 0, stream, task_names=tasks) for stream in ("x", "y") for one in (name, "BR_HT", "NN")]
+    streams = group_runs(runs)
+    for draw in (lambda: draw_curves(streams["x"]), lambda: draw_tasks(streams["x"][0])):
+        figure = draw()
+        figure.savefig(tmp_path / "figure.svg")
+        shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+        assert name in [text.replace(r"\$", "$").strip() for text in shown]
+        assert not any(is_math_text(text) for text in shown)
+    diagram = draw_diagram(compare_all(streams)[0])
+    diagram.savefig(tmp_path / "figure.svg")
+    assert name in [text.get_text().replace(r"\$", "$").strip() for text in diagram.axes[0].texts]
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """Names of files say which run they hold, whatever the names of streams and strategies are."""
 
+import os
 import re
+import time
 from itertools import product
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from mlstream.protocol.folder import Repetition, file_name, run_path, selection_path
+from mlstream.protocol.folder import Repetition, file_name, remove_leftovers, run_path, selection_path
 
 HOSTILE = [
     "..",
@@ -87,3 +89,18 @@ def test_strategies_and_repetitions_cannot_be_mistaken_for_each_other():
     names = ["a", "a-seed0", "a-seed0-order1", "a-seed1"]
     paths = {run_path("d", "s", *run) for run in product(names, [Repetition(0), Repetition(0, 1), Repetition(1)])}
     assert len(paths) == 12
+
+
+def test_what_a_killed_process_left_is_removed_after_an_hour(tmp_path):
+    for kind in ("runs", "running", "mine"):
+        (tmp_path / kind / "s").mkdir(parents=True)
+        for name in (".a-seed0.json.12345678.part", ".new.part", "a-seed0.json", "x.part"):
+            (tmp_path / kind / "s" / name).touch()
+            os.utime(tmp_path / kind / "s" / name, times=None if name == ".new.part" else (0, time.time() - 4000))
+    remove_leftovers(tmp_path)
+    remove_leftovers(tmp_path / "absent")
+    left = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
+    kept = {
+        f"{kind}/s/{name}" for kind in ("runs", "running", "mine") for name in (".new.part", "a-seed0.json", "x.part")
+    }
+    assert set(left) == kept | {"mine/s/.a-seed0.json.12345678.part"}

@@ -1,4 +1,5 @@
-# The verbs: demo, test, lint, docs, bench, fuzz, clean. Each installs what it needs into .venv.
+# The verbs: demo, test, test-all, lint, docs, bench, bench-tiny, fuzz, packages, clean. Each installs what it needs into
+# .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -7,15 +8,27 @@ SOURCE := metrics estimators mlstream
 # The tests run against the built wheel, from a folder that holds no source: see `check`.
 SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
+# Files of packages whose requirements contradict ours: no part of the environment.
+PEERS := $(CURDIR)/.venv/peers
+READERS := arff csv libsvm parquet xml npz packed card
+PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test lint docs bench fuzz clean check
+.PHONY: demo test test-all lint docs bench bench-tiny fuzz packages clean check
+.PHONY: fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp
 	rm -rf demo
 	$(BIN)/mlstream demo --output demo
 
 test: lint check
+
+# The same with every peer, so that no test is skipped; a skip that tests/allowed_skips.txt does not list is an error.
+test-all: export MLSTREAM_FORBID_SKIPS := 1
+test-all: export MLSTREAM_MOA_JAR := $(PEERS)/capymoa/jar/moa.jar
+test-all: export MLSTREAM_AXE := $(PEERS)/axe_playwright_python/axe.min.js
+test-all: .venv/test-all.stamp
+	$(MAKE) test
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
@@ -28,9 +41,9 @@ check: .venv/test.stamp
 	$(BIN)/python -m build --wheel --outdir build/dist
 	$(PIP) --no-deps --target $(SITE) build/dist/*.whl
 	mkdir -p $(CHECK)
-	cp -r tests examples docs data_cards README.md pyproject.toml Makefile $(CHECK)
+	cp -r tests examples docs data_cards benchmarks README.md pyproject.toml Makefile $(CHECK)
+	cd $(CHECK) && PYTHONPATH=$(SITE):. $(CURDIR)/$(BIN)/pytest -q -p tests.skips --doctest-modules --pyargs $(SOURCE)
 	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -n 2 --dist worksteal
-	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -q --doctest-modules --pyargs $(SOURCE)
 
 # Pages of names that are gone would be left from last time, in no table of contents.
 docs: .venv/docs.stamp
@@ -42,11 +55,39 @@ bench: export MLSTREAM_DATA ?= $(MLSTREAM_SHARED_DATA)
 bench: .venv/bench.stamp
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
-# A minute a reader; longer by hand: python -m tests.fuzz.run arff -max_total_time=3600
-fuzz: .venv/fuzz.stamp
-	for reader in arff csv libsvm parquet xml npz packed card; do \
-		$(BIN)/python -m tests.fuzz.run $$reader -max_total_time=60 -verbosity=0 || exit 1; \
+# Every benchmark on a few rows: does it still run?
+bench-tiny: export MLSTREAM_BENCH_TINY := 1
+bench-tiny: export MLSTREAM_DATA ?= $(MLSTREAM_SHARED_DATA)
+bench-tiny: .venv/bench.stamp
+	for script in benchmarks/bench_*.py benchmarks/trees_*.py benchmarks/pragma_experiment.py; do \
+		echo "== $$script"; \
+		MLSTREAM_MOA_JAR=$(wildcard $(PEERS)/capymoa/jar/moa.jar) $(BIN)/python $$script || exit 1; \
 	done
+
+# A minute a reader, two at a time, and new examples for the property tests. Longer by hand:
+# python -m tests.fuzz.run arff -max_total_time=3600
+fuzz: .venv/fuzz.stamp
+	$(MAKE) -j 2 $(addprefix fuzz-,$(READERS))
+	$(MAKE) fuzz-properties
+
+$(addprefix fuzz-,$(READERS)): fuzz-%: .venv/fuzz.stamp
+	$(BIN)/python -m tests.fuzz.run $* -max_total_time=60 -verbosity=0
+
+fuzz-properties: .venv/fuzz.stamp
+	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -q -n 2 -m hypothesis $(PROPERTIES)
+
+# The wheel and the source distribution, each installed into an environment of its own.
+packages: .venv/test.stamp
+	rm -rf build/packages
+	$(BIN)/python -m build --outdir build/packages
+	for kind in whl tar.gz; do \
+		$(PYTHON) -m venv build/packages/$$kind && \
+		build/packages/$$kind/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+			build/packages/*.$$kind && \
+		(cd build/packages/$$kind && bin/python -c "import metrics, estimators, mlstream" && bin/mlstream --help) \
+		|| exit 1; \
+	done
+	cd build/packages/tar.gz && bin/mlstream demo --output demo && test -s demo/report.html
 
 clean:
 	rm -rf .venv build demo docs/_build docs/auto_examples docs/api/generated *.egg-info
@@ -60,6 +101,11 @@ clean:
 
 .venv/test.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable '.[test,torch,skops,tables]'
+	touch $@
+
+.venv/test-all.stamp: .venv/test.stamp
+	$(PIP) --editable '.[test-all]'
+	$(PIP) --no-deps --upgrade --target $(PEERS) capymoa axe-playwright-python
 	touch $@
 
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python

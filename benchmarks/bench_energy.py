@@ -5,10 +5,12 @@ Asked for: less than 2 % of runs of a minute or more. Both figures are CPU time,
 
 import time
 
+from harness import demand, sized
+
 from mlstream.protocol.energy import warm_meter
 from mlstream.protocol.resources import _LONGEST_LAP_S
 
-IDLE_S = 20.0
+IDLE_S = sized(20.0, 0.2)
 RUN_S = 60.0
 
 
@@ -36,7 +38,7 @@ def main() -> None:
     print(f"a reading: {1000 * reading_s:.1f} ms every {_LONGEST_LAP_S:g} s")
     print(f"share of a run of {RUN_S:g} s: {share:.2%} (asked for: below 2 %)")
     print(f"power read while idle: {meter.overhead.idle_w:.2f} W, not subtracted from anything")
-    assert share < 0.02
+    demand(share < 0.02, "below 2 %")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 
 import arff
 import numpy as np
-from harness import Contest, main
+from harness import Contest, main, sized
 from river import stream as river_stream
 from scipy import sparse
 from scipy.io import arff as scipy_arff
@@ -27,18 +27,19 @@ from mlstream.formats.arff_writer import format_arff
 from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
 RNG = np.random.default_rng(0)
+N_DENSE, N_SPARSE = sized((43_907, 19_300), (200, 200))
 
 
 def mediamill() -> Dataset:
     """Make 43,907 rows, 120 features of six decimals, 101 labels."""
-    return name_columns(np.round(RNG.random((43_907, 120)), 6), RNG.random((43_907, 101)) < 0.04)
+    return name_columns(np.round(RNG.random((N_DENSE, 120)), 6), RNG.random((N_DENSE, 101)) < 0.04)
 
 
 def twenty_newsgroups() -> Dataset:
     """Make 19,300 rows, 1,006 words, 20 labels; 30 words a row."""
-    X = sparse.csr_array(sparse.random_array((19_300, 1006), density=0.03, rng=RNG, format="csr"))
+    X = sparse.csr_array(sparse.random_array((N_SPARSE, 1006), density=0.03, rng=RNG, format="csr"))
     X.data[:] = 1
-    return name_columns(X, RNG.random((19_300, 20)) < 0.05)
+    return name_columns(X, RNG.random((N_SPARSE, 20)) < 0.05)
 
 
 def name_columns(X: Any, labels: Any) -> Dataset:

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from harness import Contest, main
+from harness import TINY, Contest, main, sized
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
@@ -24,7 +24,8 @@ from mlstream.generators.spherical_kmeans import spherical_kmeans
 from mlstream.stream import Indicator
 
 SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
-N_ROWS, N_LABELS, N_LABEL_SETS, CARDINALITY = 43_907, 101, 6_555, 4.376
+N_ROWS, N_LABELS, N_LABEL_SETS, CARDINALITY = sized(43_907, 600), 101, sized(6_555, 200), 4.376
+N_SYNTHETIC, N_BLOCKS = sized(1_000_000, 1000), sized(100, 1)
 RESTARTS = 10
 _FOUR = {"n_features": 4, "n_labels": 4, "cardinality": 1.5, "n_concepts": 2}
 
@@ -87,15 +88,15 @@ def take_rows(n_rows: int) -> None:
 def stream_contests() -> list[Contest]:
     """Whole streams, card and hash included; they have no peer."""
     jobs: list[tuple[str, Callable[[], object]]] = [
-        ("6,553,600 synthetic rows", partial(take_rows, 100 * 65536)),
-        ("4,000,000 rows as a stream", partial(multiplier_stream, "bilab", n_rows=1_000_000)),
+        ("6,553,600 synthetic rows", partial(take_rows, N_BLOCKS * 65536)),
+        ("4,000,000 rows as a stream", partial(multiplier_stream, "bilab", n_rows=N_SYNTHETIC)),
         *(
-            (f"2,000,000 rows that drift, {kind}", partial(drifting_stream, kind, **_FOUR, n_rows=1_000_000))
+            (f"2,000,000 rows that drift, {kind}", partial(drifting_stream, kind, **_FOUR, n_rows=N_SYNTHETIC))
             for kind in ("hyperplane", "tree", "rbf")
         ),
     ]
     imdb = SHARED / "multilabel-extra" / "Imdb.arff.gz"
-    if imdb.exists():
+    if imdb.exists() and not TINY:
         table = load_dataset(imdb)
         jobs += [
             ("Imdb, clusters of label sets", partial(task_stream, table)),

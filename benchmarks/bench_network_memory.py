@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from harness import sized
 
 from estimators.strategies import make_strategy
 
-CHUNK, N_FEATURES, N_LABELS = 10_000, 20, 8
+CHUNK, N_FEATURES, N_LABELS = sized(10_000, 100), 20, 8
 
 
 def resident_mb() -> float:
@@ -30,7 +31,7 @@ def chunk(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def main() -> None:
     """Learn, and print a line at each tenth of the stream."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=sized(1_000_000, 500))
     parser.add_argument("--strategy", default="NN_TLH_mini_memories")
     options = parser.parse_args()
     learner = make_strategy(options.strategy).set_params(random_state=0)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from harness import Contest, main
+from harness import Contest, main, sized
 from numba import njit
 from scipy import sparse
 
@@ -29,6 +29,7 @@ from mlstream import load_dataset
 
 SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 N_ROWS = {"NN": 4000, "NN_TL": 4000, "NN_TLH": 4000, "NN_TLH_memories": 300, "NN_TLH_mini_memories": 2000}
+N_ROWS = {name: sized(n, 30) for name, n in N_ROWS.items()}
 DEMANDS = {
     "Yeast": {"NN": 100, "NN_TL": 100, "NN_TLH": 23, "NN_TLH_memories": 24, "NN_TLH_mini_memories": 14},
     "synthetic_rand": {"NN": 1000, "NN_TL": 1000, "NN_TLH": 190, "NN_TLH_mini_memories": 90},

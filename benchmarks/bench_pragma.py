@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from harness import Contest, main
+from harness import Contest, main, sized
 from pragma_data import letters
 from scipy import sparse
 from scipy.optimize import dual_annealing
@@ -25,8 +25,7 @@ from estimators._vote_weights import Scales, heard, silent_classes
 from estimators._wishes import Wishes
 from estimators.pragma import PragmaForestClassifier
 
-MOVES = 500
-CALLS = 3000
+MOVES, CALLS = sized(500, 20), sized(3000, 50)
 
 
 def numpy_chain(votes: np.ndarray, truth: np.ndarray, losses: Any, moves: Any) -> Callable[[], np.ndarray]:

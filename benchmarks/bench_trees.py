@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from harness import Contest, main
+from harness import Contest, main, sized
 from river import multioutput
 from river.tree import HoeffdingTreeClassifier as RiverTree
 from river.tree import ISOUPTreeRegressor
@@ -28,19 +28,21 @@ from estimators.tree import HoeffdingTreeClassifier
 from mlstream import load_dataset
 
 DATA = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")) / "multilabel"
-RIVER_ROWS = {"Yeast": 500, "synthetic_rand": 4000}
+RIVER_ROWS = sized({"Yeast": 500, "synthetic_rand": 4000}, {"Yeast": 20, "synthetic_rand": 20})
+ALL_ROWS = sized(4000, 100)
 Rows = tuple[np.ndarray, np.ndarray]
 
 
 def streams() -> dict[str, Rows]:
     """Read 2,417 rows of 103 features and 14 labels and, where the file is, 4,000 rows of 4 features and 4 labels."""
     yeast, path = load_dataset("yeast"), DATA / "synthetic_rand.csv"
-    found = {"Yeast": (np.ascontiguousarray(yeast.X, dtype=float), np.asarray(yeast.Y, dtype=int))}
+    X, Y = np.ascontiguousarray(yeast.X, dtype=float), np.asarray(yeast.Y, dtype=int)
+    found = {"Yeast": (X[:ALL_ROWS], Y[:ALL_ROWS])}
     if not path.exists():
         print(f"synthetic_rand is skipped: {path} is absent.")
         return found
     with path.open() as lines:
-        rand = np.array(list(csv.reader(lines))[1:], dtype=float)
+        rand = np.array(list(csv.reader(lines))[1 : 1 + ALL_ROWS], dtype=float)
     return {**found, "synthetic_rand": (np.ascontiguousarray(rand[:, :4]), rand[:, 4:].astype(int))}
 
 

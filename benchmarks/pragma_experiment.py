@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from harness import RESULTS, machine, versions
+from harness import RESULTS, machine, sized, versions
 from pragma_data import Experiment, autos, breast_cancer, hypothyroid, letters, satimage, synthetic
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -24,7 +24,7 @@ from estimators.pragma import PragmaForestClassifier
 from estimators.pragma_threshold import PragmaThreshold
 from metrics import pragma
 
-TREES = 20
+TREES, FOLDS = sized(20, 3), sized(10, 2)
 # few rows: one draw of folds says little
 REPEATS = {"Autos": 10, "Hypothyroid": 10, "Satimage": 5, "Breast cancer": 10, "Synthetic": 3}
 EXPERIMENTS = {
@@ -69,7 +69,7 @@ def contenders(experiment: Experiment, seed: int) -> dict[str, Any]:
 
 def judge(experiment: Experiment, model: Any, seed: int) -> dict[str, float]:
     """Predict every row by a model that has not seen its fold, and measure."""
-    folds = StratifiedKFold(10, shuffle=True, random_state=seed)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     predicted = cross_val_predict(model, experiment.X, experiment.y, cv=folds)
     classes = np.unique(experiment.y)
     right = predicted == experiment.y
@@ -83,7 +83,7 @@ def judge(experiment: Experiment, model: Any, seed: int) -> dict[str, float]:
 
 def judge_again(experiment: Experiment, name: str) -> dict[str, Any]:
     """Judge a contender on several draws of folds and of the forest; return means, and PRAGMA of each draw."""
-    seeds = range(REPEATS.get(experiment.name, 1))
+    seeds = range(sized(REPEATS.get(experiment.name, 1), 1))
     judged = [judge(experiment, contenders(experiment, seed)[name], seed) for seed in seeds]
     means = {key: float(np.mean([one[key] for one in judged])) for key in judged[0]}
     return means | {"pragma_by_draw": [one["pragma"] for one in judged]}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from harness import machine, versions
+from harness import machine, sized, versions
 
 from estimators import (
     AdaptiveRandomForestClassifier,
@@ -23,7 +23,7 @@ from estimators import (
     MultiLabelHoeffdingTreeClassifier,
 )
 
-N_FEATURES, N_LABELS, CHUNK = 10, 5, 10_000
+N_FEATURES, N_LABELS, CHUNK = 10, 5, sized(10_000, 200)
 N_MODELS = 10
 
 
@@ -53,7 +53,7 @@ def rows(chunk: int) -> tuple[np.ndarray, np.ndarray]:
 def main() -> None:
     """Let every learner learn the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000, help="number of rows (default: %(default)s)")
+    parser.add_argument("--rows", type=int, default=sized(1_000_000, 400), help="number of rows (default: %(default)s)")
     parser.add_argument("--max-bytes", type=int, default=2**18, help="bound of a tree (default: %(default)s)")
     parser.add_argument("--only", default="", help="run learners only whose name contains this")
     options = parser.parse_args()

@@ -8,7 +8,7 @@ import argparse
 import time
 
 import numpy as np
-from harness import machine, versions
+from harness import machine, sized, versions
 
 from estimators.strategies import STRATEGIES, make_strategy
 from mlstream import evaluate
@@ -37,7 +37,7 @@ def main() -> None:
     """Run the strategies, one after the other."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=NAMES, help="run one strategy only")
-    parser.add_argument("--rows", type=int, default=43_907, help="number of rows (default: %(default)s)")
+    parser.add_argument("--rows", type=int, default=sized(43_907, 400), help="number of rows (default: %(default)s)")
     options = parser.parse_args()
     print(", ".join(f"{key} {value}" for key, value in (machine() | versions(["numba", "numpy"])).items()))
     table = stand_in(options.rows)

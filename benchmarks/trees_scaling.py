@@ -11,7 +11,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from harness import RESULTS, machine, versions
+from harness import RESULTS, machine, sized, versions
 
 from estimators import (
     BinaryRelevance,
@@ -24,11 +24,11 @@ from estimators import (
 
 mpl.use("Agg")
 
-BASE = {"rows": 2000, "labels": 8, "features": 32}
+BASE = {"rows": sized(2000, 100), "labels": 8, "features": 32}
 SIZES = {
-    "rows": (1000, 2000, 4000, 8000, 16000),
-    "labels": (4, 8, 16, 32, 64),
-    "features": (16, 32, 64, 128, 256),
+    "rows": sized((1000, 2000, 4000, 8000, 16000), (100, 200)),
+    "labels": sized((4, 8, 16, 32, 64), (4, 8)),
+    "features": sized((16, 32, 64, 128, 256), (16, 32)),
 }
 LEARNERS: dict[str, Callable[[], Any]] = {
     "BR_HT": lambda: BinaryRelevance(HoeffdingTreeClassifier()),
@@ -94,7 +94,9 @@ def draw_picture(found: dict[str, dict[str, list[float]]]) -> Any:
 def main() -> None:
     """Measure, print, and draw if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=5, help="turns of which the least counts (default: %(default)s)")
+    parser.add_argument(
+        "--turns", type=int, default=sized(5, 1), help="turns of which the least counts (default: %(default)s)"
+    )
     parser.add_argument("--save", action="store_true", help=f"write the picture to {RESULTS}")
     options = parser.parse_args()
     print(", ".join(f"{key} {value}" for key, value in (machine() | versions(["numba", "numpy"])).items()))

@@ -1,4 +1,4 @@
-"""What every test may ask for: the shared data, or a skip that says what is missing; and how long Hypothesis looks."""
+"""What every test may ask for: the shared data, or a skip that says what is missing; and what Hypothesis draws."""
 
 import os
 from collections.abc import Callable
@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# a busy machine must not fail a test, so examples have no deadline
-_patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", _patient, max_examples=20)
-settings.register_profile("thorough", _patient, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+pytest_plugins = ["tests.skips"]
+
+# A busy machine must not fail a test, so examples have no deadline. The suite draws the same examples in every run;
+# `make fuzz` draws new ones, and more of them.
+_patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("fixed", _patient, max_examples=20, derandomize=True)
+settings.register_profile("explore", _patient, max_examples=200, derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 SHARED_DATA = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -82,8 +82,8 @@ def stand_in_stream(shape: str = "mediamill", *, seed: int = 0, n_tasks: int = 4
 
     Examples
     --------
-    >>> stand_in_stream(seed=0, n_init=1)  # doctest: +SKIP
-    Stream('mediamill-stand-in': 8 experiences of 4 tasks, 29522 rows, 120 features, 101 labels)
+    >>> stand_in_stream(seed=0, n_init=1)  # doctest: +ELLIPSIS
+    Stream('mediamill-stand-in': 8 experiences of 4 tasks, 29... rows, 120 features, 101 labels)
     """
     if shape not in SHAPES:
         raise ValueError(f"shape must be one of {', '.join(SHAPES)}. Got {shape!r} instead.")

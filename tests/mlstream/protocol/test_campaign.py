@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -243,18 +242,22 @@ def test_threads_are_refused_because_they_cannot_be_measured_apart(tmp_path):
 
 
 KILLED = """
-import sys, time
+import os, signal, sys
+from pathlib import Path
 from mlstream.protocol.campaign import run_campaign
 from mlstream.protocol.selection import Search
 from tests.mlstream.protocol.streams import Online, make_stream
 
-class Slow(Online):
+folder, n_records = Path(sys.argv[1]), int(sys.argv[2])
+
+class Killed(Online):
     def partial_fit(self, X, Y):
-        time.sleep(0.002)
+        if len(list(folder.glob("runs/*/*.json"))) >= n_records:
+            os.kill(os.getpid(), signal.SIGKILL)
         return super().partial_fit(X, Y)
 
-strategies = {"slow": Slow(), "searched": Search(Slow(), {"step": [0.1, 0.5, 2.0]})}
-run_campaign(strategies, [make_stream()], range(2), sys.argv[1], energy="none")
+strategies = {"slow": Killed(), "searched": Search(Killed(), {"step": [0.1, 0.5, 2.0]})}
+run_campaign(strategies, [make_stream()], range(2), folder, energy="none")
 """
 
 
@@ -262,15 +265,11 @@ run_campaign(strategies, [make_stream()], range(2), sys.argv[1], energy="none")
 def test_a_campaign_that_was_killed_ends_with_the_records_of_one_that_was_not(tmp_path, n_records):
     killed = tmp_path / "killed" / "runs"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(killed)], env=environment)
-    deadline = time.monotonic() + 60
-    while len(list(killed.glob("runs/*/*.json"))) < n_records and time.monotonic() < deadline:
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+    command = [sys.executable, "-c", KILLED, str(killed), str(n_records)]
+    assert subprocess.run(command, env=environment, check=False).returncode == -signal.SIGKILL
     left = load_runs(killed)
-    assert len(left) >= n_records
-    # The class of the killed process was called Slow; its parameters, and so its records, are those of Online.
+    assert len(left) == n_records
+    # The class of the killed process was called Killed; its parameters, and so its records, are those of Online.
     strategies = {"slow": Online(), "searched": Search(Online(), {"step": [0.1, 0.5, 2.0]})}
     resumed = run(tmp_path / "killed", strategies)
     whole = run(tmp_path / "whole", strategies)

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,20 @@ class Deadly(Online):
     def partial_fit(self, X, Y):
         self.n_ = getattr(self, "n_", 0) + 1
         if self.n_ == self.at and Path(self.flag).exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().partial_fit(X, Y)
+
+
+class DeadlyOnce(Online):
+    """Kills its own process at a lesson, if it can remove a file first."""
+
+    def __init__(self, step=0.5, random_state=None, flag="absent"):
+        super().__init__(step, random_state)
+        self.flag = flag
+
+    def partial_fit(self, X, Y):
+        with suppress(FileNotFoundError):
+            Path(self.flag).unlink()
             os.kill(os.getpid(), signal.SIGKILL)
         return super().partial_fit(X, Y)
 
@@ -112,23 +127,13 @@ def test_a_cluster_runs_compiled_learners(cluster, tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_records_of_one_process_even_if_a_worker_is_killed(cluster, tmp_path):
     searched = Search(Online(), {"step": [0.1, 0.5, 2.0]})
-    strategies = {"slow": Slow(), "searched": searched}
+    flag = tmp_path / "flag"
+    strategies = {"deadly": DeadlyOnce(flag=str(flag)), "searched": searched}
     asked = {"seeds": [0, 1], "splits": [1], "energy": "none"}
     serial = run_campaign(strategies, [STREAM], directory=tmp_path / "serial", **asked)
-    killed = []
-
-    def kill_one_that_works():
-        running = tmp_path / "dask" / "running"
-        while not list(running.rglob("slow*.json")):
-            time.sleep(0.01)
-        killed.append(next(iter(cluster.workers.values())).pid)
-        os.kill(killed[0], signal.SIGKILL)
-
-    killer = threading.Thread(target=kill_one_that_works)
-    killer.start()
+    flag.touch()
     spread = run_campaign(strategies, [STREAM], directory=tmp_path / "dask", dask=cluster.scheduler_address, **asked)
-    killer.join()
-    assert killed
+    assert not flag.exists()
     assert {result.status for result in serial} == {"done"}
     assert records(spread) == records(serial)
     assert records(load_runs(tmp_path / "dask")) == records(load_runs(tmp_path / "serial"))

@@ -4,8 +4,12 @@ import errno
 import math
 import os
 import re
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -14,6 +18,7 @@ from mlstream.protocol.results import load_cards, load_run, load_runs, run_path,
 from tests.mlstream.protocol.streams import Online, make_stream
 
 STREAM = make_stream(sizes=(9, 9, 9, 9))
+NOBODY = 65534
 
 
 @pytest.fixture(scope="module")
@@ -105,15 +110,29 @@ def test_what_is_no_record_is_refused_with_the_name_of_the_file(tmp_path, conten
         load_runs(tmp_path)
 
 
-def test_a_folder_that_must_not_be_read_is_no_empty_one(tmp_path, result):
-    for stream in ("a", "b"):
-        path = save_run(result.model_copy(update={"stream": stream}), tmp_path)
-    path.parent.chmod(0)
-    if os.access(path.parent, os.R_OK):
-        pytest.skip("whoever runs this may read everything")
-    with pytest.raises(PermissionError, match=re.escape(os.fspath(path.parent))):
-        load_runs(tmp_path)
-    path.parent.chmod(0o755)
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """Act as a user who may not read everything, as root may."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_a_folder_that_must_not_be_read_is_no_empty_one(result):
+    # pytest's own folders are closed to other users
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for stream in ("a", "b"):
+            path = save_run(result.model_copy(update={"stream": stream}), folder)
+        path.parent.chmod(0)
+        with without_privileges(), pytest.raises(PermissionError, match=re.escape(os.fspath(path.parent))):
+            load_runs(folder)
+        path.parent.chmod(0o755)
 
 
 def test_a_copy_under_another_name_is_refused(tmp_path, result):

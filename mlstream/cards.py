@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from mlstream._files import open_plain
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -235,7 +236,7 @@ def load_card(path: str | os.PathLike[str]) -> StreamCard:
     ValueError
         If the file does not hold a card of this version; the message names the first field that is wrong.
     """
-    with Path(path).open("rb") as file:
+    with open_plain(path) as file:
         # One byte more than allowed is enough to know.
         return parse_card(file.read(_MOST_BYTES + 1), str(path))
 

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import os
 import resource
 import time
 import tracemalloc
@@ -14,10 +15,12 @@ from typing import Any
 
 import pytest
 
+from mlstream.cards import load_card
 from mlstream.datasets import iter_dataset, load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.content import FormatError
 from mlstream.formats.mulan import read_labels
+from mlstream.formats.npz import load_npz
 from tests.mlstream.streams import make_stream
 
 HEAD = b"@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a real\n@data\n"
@@ -170,3 +173,28 @@ def test_an_archive_that_claims_a_petabyte(tmp_path: Path) -> None:
     with bounded(20 * MIB), pytest.raises(FormatError, match=r"x.npz"):
         load(tmp_path / "x.npz")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+
+
+def test_a_label_file_that_never_ends_or_never_starts(tmp_path: Path) -> None:
+    (tmp_path / "x.arff").write_bytes(HEAD + b"1,0.5\n")
+    (tmp_path / "zeros.xml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.xml")
+    for name, got in (("zeros.xml", "a device"), ("pipe.xml", "a named pipe")):
+        with bounded(10 * MIB), pytest.raises(OSError, match=f"{name} must be a plain file. Got {got}"):
+            load_dataset(tmp_path / "x.arff", labels=tmp_path / name)
+
+
+def test_a_stream_or_card_that_never_starts(tmp_path: Path) -> None:
+    for name, read in (("x.npz", load_npz), ("x.card.json", load_card)):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(OSError, match=f"{name} must be a plain file. Got a named pipe"):
+            read(tmp_path / name)
+
+
+def test_a_member_with_a_newline_in_its_name_is_one_line(tmp_path: Path) -> None:
+    save(make_stream(), tmp_path / "x.npz")
+    with zipfile.ZipFile(tmp_path / "x.npz", "a") as archive:
+        archive.writestr("x\n\x1b[31mError: disk full.npy", archive.read("learning_Y.npy"))
+    with pytest.raises(FormatError, match=r"an unknown 'x\\n\\x1b\[31mError: disk full'") as caught:
+        load(tmp_path / "x.npz")
+    assert "\n" not in str(caught.value)

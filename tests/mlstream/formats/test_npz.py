@@ -114,7 +114,7 @@ def test_archives_of_other_programs_are_read_too(saved: Path) -> None:
     ("changes", "message"),
     [
         ({"learning_Y": None}, "must hold the arrays of a stream. Got no learning_Y"),
-        ({"other": np.zeros(1)}, "must hold the arrays of a stream. Got an unknown other"),
+        ({"other": np.zeros(1)}, "must hold the arrays of a stream. Got an unknown 'other'"),
         ({"format_version": np.array([2])}, r"must hold a stream in format version 1. Got \[2\]"),
         ({"format_version": None}, "in format version 1. Got no format_version"),
         (

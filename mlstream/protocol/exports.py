@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mlstream._files import write_text_atomically
+from mlstream._spreadsheets import table_text
 from mlstream.protocol.comparison import Comparison
 from mlstream.protocol.costs import cost_table
 from mlstream.protocol.folder import plain
@@ -64,11 +65,11 @@ def write_tables(folder: Path, streams: Mapping[str, list[Group]], comparisons: 
 
 
 def to_csv(table: Table) -> str:
-    """Write a table as CSV: numbers in full, empty where they are not defined."""
+    """Write a table as CSV: numbers in full, empty where they are not defined, and no text that is a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.title for column in table.columns])
-    writer.writerows([["" if cell.value is None else cell.value for cell in row] for row in table.rows])
+    writer.writerow([table_text(column.title) for column in table.columns])
+    writer.writerows([[_csv_value(cell) for cell in row] for row in table.rows])
     return text.getvalue()
 
 
@@ -125,6 +126,12 @@ def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison
         yield "left-out", left_out
     for one in comparisons:
         yield f"pairs-{spelt(one.metric)}", pair_table(one)
+
+
+def _csv_value(cell: Cell) -> float | str:
+    if cell.value is None:
+        return ""
+    return table_text(cell.value) if isinstance(cell.value, str) else cell.value
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mlstream._spreadsheets import table_text
 from mlstream.protocol.groups import Group
 from mlstream.protocol.headings import Better, Heading, heading
 
@@ -84,7 +85,8 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
     Returns
     -------
     str
-        With a header; cells are empty where a value is not defined.
+        With a header; cells are empty where a value is not defined. Text that a spreadsheet would take for a formula
+        begins with an apostrophe.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -92,7 +94,8 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
     for stream, groups in streams.items():
         for group in groups:
             for name in score_names(groups):
-                writer.writerow([stream, group.strategy, name, heading(name).better, *group.score(name)])
+                texts = (stream, group.strategy, name, heading(name).better)
+                writer.writerow([*map(table_text, texts), *group.score(name)])
     return text.getvalue()
 
 

@@ -9,7 +9,7 @@ from mlstream.protocol.comparison import compare_all
 from mlstream.protocol.exports import spelt, to_csv, to_latex, to_markdown, write_tables
 from mlstream.protocol.groups import group_runs
 from mlstream.protocol.headings import METRICS, Heading
-from mlstream.protocol.tables import Cell, Table, score_table
+from mlstream.protocol.tables import Cell, Table, score_table, scores_csv
 from tests.mlstream.protocol.records import STRATEGIES, make_run
 
 STREAMS = group_runs([make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)])
@@ -65,3 +65,14 @@ def test_every_table_is_written_in_three_formats_under_its_own_name(tmp_path):
 
 def test_scores_that_differ_in_signs_only_have_names_of_their_own():
     assert len({spelt(name).lower() for name in METRICS}) == len(METRICS)
+
+
+def test_no_text_is_a_formula_and_numbers_stay_numbers():
+    names = ["=1+1", "+1-1", "-a", "@SUM(A1)", "\tx", "\rx", "plain", "-0.5"]
+    table = Table((Heading("=cmd|'/c calc'!A1"), Heading("x")), tuple((Cell(n, n), Cell("", -1.5)) for n in names))
+    head, *rows = csv.reader(io.StringIO(to_csv(table), newline=""))
+    assert head == ["'=cmd|'/c calc'!A1", "x"]
+    assert [row[0] for row in rows] == [*(f"'{name}" for name in names[:5]), " x", "plain", "-0.5"]
+    assert {row[1] for row in rows} == {"-1.5"}
+    scores = scores_csv(group_runs([make_run("=NN", 0, "@x")]))
+    assert all(row[:2] == ["'@x", "'=NN"] for row in list(csv.reader(io.StringIO(scores)))[1:])

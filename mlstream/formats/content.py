@@ -81,6 +81,19 @@ class UnpackedFile:
         return b"".join(iter(lambda: self.read(_PIECE_BYTES), b""))
 
 
+def require_room(n_bytes: int, n_bytes_of_file: int, what: str) -> None:
+    """Refuse what a file would grow to, before memory is taken: at most 64 MiB and 200 times the file's size.
+
+    Raises
+    ------
+    FormatError
+        The message says how much would be needed.
+    """
+    if n_bytes > _ALWAYS_BYTES + _MOST_TIMES * n_bytes_of_file:
+        rule = f"must need at most {_MOST_TIMES} times the {n_bytes_of_file:,} bytes of the file"
+        raise FormatError(f"{what} {rule}. Got {n_bytes / 2**30:,.2f} GiB, and nothing was read.")
+
+
 def at(path: Path, line: int) -> str:
     """Say where an error is."""
     return f"{path}, line {line}"

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import lzma
 import os
 import resource
@@ -21,6 +22,7 @@ from mlstream.formats import load, save
 from mlstream.formats.content import FormatError
 from mlstream.formats.mulan import read_labels
 from mlstream.formats.npz import load_npz
+from mlstream.formats.table import Table
 from tests.mlstream.streams import make_stream
 
 HEAD = b"@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a real\n@data\n"
@@ -198,3 +200,34 @@ def test_a_member_with_a_newline_in_its_name_is_one_line(tmp_path: Path) -> None
     with pytest.raises(FormatError, match=r"an unknown 'x\\n\\x1b\[31mError: disk full'") as caught:
         load(tmp_path / "x.npz")
     assert "\n" not in str(caught.value)
+
+
+def test_a_short_file_of_thirty_thousand_labels(tmp_path: Path) -> None:
+    path = tmp_path / "x.libsvm"
+    path.write_text("".join(f"{label} 1:1\n" for label in range(30_000)), encoding="utf-8")
+    with (
+        bounded(100 * MIB),
+        pytest.raises(FormatError, match=r"30,000 rows of 30,000 labels must need at most 200 .* Got 0\.84 GiB"),
+    ):
+        load_dataset(path)
+
+
+def test_a_card_that_claims_trillions_of_rows(tmp_path: Path) -> None:
+    save(make_stream(), tmp_path / "x.arff")
+    path = tmp_path / "x.card.json"
+    card = json.loads(path.read_text(encoding="utf-8"))
+    card["experiences"][0]["n_samples"] = 3 * 10**13
+    card["tasks"][0]["n_learning"] = 3 * 10**13
+    path.write_text(json.dumps(card), encoding="utf-8")
+    with bounded(10 * MIB), pytest.raises(ValueError, match=r"x\.card\.json.*must .*\. Got ") as caught:
+        load(tmp_path / "x.arff")
+    assert "\n" not in str(caught.value)
+
+
+def test_names_of_columns_are_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(",".join(f"c{column}" for column in range(400)) + "\n" + ",".join(["0"] * 400) + "\n")
+    counted, real = [], Table.names.fget
+    monkeypatch.setattr(Table, "names", property(lambda table: counted.append(1) or real(table)))
+    assert load_dataset(path, labels=300).label_names == tuple(f"c{column}" for column in range(300))
+    assert len(counted) < 10

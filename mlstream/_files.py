@@ -1,44 +1,52 @@
-"""Files and folders that are complete or absent."""
+"""Files and folders that are complete or absent, and reading that nothing can hold up."""
 
 import ctypes
 import errno
 import hashlib
 import os
+import re
+import secrets
 import shutil
-import tempfile
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 
 # Errors of file systems that have no hard links.
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 # Of the system calls that let two names change places, on Linux and on macOS.
 _HERE, _SWAP = -100, 2
+_PERMISSIONS = 0o777
+_PIECE_BYTES = 2**16
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str], *, replace: bool = True) -> Iterator[Path]:
     """Yield a temporary path beside `path`, renamed to it if the block succeeds and deleted if it fails.
 
-    The temporary file is flushed to disk before the rename, so that a crash leaves the old file or the new one. Unless
-    `replace`, a file that is there, even if another process made it meanwhile, stays: FileExistsError.
+    The temporary file is flushed to disk before the rename, so that a crash leaves the old file or the new one. A file
+    that is replaced keeps its permissions; a new one has those that the umask leaves. Unless `replace`, a file that is
+    there, even if another process made it meanwhile, stays: FileExistsError. Temporary files that earlier processes
+    left beside `path` when they died are deleted.
     """
     path = Path(path)
     _require_parent(path)
-    with _named(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        os.close(handle)
-        temporary = Path(name)
-        try:
-            yield temporary
-            _flush_to_disk(temporary)
-            temporary.chmod(0o666 & ~_umask())
-            if replace:
-                temporary.replace(path)
-            else:
-                _rename_to_new(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with _named(path), _temporary(path, is_folder=False) as temporary:
+        yield temporary
+        _flush_to_disk(temporary)
+        _copy_permissions(path, temporary)
+        if replace:
+            temporary.replace(path)
+        else:
+            _rename_to_new(temporary, path)
 
 
 @contextmanager
@@ -46,27 +54,26 @@ def atomic_folder(folder: str | os.PathLike[str], *, replace: bool = False) -> I
     """Yield a temporary folder beside `folder`, renamed to it if the block succeeds and deleted if it fails.
 
     If `replace`, a folder that is there changes places with the temporary one in one step of the system, and is deleted
-    afterwards. A process that is killed may leave the temporary folder (its name starts with a dot and ends in
-    ``.part``), but never a part of `folder`, and never none where there was one.
+    afterwards; the new one and its files keep the permissions of the old ones. A process that is killed may leave the
+    temporary folder (its name starts with a dot and ends in ``.part``), but never a part of `folder`, and never none
+    where there was one; the next call deletes what it left.
     """
     folder = Path(folder)
     exists = os.path.lexists(folder)
     if exists and not replace:
         raise FileExistsError(f"{folder} must not exist yet: nothing is overwritten.")
     _require_parent(folder)
-    with _named(folder):
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
-        try:
-            yield temporary
-            temporary.chmod(0o777 & ~_umask())
-            _flush_to_disk(temporary)
-            if exists:
-                _exchange(temporary, folder)
-            else:
-                temporary.rename(folder)
-            _flush_to_disk(folder.parent)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+    with _named(folder), _temporary(folder, is_folder=True) as temporary:
+        yield temporary
+        _flush_to_disk(temporary)
+        if exists:
+            for path in temporary.iterdir():
+                _copy_permissions(folder / path.name, path)
+            _copy_permissions(folder, temporary)
+            _exchange(temporary, folder)
+        else:
+            temporary.rename(folder)
+        _flush_to_disk(folder.parent)
 
 
 def write_text_atomically(path: str | os.PathLike[str], text: str, *, replace: bool = True) -> None:
@@ -77,7 +84,7 @@ def write_text_atomically(path: str | os.PathLike[str], text: str, *, replace: b
 
 def sha256_of(path: str | os.PathLike[str]) -> str:
     """Hash of a file's bytes, as hexadecimal digits."""
-    with Path(path).open("rb") as stream:
+    with open_plain(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -92,6 +99,126 @@ def _rename_to_new(temporary: Path, path: Path) -> None:
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
         temporary.replace(path)
+
+
+def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
+    """Open a plain file to read its bytes.
+
+    Named pipes, devices and sockets are refused at once: reading them may wait for ever, or never end. Symbolic links
+    are followed.
+    """
+    # Without waiting for whoever would write to a pipe; for plain files, the flag has no effect.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    kind = stat.S_IFMT(os.fstat(handle).st_mode)
+    if kind != stat.S_IFREG:
+        os.close(handle)
+        raise OSError(f"{os.fspath(path)} must be a plain file. Got {_KINDS.get(kind, 'something else')}.")
+    return os.fdopen(handle, "rb")
+
+
+def is_plain(path: Path) -> bool:
+    """Tell whether a path is a file, and neither a symbolic link to one nor anything else."""
+    return path.is_file() and not path.is_symlink()
+
+
+def read_bounded(path: str | os.PathLike[str], most_bytes: int) -> bytes:
+    """Read the whole content of a plain file, and raise a ValueError if it is larger than it may be."""
+    content = bytearray()
+    with open_plain(path) as file:
+        # In pieces, because a buffer for all that is allowed may be far more than there is, and the file may grow.
+        is_large = os.fstat(file.fileno()).st_size > most_bytes
+        while not is_large and (piece := file.read(_PIECE_BYTES)):
+            content += piece
+            is_large = len(content) > most_bytes
+    if is_large:
+        raise ValueError(f"{os.fspath(path)} must be of {most_bytes} bytes at most. Got more.")
+    return bytes(content)
+
+
+@contextmanager
+def _temporary(path: Path, *, is_folder: bool) -> Iterator[Path]:
+    """Make a temporary file or folder beside a path, locked while this process lives, and delete it afterwards."""
+    _sweep(path)
+    temporary, lock = _make_locked(path, is_folder=is_folder)
+    try:
+        yield temporary
+    finally:
+        _delete(temporary)
+        os.close(lock)
+
+
+def _make_locked(path: Path, *, is_folder: bool) -> tuple[Path, int]:
+    while True:
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        # What replaces something is open to nobody else until it gets the permissions of that.
+        make = _make_folder if is_folder else _make_file
+        lock = make(temporary, 0o700 if path.exists() else 0o777)
+        if lock is None:
+            continue
+        _lock(lock, wait=True)
+        # Another process may have swept it before it was locked.
+        if temporary.exists():
+            return temporary, lock
+        os.close(lock)
+
+
+def _make_file(path: Path, permissions: int) -> int | None:
+    with suppress(FileExistsError):
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, permissions & 0o666)
+    return None
+
+
+def _make_folder(path: Path, permissions: int) -> int | None:
+    with suppress(FileExistsError):
+        path.mkdir(permissions)
+        with suppress(FileNotFoundError):
+            return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    return None
+
+
+def _sweep(path: Path) -> None:
+    """Delete the temporary files beside a path whose process is dead: nobody holds their locks."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.part")
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in [entry for entry in entries if pattern.fullmatch(entry.name) and not entry.is_symlink()]:
+            with suppress(OSError):
+                _sweep_one(Path(entry.path))
+
+
+def _sweep_one(temporary: Path) -> None:
+    handle = os.open(temporary, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if _lock(handle, wait=False):
+            _delete(temporary)
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Lock an open file or folder until it is closed; False where that cannot be had."""
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        # Some file systems know no locks; what cannot be locked is never swept.
+        return False
+    return True
+
+
+def _delete(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir():
+            # A folder that was replaced may have been read-only.
+            path.chmod(0o700)
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _copy_permissions(old: Path, new: Path) -> None:
+    with suppress(FileNotFoundError):
+        new.chmod(stat.S_IMODE(old.stat().st_mode) & _PERMISSIONS)
 
 
 def _exchange(one: Path, other: Path) -> None:
@@ -133,10 +260,3 @@ def _flush_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    # The process's mask can only be read by setting it; mkstemp ignores it and makes files private.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -18,6 +18,7 @@ _TOLD = {
     "training": "a learner may be told the task of each row in training only",
     "never": "a learner is never told the task of a row",
 }
+_LIST = re.compile(r"^([0-9]*)([-+=.)])")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
 
 
@@ -44,7 +45,8 @@ def card_page(card: StreamCard, *, prefix: str = "") -> str:
 
 
 def _summary(card: StreamCard) -> Iterator[str]:
-    yield from (f"# {_plain(card.name)}", "", _plain(card.description), "")
+    # A paragraph that begins like a list or a line would become one.
+    yield from (f"# {_plain(card.name)}", "", _LIST.sub(r"\1\\\2", _plain(card.description)), "")
     facts = {
         "rows to learn from": f"{sum(task.n_learning for task in card.tasks):,}",
         "rows held out for evaluation": f"{sum(task.n_evaluation for task in card.tasks):,}",
@@ -185,9 +187,9 @@ def _limits(card: StreamCard) -> Iterator[str]:
 
 def _making(card: StreamCard) -> Iterator[str]:
     yield from ("## How it was made", "")
-    yield f"By `{card.generator.name}` with the seed {card.generator.seed} and the parameters"
+    yield f"By {_code(card.generator.name)} with the seed {card.generator.seed} and the parameters"
     yield from ("", "```json", json.dumps(card.generator.parameters, indent=1, ensure_ascii=False), "```", "")
-    versions = ", ".join(f"{package} {version}" for package, version in card.versions.items())
+    versions = ", ".join(f"{_plain(package)} {_plain(version)}" for package, version in card.versions.items())
     yield f"with {versions}. The card alone makes"
     yield "the same stream again: `mlstream regenerate CARD.json --output again.npz`."
 
@@ -206,7 +208,7 @@ def _files(card: StreamCard) -> Iterator[str]:
         yield from ("## Files", "")
         yield from _table(
             ("file", "bytes", "SHA-256"),
-            ((f"`{file.name}`", f"{file.n_bytes:,}", f"`{file.sha256}`") for file in card.files),
+            ((_code(file.name).replace("|", "\\|"), f"{file.n_bytes:,}", f"`{file.sha256}`") for file in card.files),
         )
 
 
@@ -225,6 +227,14 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[st
     yield f"|{'---|' * len(head)}"
     for row in rows:
         yield f"| {' | '.join(map(str, row))} |"
+
+
+def _code(text: str) -> str:
+    """Write a name as code; backticks in it need a longer run of them around it."""
+    text = " ".join(text.split())
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    pad = " " if "`" in text or not text else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
 
 
 def _plain(text: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from mlstream._files import read_bounded
+from mlstream._schemas import describe_first
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -235,9 +237,11 @@ def load_card(path: str | os.PathLike[str]) -> StreamCard:
     ValueError
         If the file does not hold a card of this version; the message names the first field that is wrong.
     """
-    with Path(path).open("rb") as file:
-        # One byte more than allowed is enough to know.
-        return parse_card(file.read(_MOST_BYTES + 1), str(path))
+    try:
+        content = read_bounded(path, _MOST_BYTES)
+    except ValueError:
+        raise ValueError(f"{path} must hold a StreamCard of {_MOST_BYTES} bytes at most. Got more.") from None
+    return parse_card(content, str(path))
 
 
 def card_schema() -> str:
@@ -264,7 +268,4 @@ def parse_card(content: bytes, where: str) -> StreamCard:
     try:
         return StreamCard.model_validate_json(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "content"
-        got = " ".join(f"{field}: {first['msg']}".split())
-        raise ValueError(f"{where} must hold a StreamCard of this version. Got {got}.") from None
+        raise ValueError(f"{where} must hold a StreamCard of this version: {describe_first(error)}.") from None

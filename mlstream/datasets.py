@@ -205,12 +205,13 @@ def _read_numbered(path: Path, content: bytes, rule: PlainRule) -> Dataset:
 
 def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCard | None) -> Dataset:
     columns, parents = choose_labels(head, rule, card)
+    names = head.names
     X, Y, feature_names = part_all(tables, columns)
     return Dataset(
         X,
         Y,
         feature_names,
-        tuple(head.names[index] for index in columns),
+        tuple(names[index] for index in columns),
         name=stem(head.path),
         source=str(head.path),
         licence=card.source.licence if card else "",

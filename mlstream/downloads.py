@@ -21,6 +21,8 @@ from mlstream.registry import DataFile, DatasetEntry, Download, find_entry
 if TYPE_CHECKING:
     import requests
 
+    from mlstream._connections import Watch
+
 Progress = Callable[[str, int, int], None]
 
 _OFFLINE = "MLSTREAM_OFFLINE"
@@ -45,7 +47,8 @@ def fetch_dataset(
     progress : callable, optional
         Told, as bytes arrive, the address, how many bytes there are and how many there will be.
     timeout_s : float
-        Seconds without a byte after which a connection is given up; so is one that sends less than 1 kB a second.
+        Seconds in which all headers must arrive, and after which a connection without a byte of the file is given up;
+        so is one that sends less than 1 kB a second.
 
     Returns
     -------
@@ -154,7 +157,7 @@ class ResumingDownloader:
     progress : callable, optional
         Told, as bytes arrive, the address, how many bytes there are and how many there will be.
     timeout_s : float
-        Seconds without a byte after which a connection is given up.
+        Seconds in which all headers must arrive, and after which a connection without a byte of the file is given up.
     """
 
     def __init__(self, source: Download, folder: Path, *, progress: Progress | None, timeout_s: float) -> None:
@@ -181,17 +184,18 @@ class ResumingDownloader:
             here = file.tell()
             if here == self.source.n_bytes:
                 return
-            with _open(url, {"Range": f"bytes={here}-"} if here else {}, self._timeout_s) as response:
+            with _open(url, {"Range": f"bytes={here}-"} if here else {}, self._timeout_s) as (response, watch):
                 response.raise_for_status()
                 if not _continues(response, here):
                     file.truncate(0)
-                self._append(response, file)
+                self._append(response, file, watch)
 
-    def _append(self, response: requests.Response, file: BinaryIO) -> None:
+    def _append(self, response: requests.Response, file: BinaryIO, watch: Watch) -> None:
         n_bytes = file.seek(0, os.SEEK_END)
         patience_s = self._timeout_s + (self.source.n_bytes - n_bytes) / _LEAST_BYTES_PER_S
         end_s = time.monotonic() + patience_s
         for chunk in _read(response):
+            watch.extend()
             n_bytes += len(chunk)
             if n_bytes > self.source.n_bytes:
                 self.part.unlink()
@@ -222,18 +226,19 @@ def _read(response: requests.Response) -> Iterator[bytes]:
         raise ConnectionError(str(error)) from error
 
 
-def _open(url: str, headers: Mapping[str, str], timeout_s: float) -> requests.Response:
+@contextmanager
+def _open(url: str, headers: Mapping[str, str], timeout_s: float) -> Iterator[tuple[requests.Response, Watch]]:
     """Open an address; redirects are followed a few times, and never from https to anything else."""
-    import requests
+    from mlstream._connections import watched_get
 
     # Bytes that are packed on the way could not be continued.
     wanted = {"Accept-Encoding": "identity", **headers}
     for _ in range(_REDIRECTS + 1):
-        response = requests.get(url, headers=wanted, stream=True, timeout=timeout_s, allow_redirects=False)
-        if not response.is_redirect:
-            return response
-        response.close()
-        target = urljoin(url, response.headers["location"])
+        with watched_get(url, wanted, timeout_s) as (response, watch):
+            if not response.is_redirect:
+                yield response, watch
+                return
+            target = urljoin(url, response.headers["location"])
         if urlsplit(target).scheme not in {"https", urlsplit(url).scheme}:
             raise ValueError(f"It must redirect to https only. Got {target}")
         url = target

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from mlstream._files import atomic_folder, sha256_of, write_text_atomically
+from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
 from mlstream.card_citation import card_citation
 from mlstream.card_croissant import card_croissant
 from mlstream.card_openml import card_openml
@@ -40,6 +40,7 @@ _TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
 _LISTED = (*_DATA, CARD, *_TEXTS)
 # Far more than the files of a folder need, far less than memory.
 _LONGEST_SUMS = 2**20
+_MOST_NAMED = 5
 _SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
 
 
@@ -55,7 +56,9 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
     folder : path
         The folder to make, in one that exists.
     force : bool
-        Replace a published folder that is there, in one step: at any moment the old one or the new one is there.
+        Replace a published folder that is there, in one step: at any moment the old one or the new one is there. It
+        must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
+        replaced.
 
     Returns
     -------
@@ -68,16 +71,19 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
     Raises
     ------
     FileExistsError
-        If `folder` exists, and is no published folder or must not be replaced.
+        If `folder` exists and `force` is not set, or it is not a published folder or holds anything else.
     OSError
         If it cannot be written, or not be replaced in one step by this system.
     """
     folder = Path(folder)
-    if force and os.path.lexists(folder) and (folder.is_symlink() or not (folder / SUMS).is_file()):
-        raise FileExistsError(f"{folder} must be a published folder, with {SUMS} in it, to be replaced.")
+    if force:
+        _require_replaceable(folder)
     with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary)
         verify(temporary)
+        if force:
+            # Something may have been put there meanwhile.
+            _require_replaceable(folder)
     return folder
 
 
@@ -149,6 +155,25 @@ def regenerate(card: StreamCard) -> Stream:
     return stream
 
 
+def _require_replaceable(folder: Path) -> None:
+    """Refuse to replace anything that `publish` did not write."""
+    if not os.path.lexists(folder):
+        return
+    rule = f"{folder} must be a published folder to be replaced"
+    if folder.is_symlink() or not folder.is_dir():
+        raise FileExistsError(f"{rule}. Got a link or a file; remove it first.")
+    present = sorted(folder.iterdir())
+    strange = [path for path in present if path.name not in {*_LISTED, SUMS} or not is_plain(path)]
+    if strange:
+        more = f" and {len(strange) - _MOST_NAMED} more" if len(strange) > _MOST_NAMED else ""
+        got = ", ".join(repr(path.name) for path in strange[:_MOST_NAMED])
+        raise FileExistsError(f"{rule}, and hold nothing else. Got {got}{more}; move them elsewhere first.")
+    try:
+        load_card(folder / CARD)
+    except (OSError, ValueError):
+        raise FileExistsError(f"{rule}, with a valid {CARD} in it. Got none; remove it first.") from None
+
+
 def _write(stream: Stream, folder: Path) -> None:
     save(stream, folder / NPZ)
     save(stream, folder / ARFF)
@@ -176,11 +201,11 @@ def _write_texts(card: StreamCard) -> dict[str, str]:
 
 def _compare_files(folder: Path) -> Iterator[str]:
     present = {path.name for path in folder.iterdir()}
-    if SUMS not in present:
-        yield f"{SUMS} is missing"
+    if not is_plain(folder / SUMS):
+        yield f"{SUMS} is {'not a plain file' if SUMS in present else 'missing'}"
         return
-    with (folder / SUMS).open(encoding="utf-8", errors="replace") as file:
-        lines = file.read(_LONGEST_SUMS).splitlines()
+    with open_plain(folder / SUMS) as file:
+        lines = file.read(_LONGEST_SUMS).decode("utf-8", "replace").splitlines()
     sums = {match.group(2): match.group(1) for match in map(_SUM.fullmatch, lines) if match}
     if len(sums) < len(lines):
         yield f"{SUMS} holds a line that is no hash and name"
@@ -189,8 +214,8 @@ def _compare_files(folder: Path) -> Iterator[str]:
             yield f"{name} is missing"
         elif name not in sums:
             yield f"{name} is not listed in {SUMS}"
-        elif (folder / name).is_symlink() or not (folder / name).is_file():
-            yield f"{name} is no plain file"
+        elif not is_plain(folder / name):
+            yield f"{name} is not a plain file"
         elif sha256_of(folder / name) != sums[name]:
             yield f"{name} has changed"
 

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
+from mlstream._files import read_bounded
+
 if TYPE_CHECKING:
     from mlstream.generators.visits import OrderName
     from mlstream.stream import Stream
+
+# Of a JSON file: more than the names of a million labels.
+_MOST_BYTES = 64 * 2**20
 
 Number = TypeVar("Number", int, float)
 
@@ -159,7 +164,8 @@ def read_lists(path: Path) -> list[list[str]]:
 
 
 def _read_json(path: Path) -> Any:
+    content = read_bounded(path, _MOST_BYTES)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} must be a JSON file. Got this: {error}.") from None

@@ -52,7 +52,11 @@ def publish(
     stream: StreamPath,
     folder: Annotated[Path, typer.Argument(help="Folder to make.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a published folder, in one step: old or new, never none.")
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace a published folder that holds nothing else, in one step: old or new, never none.",
+        ),
     ] = False,
 ) -> None:
     """Write a folder that others can use: NPZ, ARFF, card in all forms, citation, hashes."""

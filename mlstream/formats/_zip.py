@@ -17,6 +17,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._files import open_plain
 from mlstream.formats._features import Stacked
 from mlstream.formats.content import FormatError, show
 
@@ -93,15 +94,15 @@ def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
     FormatError
         If the file is no such archive, a member claims more bytes than the file holds, or a checksum is wrong.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
-        raise FormatError(f"{path} must be an NPZ file. Got: {error}.") from None
-    with path.open("rb") as stream:
+    with open_plain(path) as stream:
+        try:
+            with zipfile.ZipFile(stream) as archive:
+                members = archive.infolist()
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
+            raise FormatError(f"{path} must be an NPZ file. Got: {show(str(error))}.") from None
         found = {info.filename.removesuffix(".npy"): _locate(stream, info, path) for info in members}
-    # One map for all: opening a file costs more than finding the places in it.
-    whole = np.memmap(path, np.uint8, "r")
+        # One map for all: opening a file costs more than finding the places in it.
+        whole = np.memmap(stream, np.uint8, "r")
     return {key: member.read(whole, path, mmap=mmap) for key, member in found.items()}
 
 

@@ -163,6 +163,8 @@ def _combine(card: StreamCard, layout: RowsCard, learning: Table, evaluation: Ta
 def _to_rows(table: Table, n_labels: int, layout: RowsCard, parts: Sequence[PartCard], sizes: Sequence[int]) -> Rows:
     if len(parts) != len(sizes):
         raise ValueError(f"there must be {len(sizes)} lists of rows for {table.path.name}. Got {len(parts)}.")
+    if sum(sizes) != len(table.lines):
+        raise ValueError(f"there must be {sum(sizes)} rows in {table.path.name}. Got {len(table.lines)}.")
     X, Y = table.cells[:, n_labels:].astype(layout.dtype), table.cells[:, :n_labels]
     features: Features = sparse.csr_array(X) if layout.sparse else np.asarray(X)
     masks = [

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from mlstream._files import open_plain
+
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 # Real tables shrink to a hundredth at most; beyond that, with room for small files, it is a bomb.
@@ -36,8 +38,9 @@ class UnpackedFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._suffix = path.suffix.lower()
-        self._file: IO[bytes] = PACKED.get(self._suffix, Path.open)(path, "rb")
-        self._bytes_left = _ALWAYS_BYTES + _MOST_TIMES * os.fstat(self._file.fileno()).st_size
+        self._packed = open_plain(path)
+        self._file: IO[bytes] = PACKED[self._suffix](self._packed) if self._suffix in PACKED else self._packed
+        self._bytes_left = _ALWAYS_BYTES + _MOST_TIMES * os.fstat(self._packed.fileno()).st_size
         self._digest = hashlib.sha256()
 
     def __enter__(self) -> UnpackedFile:
@@ -45,6 +48,7 @@ class UnpackedFile:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        self._packed.close()
 
     @property
     def sha256(self) -> str:
@@ -75,6 +79,19 @@ class UnpackedFile:
     def read_all(self) -> bytes:
         """Read what is left."""
         return b"".join(iter(lambda: self.read(_PIECE_BYTES), b""))
+
+
+def require_room(n_bytes: int, n_bytes_of_file: int, what: str) -> None:
+    """Refuse what a file would grow to, before memory is taken: at most 64 MiB and 200 times the file's size.
+
+    Raises
+    ------
+    FormatError
+        The message says how much would be needed.
+    """
+    if n_bytes > _ALWAYS_BYTES + _MOST_TIMES * n_bytes_of_file:
+        rule = f"must need at most {_MOST_TIMES} times the {n_bytes_of_file:,} bytes of the file"
+        raise FormatError(f"{what} {rule}. Got {n_bytes / 2**30:,.2f} GiB, and nothing was read.")
 
 
 def at(path: Path, line: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mlstream._spreadsheets import unguard_text
 from mlstream.formats.content import FormatError, at, show
 from mlstream.formats.lines import Lines, Readable
 from mlstream.formats.table import Column, Table, gather, to_number
@@ -38,7 +39,8 @@ def read_csv(source: Readable, path: Path) -> Iterator[Table]:
     Yields
     ------
     Table
-        At least one; dense, all columns numeric.
+        At least one; dense, all columns numeric. Names lose the apostrophe that `format_csv` puts before those that a
+        spreadsheet would take for a formula.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def read_csv(source: Readable, path: Path) -> Iterator[Table]:
     """
     rows = csv.reader(Lines(source, path).head())
     numbered = _number(rows, path)
-    _, names = next(numbered, (1, []))
+    names = [unguard_text(name) for name in next(numbered, (1, []))[1]]
     if not names or len(set(names)) < len(names):
         got = f"{Counter(names).most_common(1)[0][0]!r} twice" if names else "no name"
         raise FormatError(

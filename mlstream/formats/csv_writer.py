@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
+from mlstream._spreadsheets import guard_text
 from mlstream.formats.arff_writer import format_dense_rows
 from mlstream.stream import Features, Indicator
 
@@ -25,7 +26,8 @@ def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]
     Yields
     ------
     str
-        The text, piece by piece; numbers are read back as the same bits.
+        The text, piece by piece; numbers are read back as the same bits. Names that a spreadsheet would take for a
+        formula begin with an apostrophe, which `read_csv` takes off again.
 
     Raises
     ------
@@ -36,6 +38,6 @@ def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]
     if broken:
         raise ValueError(f"Names must be of one line to be written as CSV. Got {broken[0]!r}.")
     head = io.StringIO()
-    csv.writer(head, lineterminator="\n").writerow(names)
+    csv.writer(head, lineterminator="\n").writerow(map(guard_text, names))
     yield head.getvalue()
     yield from format_dense_rows(X, Y)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mlstream.formats.content import FormatError, at, show
+from mlstream.formats.content import FormatError, at, require_room, show
 from mlstream.stream import Indicator
 
 SUFFIXES = (".libsvm", ".svm", ".svmlight")
@@ -61,6 +61,7 @@ def read_libsvm(content: bytes, path: Path) -> LabelledRows:
     names = sorted({int(label) for row in labels for label in row})
     if not names:
         raise FormatError(f"{path} must have at least one label. Got none.")
+    require_room(len(labels) * len(names), len(content), f"{path}: {len(labels):,} rows of {len(names):,} labels")
     if not np.isfinite(X.data).all():
         raise FormatError(f"{path} must hold finite numbers. Got another.")
     places = {label: place for place, label in enumerate(names)}

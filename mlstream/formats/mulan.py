@@ -8,12 +8,15 @@ from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
+from mlstream._files import read_bounded
 from mlstream.formats.content import FormatError, first_repeated, show
 
 _HEAD = """<?xml version="1.0" encoding="utf-8"?>
 <labels xmlns="http://mulan.sourceforge.net/labels">"""
 
 _MOST_BYTES = 64 * 2**20
+# Deeper labels are not indented further: the file would grow with the square of the depth.
+_DEEPEST_INDENT = 32
 
 
 class Labels(NamedTuple):
@@ -64,8 +67,7 @@ def format_labels(names: Sequence[str], parents: Mapping[str, str]) -> str:
     str
         XML, in which children are nested in their parents.
     """
-    roots = [name for name in names if name not in parents]
-    lines = [line for name in roots for line in _format(name, names, parents, 1)]
+    lines = _format([name for name in names if name not in parents], _group_children(names, parents))
     return "\n".join([_HEAD, *lines, "</labels>", ""])
 
 
@@ -100,10 +102,12 @@ def _parse(path: Path) -> list[tuple[str, str | None]]:
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.StartDoctypeDeclHandler = reader.declare
-    if path.stat().st_size > _MOST_BYTES:
-        raise FormatError(f"{path} must be a MULAN label file, of {_MOST_BYTES} bytes at most. Got more.")
     try:
-        parser.Parse(path.read_bytes(), True)
+        content = read_bounded(path, _MOST_BYTES)
+    except ValueError:
+        raise FormatError(f"{path} must be a MULAN label file, of {_MOST_BYTES} bytes at most. Got more.") from None
+    try:
+        parser.Parse(content, True)
     except FormatError:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:
@@ -112,12 +116,28 @@ def _parse(path: Path) -> list[tuple[str, str | None]]:
     return reader.pairs
 
 
-def _format(name: str, names: Sequence[str], parents: Mapping[str, str], depth: int) -> Iterator[str]:
-    indent, children = " " * depth, [child for child in names if parents.get(child) == name]
-    if not children:
-        yield f"{indent}<label name={quoteattr(name)}></label>"
-        return
-    yield f"{indent}<label name={quoteattr(name)}>"
-    for child in children:
-        yield from _format(child, names, parents, depth + 1)
-    yield f"{indent}</label>"
+def _group_children(names: Sequence[str], parents: Mapping[str, str]) -> dict[str, list[str]]:
+    children: dict[str, list[str]] = {}
+    for name in names:
+        if name in parents:
+            children.setdefault(parents[name], []).append(name)
+    return children
+
+
+def _format(roots: Sequence[str], children: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    # With a list of what is to be written instead of recursion, which deep hierarchies would exhaust.
+    pending = [(name, 1) for name in reversed(roots)]
+    while pending:
+        name, depth = pending.pop()
+        # A depth below zero marks the end of a label.
+        if depth < 0:
+            yield f"{_indent(-depth)}</label>"
+            continue
+        below = children.get(name, ())
+        yield f"{_indent(depth)}<label name={quoteattr(name)}>{'' if below else '</label>'}"
+        if below:
+            pending += [(name, -depth), *((child, depth + 1) for child in reversed(below))]
+
+
+def _indent(depth: int) -> str:
+    return " " * min(depth, _DEEPEST_INDENT)

@@ -39,11 +39,13 @@ from mlstream._files import atomic_path
 from mlstream.cards import parse_card
 from mlstream.formats._features import Stacked, make_csr, stack_rows
 from mlstream.formats._zip import Array, read_arrays, write_arrays
-from mlstream.formats.content import FormatError
+from mlstream.formats.content import FormatError, show
 from mlstream.formats.flat import FlatStream, Rows, flatten, restore
 from mlstream.stream import Features, Stream
 
 FORMAT_VERSION = 1
+
+_MOST_SHOWN = 5
 
 # Of each key: the kinds of number that it may hold, and its dimensions.
 _STREAM = {"format_version": ("i", 1), "card": ("u", 1), "signatures": ("b", 2), "masks": ("b", 2)}
@@ -163,7 +165,8 @@ def _require_keys(arrays: Mapping[str, Array], path: Path) -> None:
     expected = dict(_expected_keys("learning_X" in arrays))
     missing, unknown = sorted(expected.keys() - arrays.keys()), sorted(arrays.keys() - expected.keys())
     if missing or unknown:
-        got = ", ".join([*(f"no {key}" for key in missing), *(f"an unknown {key}" for key in unknown)])
+        strange = [*(f"no {key}" for key in missing), *(f"an unknown {show(key)}" for key in unknown)]
+        got = ", ".join(strange[:_MOST_SHOWN])
         raise FormatError(f"{path} must hold the arrays of a stream. Got {got}.")
     for key, (kind, n_dimensions) in expected.items():
         if arrays[key].dtype.kind != kind or arrays[key].ndim != n_dimensions:

@@ -12,6 +12,8 @@ from scipy import sparse
 from mlstream.generators._checks import require_count
 from mlstream.stream import Dataset, Indicator, Mask
 
+_MOST_SHOWN = 8
+
 
 def check_hierarchy(parents: Mapping[str, str], label_names: Sequence[str]) -> None:
     """Refuse a hierarchy that names unknown labels or runs in a circle.
@@ -39,12 +41,7 @@ def check_hierarchy(parents: Mapping[str, str], label_names: Sequence[str]) -> N
                 raise ValueError(
                     f"The hierarchy must name labels of the table. Got {name!r} ({child!r} -> {parent!r})."
                 )
-    for label in parents:
-        path = [label]
-        while path[-1] in parents:
-            path.append(parents[path[-1]])
-            if path[-1] in path[:-1]:
-                raise ValueError(f"The hierarchy must have no cycle. Got {' -> '.join(path)}.")
+    _order_from_the_top(parents)
 
 
 def ancestor_matrix(parents: Mapping[str, str], label_names: Sequence[str]) -> Mask:
@@ -69,12 +66,27 @@ def ancestor_matrix(parents: Mapping[str, str], label_names: Sequence[str]) -> M
     """
     place = {name: column for column, name in enumerate(label_names)}
     above = np.zeros((len(place), len(place)), dtype=bool)
-    for label in parents:
-        name = label
-        while name in parents:
-            name = parents[name]
-            above[place[label], place[name]] = True
+    for child in _order_from_the_top(parents):
+        parent = place[parents[child]]
+        above[place[child]] = above[parent]
+        above[place[child], parent] = True
     return above
+
+
+def _order_from_the_top(parents: Mapping[str, str]) -> list[str]:
+    """List all labels with a parent, each after its parent, or refuse a cycle."""
+    done: dict[str, None] = {}
+    for label in parents:
+        path: dict[str, None] = {}
+        while label in parents and label not in done:
+            if label in path:
+                cycle = [*list(path)[list(path).index(label) :], label]
+                shown = cycle if len(cycle) <= _MOST_SHOWN else [*cycle[: _MOST_SHOWN - 2], "...", label]
+                raise ValueError(f"The hierarchy must have no cycle. Got {' -> '.join(shown)}.")
+            path[label] = None
+            label = parents[label]  # noqa: PLW2901 - climbs from the label to the top
+        done.update(dict.fromkeys(reversed(path)))
+    return list(done)
 
 
 def complete_labels(Y: Indicator, above: Mask) -> Indicator:

@@ -14,7 +14,6 @@ from mlstream.generators._threads import for_each
 from mlstream.stream import Index
 
 Floats = npt.NDArray[np.float64]
-Rows = Floats | sparse.csr_array
 Input = npt.ArrayLike | sparse.csr_array
 
 # Two rows nearer than this are one direction; rounding leaves about 1e-16.
@@ -169,16 +168,16 @@ def tf_idf(Y: Input) -> sparse.csr_array:
     return rows
 
 
-def _to_unit_rows(X: Input) -> Rows:
-    rows: Rows = sparse.csr_array(X).astype(np.float64) if sparse.issparse(X) else np.array(X, dtype=np.float64)
+def _to_unit_rows(X: Input) -> sparse.csr_array:
+    # One layout for all: dense rows would be summed in another order, and rounding can then break ties differently.
+    rows: sparse.csr_array = sparse.csr_array(X if sparse.issparse(X) else np.asarray(X)).astype(np.float64)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
     lengths = np.sqrt(np.asarray((rows * rows).sum(axis=1)))
     if not np.isfinite(lengths).all() or not lengths.all():
         bad = int(np.argmin(np.isfinite(lengths) & (lengths > 0)))
         raise ValueError(f"Every row of X must be finite and point somewhere. Got length {lengths[bad]} in row {bad}.")
-    if sparse.issparse(rows):
-        rows.data /= np.repeat(lengths, np.diff(rows.indptr))
-    else:
-        rows /= lengths[:, np.newaxis]
+    rows.data /= np.repeat(lengths, np.diff(rows.indptr))
     return rows
 
 
@@ -191,12 +190,12 @@ def _to_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Floats:
     return weight
 
 
-def _require_enough_rows(rows: Rows, n_clusters: int) -> None:
+def _require_enough_rows(rows: sparse.csr_array, n_clusters: int) -> None:
     if rows.shape[0] < n_clusters:
         raise ValueError(f"There must be at least as many rows as clusters. Got {rows.shape[0]} for {n_clusters}.")
 
 
-def _draw_centres(rows: Rows, weight: Floats, n_clusters: int, rng: np.random.Generator) -> Floats:
+def _draw_centres(rows: sparse.csr_array, weight: Floats, n_clusters: int, rng: np.random.Generator) -> Floats:
     centres = np.empty((n_clusters, rows.shape[1]))
     chance = weight
     nearest = np.full(rows.shape[0], -np.inf)
@@ -211,7 +210,7 @@ def _draw_centres(rows: Rows, weight: Floats, n_clusters: int, rng: np.random.Ge
     return centres
 
 
-def _iterate(rows: Rows, weight: Floats, centres: Floats, max_iter: int, tol: float) -> Clustering:
+def _iterate(rows: sparse.csr_array, weight: Floats, centres: Floats, max_iter: int, tol: float) -> Clustering:
     found = _assign(rows, weight, centres, n_iter=1)
     moved = np.inf
     while moved > tol and found.n_iter < max_iter:
@@ -222,7 +221,7 @@ def _iterate(rows: Rows, weight: Floats, centres: Floats, max_iter: int, tol: fl
     return found
 
 
-def _assign(rows: Rows, weight: Floats, centres: Floats, n_iter: int) -> Clustering:
+def _assign(rows: sparse.csr_array, weight: Floats, centres: Floats, n_iter: int) -> Clustering:
     similarity = rows @ centres.T
     # Rounded, because equal cosines must tie whatever the order of the sums behind them.
     assignment = similarity.round(12).argmax(axis=1)
@@ -236,15 +235,14 @@ def _assign(rows: Rows, weight: Floats, centres: Floats, n_iter: int) -> Cluster
     return Clustering(assignment, centres, float(weight @ cosine), n_iter)
 
 
-def _centres_of(rows: Rows, weight: Floats, assignment: Index, n_clusters: int) -> Floats:
+def _centres_of(rows: sparse.csr_array, weight: Floats, assignment: Index, n_clusters: int) -> Floats:
     n_rows = len(assignment)
     members = sparse.csr_array((weight, (assignment, np.arange(n_rows))), shape=(n_clusters, n_rows))
-    sums = members @ rows
-    centres: Floats = sums.toarray() if sparse.issparse(sums) else np.asarray(sums)
+    centres: Floats = (members @ rows).toarray()
     length: Floats = np.linalg.norm(centres, axis=1, keepdims=True)
     # Opposite rows can cancel out: such a centre points nowhere and has cosine 0 with every row.
     return np.divide(centres, length, out=np.zeros_like(centres), where=length > 0)
 
 
-def _dense(rows: Rows, row: int) -> Floats:
-    return np.asarray(rows[[row]].toarray()[0] if sparse.issparse(rows) else rows[row])
+def _dense(rows: sparse.csr_array, row: int) -> Floats:
+    return np.asarray(rows[[row]].toarray()[0])

@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mlstream._spreadsheets import table_text
 from mlstream.protocol.groups import Group
 from mlstream.protocol.headings import Better, Heading, heading
 
 UNDEFINED = "n/a"
-# A cell of a CSV file that begins so is calculated, or worse, by a spreadsheet.
-_FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,7 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
 def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
     r"""Write rows as CSV: numbers in full, and nothing where a value is None.
 
-    Text that a spreadsheet would take for a formula has an apostrophe before it: text that begins with ``=``, ``+``,
-    ``-``, ``@``, a tab or a line break.
+    Text that a spreadsheet would take for a formula has an apostrophe before it, see `mlstream._spreadsheets`.
 
     Examples
     --------
@@ -110,16 +108,10 @@ def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
     'NN,-0.5,\n\'=1+1,1,"a,b"\n'
     """
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([_csv_cell(value) for value in row] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows(
+        [table_text(value) if isinstance(value, str) else value for value in row] for row in rows
+    )
     return text.getvalue()
-
-
-def _csv_cell(value: float | str | None) -> float | str | None:
-    if not isinstance(value, str):
-        return value
-    # The writer puts a line feed between quotes, but not a carriage return, at which readers begin a new row.
-    text = value.replace("\r\n", "\n").replace("\r", "\n")
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def format_score(mean: float | None, deviation: float | None = None) -> str:

@@ -115,5 +115,36 @@ def silent(release: threading.Event) -> Answer:
     return answer
 
 
+def trickle(request: Handler, release: threading.Event, start: bytes, drop: bytes) -> None:
+    """Send a start, and then the same few bytes again and again, until it is released or the client hangs up."""
+    request.close_connection = True
+    request.wfile.write(start)
+    for _ in range(200):
+        request.wfile.write(drop)
+        if release.wait(0.02):
+            return
+
+
+def slow_headers(release: threading.Event, content: bytes) -> Answer:
+    """Send header after header, slowly, and in the end what was asked for."""
+
+    def answer(request: Handler) -> None:
+        trickle(request, release, b"HTTP/1.1 200 OK\r\nX-Slow: ", b"x")
+        request.wfile.write(b"\r\nContent-Length: %d\r\n\r\n" % len(content) + content)
+
+    return answer
+
+
+def slow_chunk(release: threading.Event, content: bytes) -> Answer:
+    """Send the line before a chunk slowly, and in the end the chunk."""
+
+    def answer(request: Handler) -> None:
+        start = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x;x=" % len(content)
+        trickle(request, release, start, b"x")
+        request.wfile.write(b"\r\n" + content + b"\r\n0\r\n\r\n")
+
+    return answer
+
+
 def redirect(url: str) -> Answer:
     return lambda request: request.send(b"", 302, Location=url)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,18 @@ import requests
 from mlstream import downloads, registry
 from mlstream.datasets import fetch_dataset, load_dataset
 from mlstream.registry import DataFile, DatasetEntry, Download
-from tests.mlstream.loopback import Server, cut_after, ranged, redirect, serve, silent, whole
+from tests.mlstream.loopback import (
+    Answer,
+    Server,
+    cut_after,
+    ranged,
+    redirect,
+    serve,
+    silent,
+    slow_chunk,
+    slow_headers,
+    whole,
+)
 
 TEXT = b"@relation t\n@attribute y {0,1}\n@attribute a numeric\n@data\n" + b"1,2\n0,3\n" * 50_000
 WRONG = bytes(len(TEXT))
@@ -222,15 +233,32 @@ def test_redirects_are_followed_and_keep_the_place(known: DatasetEntry, server: 
 
 
 def test_a_secure_address_never_leads_to_an_insecure_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def get(url: str, **_: object) -> requests.Response:
+    def get(_: requests.Session, url: str, **__: object) -> requests.Response:
         response = requests.Response()
         response.raw = io.BytesIO()
         response.status_code, response.headers["location"] = 302, "http://example.org/t.arff"
         return response
 
-    monkeypatch.setattr(requests, "get", get)
-    with pytest.raises(ValueError, match=r"must redirect to https only. Got http://example.org/t.arff"):
-        downloads._open("https://example.org/t.arff", {}, 1.0)
+    monkeypatch.setattr(requests.Session, "get", get)
+    with (
+        pytest.raises(ValueError, match=r"must redirect to https only. Got http://example.org/t.arff"),
+        downloads._open("https://example.org/t.arff", {}, 1.0),
+    ):
+        pytest.fail("An insecure address was opened.")
+
+
+@pytest.mark.parametrize("answer", [slow_headers, slow_chunk])
+def test_a_server_that_trickles_is_given_up(
+    known: DatasetEntry, server: Server, cache: Path, answer: Callable[[threading.Event, bytes], Answer]
+) -> None:
+    release = threading.Event()
+    server.answers = {f"/{n}/t.arff": answer(release, TEXT) for n in (1, 2)}
+    with pytest.raises(OSError, match=r"must send headers, and then bytes, within 0\.2 s\. Got none"):
+        fetch_dataset("t", timeout_s=0.2)
+    release.set()
+    assert not (cache / "t.arff").exists()
+    # The same server is trusted again once it is quick.
+    assert fetch_dataset("t", timeout_s=5)[0].read_bytes() == TEXT
 
 
 def test_a_silent_server_is_given_up(

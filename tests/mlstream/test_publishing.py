@@ -114,20 +114,171 @@ def test_force_makes_a_folder_that_is_not_there(tmp_path: Path) -> None:
     verify(publish(make_stream(), tmp_path / "out", force=True))
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "link"])
-def test_force_replaces_nothing_but_a_published_folder(published: Path, tmp_path: Path, kind: str) -> None:
+def add_a_file(folder: Path) -> None:
+    (folder / "thesis.pdf").write_text("years of work")
+
+
+def add_a_listed_file(folder: Path) -> None:
+    add_a_file(folder)
+    with (folder / "SHA256SUMS").open("a") as sums:
+        sums.write(f"{hashlib.sha256(b'years of work').hexdigest()}  thesis.pdf\n")
+
+
+def add_a_hidden_file(folder: Path) -> None:
+    (folder / ".thesis").touch()
+
+
+def add_a_folder(folder: Path) -> None:
+    (folder / "thesis" / "chapters").mkdir(parents=True)
+    (folder / "thesis" / "chapters" / "1.tex").write_text("mine")
+
+
+def add_a_link(folder: Path) -> None:
+    (folder / "images").symlink_to(folder.parent)
+
+
+def link_a_file_of_ours(folder: Path) -> None:
+    (folder / "README.md").rename(folder.parent / "mine.md")
+    (folder / "README.md").symlink_to(folder.parent / "mine.md")
+
+
+def make_a_folder_of_a_file_of_ours(folder: Path) -> None:
+    (folder / "stream.xml").unlink()
+    (folder / "stream.xml").mkdir()
+    (folder / "stream.xml" / "mine").touch()
+
+
+def add_a_pipe(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+
+
+def add_many_files(folder: Path) -> None:
+    for number in range(9):
+        (folder / f"{number}.iso").touch()
+
+
+def drop_the_card(folder: Path) -> None:
+    (folder / "stream.card.json").unlink()
+
+
+def put_in_another_card(folder: Path) -> None:
+    (folder / "stream.card.json").write_text("{}")
+
+
+def list_everything(place: Path) -> dict[str, object]:
+    """All that lies below a folder: where links lead to, and the bytes of files."""
+    found: dict[str, object] = {}
+    for path in sorted(place.rglob("*")):
+        name = str(path.relative_to(place))
+        found[name] = path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else ""
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "got"),
+    [
+        (add_a_file, "and hold nothing else. Got 'thesis.pdf'; move them elsewhere first"),
+        (add_a_listed_file, "Got 'thesis.pdf'"),
+        (add_a_hidden_file, "Got '.thesis'"),
+        (add_a_folder, "Got 'thesis'"),
+        (add_a_link, "Got 'images'"),
+        (link_a_file_of_ours, "Got 'README.md'"),
+        (make_a_folder_of_a_file_of_ours, "Got 'stream.xml'"),
+        (add_a_pipe, "Got 'pipe'"),
+        (add_many_files, "Got '0.iso', '1.iso', '2.iso', '3.iso', '4.iso' and 4 more"),
+        (drop_the_card, "with a valid stream.card.json in it. Got none; remove it first"),
+        (put_in_another_card, "with a valid stream.card.json in it"),
+    ],
+)
+def test_force_replaces_nothing_that_was_not_published(
+    published: Path, tmp_path: Path, change: Callable[[Path], None], got: str
+) -> None:
+    change(published)
+    before = list_everything(tmp_path)
+    with pytest.raises(FileExistsError, match=re.escape(got)):
+        publish(make_stream(Shape(seed=1)), published, force=True)
+    assert list_everything(tmp_path) == before
+
+
+def test_force_deletes_no_folder_of_disk_images(tmp_path: Path) -> None:
+    images = tmp_path / "images"
+    images.mkdir()
+    (images / "debian.iso").write_bytes(b"image")
+    (images / "SHA256SUMS").write_text(f"{hashlib.sha256(b'image').hexdigest()}  debian.iso\n")
+    with pytest.raises(FileExistsError, match=r"images must be a published folder to be replaced.*'debian.iso'"):
+        publish(make_stream(), images, force=True)
+    assert sorted(path.name for path in images.iterdir()) == ["SHA256SUMS", "debian.iso"]
+
+
+def test_force_replaces_no_empty_folder_and_no_sums_alone(tmp_path: Path) -> None:
+    (tmp_path / "SHA256SUMS").touch()
+    for folder in (tmp_path, tmp_path / "empty"):
+        folder.mkdir(exist_ok=True)
+        with pytest.raises(FileExistsError, match="must be a published folder"):
+            publish(make_stream(), folder, force=True)
+        assert folder.is_dir()
+        (tmp_path / "SHA256SUMS").unlink(missing_ok=True)
+
+
+def test_force_keeps_what_is_put_there_meanwhile(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def verify_slowly(folder: Path) -> None:
+        verify(folder)
+        add_a_file(published)
+
+    monkeypatch.setattr("mlstream.publishing.verify", verify_slowly)
+    with pytest.raises(FileExistsError, match=r"Got 'thesis\.pdf'"):
+        publish(make_stream(Shape(seed=1)), published, force=True)
+    assert (published / "thesis.pdf").read_text() == "years of work"
+    assert [path.name for path in published.parent.iterdir()] == ["out"]
+
+
+def test_force_repairs_a_published_folder_with_spoilt_and_missing_files(published: Path) -> None:
+    (published / "README.md").write_text("spoilt")
+    (published / "SHA256SUMS").unlink()
+    verify(publish(make_stream(), published, force=True))
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_force_replaces_neither_files_nor_links(published: Path, tmp_path: Path, kind: str) -> None:
     place = tmp_path / kind
     if kind == "file":
         place.write_text("mine")
-    elif kind == "folder":
-        place.mkdir()
-        (place / "mine").touch()
     else:
         place.symlink_to(published)
-    with pytest.raises(FileExistsError, match=f"{kind} must be a published folder, with SHA256SUMS in it"):
+    with pytest.raises(FileExistsError, match=f"{kind} must be a published folder to be replaced. Got a link or a"):
         publish(make_stream(), place, force=True)
     assert place.is_symlink() == (kind == "link")
     verify(published)
+
+
+def test_a_folder_that_is_replaced_keeps_its_permissions(published: Path) -> None:
+    published.chmod(0o750)
+    (published / "stream.npz").chmod(0o600)
+    publish(make_stream(Shape(seed=1)), published, force=True)
+    assert published.stat().st_mode & 0o777 == 0o750
+    assert (published / "stream.npz").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_a_killed_process_left_is_swept_by_the_next_one(tmp_path: Path) -> None:
+    script = PUBLISH + (
+        "import os, signal\n"
+        "p.verify = lambda folder: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "p.publish(make_stream(), sys.argv[1])"
+    )
+    subprocess.run([sys.executable, "-B", "-c", script, str(tmp_path / "out")], check=False)
+    (left,) = tmp_path.iterdir()
+    assert re.fullmatch(r"\.out\.[a-z0-9_]{8}\.part", left.name)
+    publish(make_stream(), tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", ["SHA256SUMS", "stream.npz", "stream.card.json", "README.md", "stream.xml"])
+def test_a_pipe_or_device_in_a_published_folder_holds_up_nothing(published: Path, name: str) -> None:
+    for replace_by in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        (published / name).unlink()
+        replace_by(published / name)
+        with pytest.raises(ValueError, match=f"{name} is not a plain file"):
+            verify(published)
 
 
 def test_a_failure_before_the_exchange_leaves_the_old_folder(published: Path) -> None:
@@ -323,8 +474,8 @@ def change_text(name: str, old: str, new: str) -> Callable[[Path], None]:
         (lambda folder: (folder / "SHA256SUMS").unlink(), "SHA256SUMS is missing"),
         (lambda folder: (folder / "extra").touch(), "extra is not listed in SHA256SUMS"),
         (change_text("README.md", "Tasks", "tasks"), "README.md has changed"),
-        (lambda folder: link_elsewhere(folder / "README.md"), "README.md is no plain file"),
-        (lambda folder: make_folder(folder / "stream.npz"), "stream.npz is no plain file"),
+        (lambda folder: link_elsewhere(folder / "README.md"), "README.md is not a plain file"),
+        (lambda folder: make_folder(folder / "stream.npz"), "stream.npz is not a plain file"),
         (lambda folder: os.truncate(folder / "SHA256SUMS", 2**34), "SHA256SUMS holds a line that is no hash and name"),
         (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is no hash and name"),
         (change_text("SHA256SUMS", "  README.md", "  ../README.md"), "README.md is not listed in SHA256SUMS"),

@@ -86,7 +86,7 @@ def test_a_changed_file_is_an_error(saved: Path, changed: str) -> None:
         (lambda card: card["rows"]["experiences"][0].update(mask=9), "mask_ids must be between 0 and"),
         (lambda card: card["rows"]["masks"][0].append(3), "labels must be numbered below 3. Got 3"),
         (lambda card: card["label_names"].reverse(), "must have the columns that its card lists"),
-        (lambda card: card.update(surprise=1), "must hold a StreamCard of this version. Got surprise: Extra inputs"),
+        (lambda card: card.update(surprise=1), "must hold a StreamCard of this version: surprise must not be there"),
     ],
 )
 def test_a_card_that_does_not_fit_is_one_error(saved: Path, change: object, message: str) -> None:

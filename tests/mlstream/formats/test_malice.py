@@ -2,7 +2,9 @@
 
 import bz2
 import gzip
+import json
 import lzma
+import os
 import resource
 import time
 import tracemalloc
@@ -14,10 +16,13 @@ from typing import Any
 
 import pytest
 
+from mlstream.cards import load_card
 from mlstream.datasets import iter_dataset, load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.content import FormatError
 from mlstream.formats.mulan import read_labels
+from mlstream.formats.npz import load_npz
+from mlstream.formats.table import Table
 from tests.mlstream.streams import make_stream
 
 HEAD = b"@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a real\n@data\n"
@@ -170,3 +175,59 @@ def test_an_archive_that_claims_a_petabyte(tmp_path: Path) -> None:
     with bounded(20 * MIB), pytest.raises(FormatError, match=r"x.npz"):
         load(tmp_path / "x.npz")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+
+
+def test_a_label_file_that_never_ends_or_never_starts(tmp_path: Path) -> None:
+    (tmp_path / "x.arff").write_bytes(HEAD + b"1,0.5\n")
+    (tmp_path / "zeros.xml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.xml")
+    for name, got in (("zeros.xml", "a device"), ("pipe.xml", "a named pipe")):
+        with bounded(10 * MIB), pytest.raises(OSError, match=f"{name} must be a plain file. Got {got}"):
+            load_dataset(tmp_path / "x.arff", labels=tmp_path / name)
+
+
+def test_a_stream_or_card_that_never_starts(tmp_path: Path) -> None:
+    for name, read in (("x.npz", load_npz), ("x.card.json", load_card)):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(OSError, match=f"{name} must be a plain file. Got a named pipe"):
+            read(tmp_path / name)
+
+
+def test_a_member_with_a_newline_in_its_name_is_one_line(tmp_path: Path) -> None:
+    save(make_stream(), tmp_path / "x.npz")
+    with zipfile.ZipFile(tmp_path / "x.npz", "a") as archive:
+        archive.writestr("x\n\x1b[31mError: disk full.npy", archive.read("learning_Y.npy"))
+    with pytest.raises(FormatError, match=r"an unknown 'x\\n\\x1b\[31mError: disk full'") as caught:
+        load(tmp_path / "x.npz")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_short_file_of_thirty_thousand_labels(tmp_path: Path) -> None:
+    path = tmp_path / "x.libsvm"
+    path.write_text("".join(f"{label} 1:1\n" for label in range(30_000)), encoding="utf-8")
+    with (
+        bounded(100 * MIB),
+        pytest.raises(FormatError, match=r"30,000 rows of 30,000 labels must need at most 200 .* Got 0\.84 GiB"),
+    ):
+        load_dataset(path)
+
+
+def test_a_card_that_claims_trillions_of_rows(tmp_path: Path) -> None:
+    save(make_stream(), tmp_path / "x.arff")
+    path = tmp_path / "x.card.json"
+    card = json.loads(path.read_text(encoding="utf-8"))
+    card["experiences"][0]["n_samples"] = 3 * 10**13
+    card["tasks"][0]["n_learning"] = 3 * 10**13
+    path.write_text(json.dumps(card), encoding="utf-8")
+    with bounded(10 * MIB), pytest.raises(ValueError, match=r"x\.card\.json.*must .*\. Got ") as caught:
+        load(tmp_path / "x.arff")
+    assert "\n" not in str(caught.value)
+
+
+def test_names_of_columns_are_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(",".join(f"c{column}" for column in range(400)) + "\n" + ",".join(["0"] * 400) + "\n")
+    counted, real = [], Table.names.fget
+    monkeypatch.setattr(Table, "names", property(lambda table: counted.append(1) or real(table)))
+    assert load_dataset(path, labels=300).label_names == tuple(f"c{column}" for column in range(300))
+    assert len(counted) < 10

@@ -86,3 +86,24 @@ def test_an_encoding_that_no_xml_has_is_one_error(tmp_path: Path, encoding: str)
     path.write_text(f'<?xml version="1.0" encoding="{encoding}"?><labels/>', encoding="utf-8")
     with pytest.raises(FormatError, match=r"x.xml must be a MULAN label file \(XML\)|must name each label once"):
         read_labels(path)
+
+
+@pytest.mark.parametrize("depth", [1200, 20_000])
+def test_a_long_chain_of_labels_is_written_and_read(tmp_path: Path, depth: int) -> None:
+    names = [f"n{level}" for level in range(depth)]
+    parents = dict(zip(names[1:], names[:-1], strict=True))
+    labels = read_labels(write(tmp_path / "x.xml", format_labels(names[::-1], parents)))
+    assert labels == (tuple(names), parents)
+
+
+def test_children_stand_in_their_parents_in_the_order_of_their_names() -> None:
+    body = format_labels(["b", "a", "d", "c", "e"], {"c": "a", "d": "a", "e": "c"}).splitlines()[2:-1]
+    assert body == [
+        ' <label name="b"></label>',
+        ' <label name="a">',
+        '  <label name="d"></label>',
+        '  <label name="c">',
+        '   <label name="e"></label>',
+        "  </label>",
+        " </label>",
+    ]

@@ -114,7 +114,7 @@ def test_archives_of_other_programs_are_read_too(saved: Path) -> None:
     ("changes", "message"),
     [
         ({"learning_Y": None}, "must hold the arrays of a stream. Got no learning_Y"),
-        ({"other": np.zeros(1)}, "must hold the arrays of a stream. Got an unknown other"),
+        ({"other": np.zeros(1)}, "must hold the arrays of a stream. Got an unknown 'other'"),
         ({"format_version": np.array([2])}, r"must hold a stream in format version 1. Got \[2\]"),
         ({"format_version": None}, "in format version 1. Got no format_version"),
         (
@@ -130,7 +130,7 @@ def test_archives_of_other_programs_are_read_too(saved: Path) -> None:
         ({"learning_offsets": np.array([0, 14])}, r"offsets must have the shape \(5,\)"),
         ({"learning_X": np.zeros((14, 9))}, "there must be 4 features, as the card says. Got 9"),
         ({"signatures": np.zeros((1, 3), bool)}, "there must be 2 tasks, as the card says. Got 1"),
-        ({"card": np.zeros(3, np.uint8)}, "the card must hold a StreamCard of this version. Got content: Invalid JSON"),
+        ({"card": np.zeros(3, np.uint8)}, "card must hold a StreamCard of this version: its content must be JSON. Got"),
     ],
 )
 def test_arrays_that_do_not_fit_are_one_error(saved: Path, changes: dict[str, Any], message: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
@@ -179,9 +180,37 @@ class StreamCard(_Strict):
 
     @model_validator(mode="after")
     def _require_consistent(self) -> Self:
-        for what, got in _contradictions(self):
+        for what, got in chain(_repetitions(self), _nonsense(self), _contradictions(self)):
             raise ValueError(f"{what} of the card must fit its lists. Got {got}")
         return self
+
+
+def _nonsense(card: StreamCard) -> Iterator[tuple[str, object]]:
+    """Find what no stream has: nothing to learn, more label sets than rows, drifts outside."""
+    for what in ("label_names", "tasks", "experiences"):
+        if not getattr(card, what):
+            yield what, "none"
+    for task in card.tasks:
+        if task.n_label_sets > task.n_learning + task.n_evaluation or task.cardinality > len(card.label_names):
+            yield "n_label_sets and cardinality", f"{task.n_label_sets} and {task.cardinality}"
+    n_rows = sum(experience.n_samples for experience in card.experiences)
+    for drift in card.drifts:
+        if not drift.start <= drift.stop <= n_rows:
+            yield "drifts", f"one from {drift.start} to {drift.stop} in {n_rows} rows"
+
+
+def _repetitions(card: StreamCard) -> Iterator[tuple[str, object]]:
+    """Find what is listed twice."""
+    lists: tuple[tuple[str, Sequence[object]], ...] = (
+        ("feature_names", card.feature_names),
+        ("label_names", card.label_names),
+        ("names of tasks", [task.name for task in card.tasks]),
+        *(("signatures", task.signature) for task in card.tasks),
+        *(("tasks of experiences", experience.tasks) for experience in card.experiences),
+    )
+    for what, values in lists:
+        if len(set(values)) < len(values):
+            yield what, "one twice"
 
 
 def _contradictions(card: StreamCard) -> Iterator[tuple[str, object]]:

@@ -57,6 +57,10 @@ def task_with(**changes: object) -> dict[str, object]:
     return {**make_stream().card.tasks[0].model_dump(), **changes}
 
 
+def drift_with(**changes):
+    return {"what": ["P(X)"], "pattern": "abrupt", "before": 0, "after": 1, "recurring": False} | changes
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -68,6 +72,18 @@ def task_with(**changes: object) -> dict[str, object]:
         ),
         (text_of(label_parents={"k": "x"}), "label_parents of the card must fit its lists. Got unknown label 'x'"),
         (text_of(label_parents={"k": "l", "l": "m", "m": "l"}), "Got label '[lm]' above itself"),
+        (text_of(tasks=[]), "tasks of the card must fit its lists. Got none"),
+        (text_of(experiences=[]), "experiences of the card must fit its lists. Got none"),
+        (text_of(label_names=[], tasks=[task_with(signature=[], label_frequencies=[])]), "label_names .* Got none"),
+        (text_of(label_names=["k", "k", "l"]), "label_names of the card must fit its lists. Got one twice"),
+        (text_of(feature_names=["a", "a", "b", "c"]), "feature_names of the card must .* Got one twice"),
+        (text_of(tasks=[task_with(), task_with()]), "names of tasks of the card must .* Got one twice"),
+        (text_of(tasks=[task_with(signature=[0, 0])]), "Got one twice"),
+        (text_of(experiences=[{"tasks": [0, 0], "n_samples": 1}]), "Got one twice"),
+        (text_of(tasks=[task_with(n_label_sets=10**9)]), "n_label_sets and cardinality .* Got 1000000000 and"),
+        (text_of(tasks=[task_with(cardinality=99.0)]), r"n_label_sets and cardinality .* Got \d+ and 99\.0"),
+        (text_of(drifts=[drift_with(start=9, stop=3)]), "drifts of the card .* Got one from 9 to 3"),
+        (text_of(drifts=[drift_with(start=3, stop=10**9)]), "drifts of the card .* Got one from 3 to 1000000000"),
         (text_of(tasks=[task_with(cardinality=float("inf"))]), "cardinality must be a finite number. Got inf"),
         (text_of(tasks=[task_with(n_learning=-1)]), "n_learning must be greater than or equal to 0. Got -1"),
         (text_of(source={"name": "x", "origin": "x", "n_samples": 1, "sha256": "../x"}), "sha256 must match pattern"),

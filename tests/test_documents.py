@@ -1,8 +1,7 @@
 """Every code block of every page in docs/ runs, in the order of its page; README.md has tests of its own.
 
 A block that cannot run has a comment before it: ``.. not run: REASON``. A page that needs a file of the shared data
-says ``.. needs: PATH``. Commands that start no `mlstream` are verbs of the Makefile or benchmarks, which CI runs
-itself.
+says ``.. needs: PATH``. Commands that start no `mlstream` are verbs of the Makefile, or benchmarks, which CI runs.
 """
 
 import doctest

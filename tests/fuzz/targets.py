@@ -26,6 +26,8 @@ from mlstream.formats.npz import load_npz
 from mlstream.formats.table import gather
 
 PATH = Path("x")
+# What fuzzers found, in a folder for each target.
+CASES = Path(__file__).with_name("cases")
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz"))
 
 

@@ -116,7 +116,7 @@ class BlockReader:
     def _scan_dense(self, block: bytes, place: Place, cells: Dense, lines: Numbers) -> Place:
         if not self._is_compiled:
             return place
-        from mlstream.formats._scan import scan_dense
+        from mlstream.formats._kernels.scan import scan_dense
 
         found: Place = scan_dense(np.frombuffer(block, np.uint8), place, self._is_binary, cells, lines)
         return found
@@ -124,7 +124,7 @@ class BlockReader:
     def _scan_sparse(self, block: bytes, place: Place, cells: tuple[Dense, Indices, Numbers], lines: Numbers) -> Place:
         if not self._is_compiled:
             return place
-        from mlstream.formats._scan import scan_sparse
+        from mlstream.formats._kernels.scan import scan_sparse
 
         found: Place = scan_sparse(np.frombuffer(block, np.uint8), place, self._is_binary, cells, lines)
         return found

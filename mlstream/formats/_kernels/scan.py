@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mlstream.formats._decimal import INLINE, JIT, ZERO, Bytes, read_digits, read_number
+from mlstream.formats._kernels.decimals import INLINE, JIT, ZERO, Bytes, read_digits, read_number
 from mlstream.formats.lines import Place
 
 Floats = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import int64, njit, uint64
 
-from mlstream.formats._decimal import INLINE, JIT, MINUS, PLUS, POINT, SMALL_E, ZERO, Bytes, multiply
+from mlstream.formats._kernels.decimals import INLINE, JIT, MINUS, PLUS, POINT, SMALL_E, ZERO, Bytes, multiply
 
 LONGEST = 24
 """The greatest number of characters of a double."""

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, uint64
 
-from mlstream.formats._decimal import INLINE, JIT, ZERO, Bytes
-from mlstream.formats._shortest import LONGEST, write_double, write_integer
+from mlstream.formats._kernels.decimals import INLINE, JIT, ZERO, Bytes
+from mlstream.formats._kernels.shortest import LONGEST, write_double, write_integer
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]

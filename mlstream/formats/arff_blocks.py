@@ -11,8 +11,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream.formats._features import make_csr
+from mlstream.formats._kernels.place import Place
 from mlstream.formats.arff_rows import RowReader
-from mlstream.formats.lines import Lines, Place
+from mlstream.formats.lines import Lines
 from mlstream.formats.table import Cells, Column
 
 Dense: TypeAlias = npt.NDArray[np.float64]

@@ -6,21 +6,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
 
+from estimators._kernels.compile import BUILD, INLINE, njit, uint64
 from estimators._kernels.state import (
     B1_POWER,
     B2_POWER,
     EPS_NOW,
     GAIN_M,
     GAIN_V,
-    INLINE,
     KEEP_M,
     KEEP_V,
     LEAST_G,
     LEAST_M,
     LEAST_V,
-    PART,
     STEP,
     STEPS,
     ZERO,
@@ -93,7 +91,7 @@ def move(w, m, v, g, constants, adaptive, start, stop):  # type: ignore[no-untyp
         descend(w, g, constants, start, stop)
 
 
-@njit(**PART)
+@njit(**BUILD)
 def move_live(w, m, v, g, constants, live, start, stop, n_in):  # type: ignore[no-untyped-def]
     """Move the weights of live outputs by one step of Adam, where each output has n_in side by side, over and over."""
     for at in range(start, stop, live.size * n_in):

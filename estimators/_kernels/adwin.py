@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.grove import HOT, JIT
+from estimators._kernels.compile import HOT, OWNING, njit
 
 Array = npt.NDArray[Any]
 
@@ -78,7 +77,7 @@ def changes(windows: Windows, d: int, value: float, delta: float) -> bool:
     return True
 
 
-@njit(**JIT)
+@njit(**OWNING)
 def any_changes(windows: Windows, d: int, values: Array, delta: float) -> bool:
     """Put numbers into a window, and tell whether the mean has changed at any of them."""
     changed = False
@@ -107,7 +106,7 @@ def _insert(windows: Windows, d: int, value: float) -> None:
             return
 
 
-@njit(**JIT)
+@njit(**OWNING)
 def _is_cut(windows: Windows, d: int, delta: float) -> bool:
     """Tell whether any cut of the window, from the oldest on, leaves two parts whose means differ by more than chance.
 

@@ -4,12 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
 
 from estimators._kernels.adam import adam, tick
-from estimators._kernels.borrow import borrow
+from estimators._kernels.compile import INLINE, JIT, borrow, njit, uint64
 from estimators._kernels.network import add_features, add_gradient, backward, err, forward, load, put_features, weigh
-from estimators._kernels.state import DENSE, INLINE, JIT, LEARN, LEAST_G, LEAST_M, ONE, STEPS, ZERO, Floats, Integers
+from estimators._kernels.state import DENSE, LEARN, LEAST_G, LEAST_M, ONE, STEPS, ZERO, Floats, Integers
 from estimators._kernels.vectors import clear, copy, size
 
 

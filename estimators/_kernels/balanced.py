@@ -1,9 +1,8 @@
 """Where rows go in a memory that is kept balanced, and when it has changed enough to be learnt anew."""
 
 import numpy as np
-from numba import njit
 
-from estimators._kernels.state import JIT, PART
+from estimators._kernels.compile import BUILD, JIT, njit
 
 NONE = -1
 
@@ -45,7 +44,7 @@ def place(groups, tasks, held, chance, admitted, share, n_changed):  # type: ign
     return slots, due
 
 
-@njit(**PART)
+@njit(**BUILD)
 def make_room(held, counts, sizes, tasks, group, chance, admitted):  # type: ignore[no-untyped-def]
     """Return a slot that a row of a group takes, if that makes the memory more even, or `NONE`.
 
@@ -63,7 +62,7 @@ def make_room(held, counts, sizes, tasks, group, chance, admitted):  # type: ign
     return pick(held, counts, tasks, task, most, chance)
 
 
-@njit(**PART)
+@njit(**BUILD)
 def pick(held, counts, tasks, task, most, chance):  # type: ignore[no-untyped-def]
     """Return one of the slots of a task's groups of a size, or `NONE` if there is none."""
     n_largest = 0

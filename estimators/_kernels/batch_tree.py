@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.randomness import JIT, draw_subset
+from estimators._kernels.compile import JIT, njit
+from estimators._kernels.randomness import draw_subset
 
 Array = npt.NDArray[Any]
 

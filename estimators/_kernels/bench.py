@@ -1,9 +1,6 @@
 """All that a network works on, as one object: to hand over forty arrays takes longer than to learn a row."""
 
-from numba import njit, types
-from numba.experimental import structref
-
-from estimators._kernels.state import JIT
+from estimators._kernels.compile import JIT, njit, structref, types
 
 
 @structref.register  # type: ignore[untyped-decorator, unused-ignore]

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.grove import LOOP
+from estimators._kernels.compile import LOOP, njit
 
 Array = npt.NDArray[Any]
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.grove import BUILD, HOT, NONE, PART
+from estimators._kernels.compile import BUILD, HOT, PART, njit
+from estimators._kernels.grove import NONE
 from estimators._kernels.lengthen import lengthened
 
 Array = npt.NDArray[Any]

@@ -4,23 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from estimators._kernels.adwin import Windows, changes, empty, open_windows
-from estimators._kernels.grove import (
-    BUILD,
-    HOT,
-    JIT,
-    LOOP,
-    NONE,
-    Grove,
-    drop_observers,
-    grow,
-    has_room,
-    new_root,
-    plant,
-    size_bytes,
-)
+from estimators._kernels.compile import BUILD, HOT, LOOP, OWNING, njit
+from estimators._kernels.grove import NONE, Grove, drop_observers, grow, has_room, new_root, plant, size_bytes
 from estimators._kernels.hoeffding import SKIP, Example, Rules, Work, look, new_room, teach, work_in
 from estimators._kernels.randomness import advance, uniform
 
@@ -232,7 +219,7 @@ def _replant(grove: Grove, t: int) -> None:
     new_root(grove, t)
 
 
-@njit(**JIT)
+@njit(**OWNING)
 def fell(grove: Grove, t: int) -> None:
     """Give back all places of a tree; it has no root then."""
     tree, free = grove.trees[t], grove.free[0]

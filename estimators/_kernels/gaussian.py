@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.grove import HIGHEST, HOT, LOWEST, MEAN, PRECISION, SQUARES, Grove
+from estimators._kernels.compile import HOT, njit
+from estimators._kernels.grove import HIGHEST, LOWEST, MEAN, PRECISION, SQUARES, Grove
 
 Array = npt.NDArray[Any]
 

@@ -4,24 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from estimators._kernels.compile import HOT, LOOP, PART, njit
 from estimators._kernels.lengthen import lengthened
 from estimators._kernels.randomness import draw_subset
 
 Array = npt.NDArray[Any]
 
-# what makes arrays
-JIT = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": True}
-# what works in place: without a runtime that owns arrays, nobody counts references, which takes longer than the work
-LOOP = {**JIT, "_nrt": False}
-# the same, called by compiled functions only: neither kept apart nor wrapped for Python, from which a call would crash;
-# that is quicker to compile
-PART = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-# the same, but makes arrays
-BUILD = {**PART, "_nrt": True}
-# what runs once a row or more often: a call that passes a grove costs more than most of these do
-HOT = {**PART, "forceinline": True}
 NONE = -1
 NODES_PER_ROW = 2
 MEAN, SQUARES, PRECISION, LOWEST, HIGHEST = range(5)

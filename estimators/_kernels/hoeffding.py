@@ -5,18 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.direct import Direct
+from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._kernels.gaussian import observe, weight_below
 from estimators._kernels.grove import (
-    BUILD,
     HIGHEST,
-    HOT,
-    LOOP,
     LOWEST,
     NONE,
-    PART,
     Grove,
     add_observer,
     add_stat,

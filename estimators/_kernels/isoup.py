@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.direct import Direct
+from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
 from estimators._kernels.ebst import (
     Room,
     Spots,
@@ -22,7 +21,7 @@ from estimators._kernels.ebst import (
     new_spots,
     prune,
 )
-from estimators._kernels.grove import BUILD, HOT, LOOP, NONE
+from estimators._kernels.grove import NONE
 from estimators._kernels.lengthen import lengthened
 
 Array = npt.NDArray[Any]

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
 
 from estimators._kernels.adam import B1, B2, EPS
-from estimators._kernels.state import FUSED, JIT, LEAST_M, LEAST_V, ONE, PART, SUM, ZERO, Doubles, Lazy
+from estimators._kernels.compile import BUILD, FUSED, JIT, SUM, njit, uint64
+from estimators._kernels.state import LEAST_M, LEAST_V, ONE, ZERO, Doubles, Lazy
 from estimators._kernels.vectors import size
 
 EARLY, STRETCH = 500, 8
@@ -54,7 +54,7 @@ def make_lazy(dtype: npt.DTypeLike) -> Lazy:
     return Lazy(powers, corrections, last_moment, np.empty(powers.shape), np.zeros(N_TERMS, dtype))
 
 
-@njit(**PART)
+@njit(**BUILD)
 def refresh(w, m, v, constants, rate, lazy, live, width, last, j, now):  # type: ignore[no-untyped-def]
     """Bring the weights of feature j up to a step; where they are those of the outputs, only the live ones."""
     t, skipped, place = last[j], now - last[j], j * width
@@ -74,7 +74,7 @@ def refresh_all(w, m, v, constants, rate, lazy, live, width, last, now):  # type
         refresh(w, m, v, constants, rate, lazy, live, width, last, j, now)
 
 
-@njit(**PART)
+@njit(**BUILD)
 def catch_up(w, m, v, constants, rate, lazy, at, width, t, k):  # type: ignore[no-untyped-def]
     """Make up for the k steps after step t of the weights of one feature, which lie at a place."""
     horizon, terms = lazy.powers.shape[1] - 1, lazy.terms
@@ -91,7 +91,7 @@ def catch_up(w, m, v, constants, rate, lazy, at, width, t, k):  # type: ignore[n
         _shrink(m, v, constants, terms, at, width)
 
 
-@njit(**PART, **SUM)
+@njit(**BUILD, **SUM)
 def _sum_up(lazy, rate, t, n):  # type: ignore[no-untyped-def]
     """Put u, eps, and the rate times M_0, M_2, M_3, ... of the n steps after step t into the terms."""
     powers, corrections, room, terms = lazy.powers, lazy.corrections, lazy.room, lazy.terms
@@ -116,7 +116,7 @@ def _sum_up(lazy, rate, t, n):  # type: ignore[no-untyped-def]
         terms[order] = moment
 
 
-@njit(**PART, **FUSED)
+@njit(**BUILD, **FUSED)
 def _move(w, m, v, terms, one, at, width):  # type: ignore[no-untyped-def]
     mean, eps, m0 = terms[0], terms[1], terms[2]
     m2, m3, m4, m5, m6 = terms[3], terms[4], terms[5], terms[6], terms[7]
@@ -130,7 +130,7 @@ def _move(w, m, v, terms, one, at, width):  # type: ignore[no-untyped-def]
         w[i] -= m[i] * low * over
 
 
-@njit(**PART)
+@njit(**BUILD)
 def _shrink(m, v, constants, factors, at, width):  # type: ignore[no-untyped-def]
     by_m, by_v = factors[0], factors[1]
     least_m, least_v, zero = constants[LEAST_M], constants[LEAST_V], constants[ZERO]

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.grove import BUILD, NODE, NONE, OBSERVER, PART, STAT, Grove, drop_observers
+from estimators._kernels.compile import BUILD, PART, njit
+from estimators._kernels.grove import NODE, NONE, OBSERVER, STAT, Grove, drop_observers
 
 Array = npt.NDArray[Any]
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from estimators._kernels.compile import JIT, njit
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[Any]
@@ -21,7 +22,7 @@ Csr = tuple[Integers, Integers, Floats]
 SLACK = 4 * float(np.finfo(np.float64).eps)
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def squared_distance(A: Floats, i: int, B: Floats, j: int, limit: float) -> float:
     """Return the squared distance of A[i] and B[j], or infinity once it cannot be less than the limit."""
     lane0 = lane1 = lane2 = lane3 = 0.0
@@ -43,7 +44,7 @@ def squared_distance(A: Floats, i: int, B: Floats, j: int, limit: float) -> floa
     return (lane0 + lane1) + (lane2 + lane3)
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def dot(A: Floats, i: int, B: Floats, j: int) -> float:
     """Return the scalar product of A[i] and B[j]."""
     lane0 = lane1 = lane2 = lane3 = 0.0
@@ -63,7 +64,7 @@ def dot(A: Floats, i: int, B: Floats, j: int) -> float:
     return (lane0 + lane1) + (lane2 + lane3)
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def merge(A: Csr, i: int, B: Csr, j: int, lanes: Floats, products: bool) -> float:
     """Return what `dot` (products) or `squared_distance` does, for sparse rows; `lanes` is room for four sums."""
     starts_a, columns_a, a = A
@@ -85,7 +86,7 @@ def merge(A: Csr, i: int, B: Csr, j: int, lanes: Floats, products: bool) -> floa
     return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def rough_dot(spread: Floats, B: Csr, j: int) -> float:
     """Return the scalar product of a row spread over all columns and B[j], in whatever order is quick."""
     starts, columns, values = B
@@ -100,7 +101,7 @@ def rough_dot(spread: Floats, B: Csr, j: int) -> float:
     return even + odd
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def cosine(product: float, norm_a: float, norm_b: float, zero_similarity: float) -> float:
     """Return the cosine of two vectors; of two zero vectors it is a convention, of one it is 0."""
     if norm_a == 0.0 and norm_b == 0.0:
@@ -110,7 +111,7 @@ def cosine(product: float, norm_a: float, norm_b: float, zero_similarity: float)
     return product / (norm_a * norm_b)
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def norms(A: Floats) -> Floats:
     """Return the Euclidean norm of every row."""
     result = np.empty(len(A))
@@ -119,7 +120,7 @@ def norms(A: Floats) -> Floats:
     return result
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def norms_csr(A: Csr) -> Floats:
     """Return the Euclidean norm of every sparse row."""
     result, lanes = np.empty(len(A[0]) - 1), np.empty(4)
@@ -128,7 +129,7 @@ def norms_csr(A: Csr) -> Floats:
     return result
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def nearest_euclidean(queries: Floats, rows: Floats, first: Integers, last: Integers) -> npt.NDArray[np.int64]:
     """Find for each query its nearest row among first <= row < last; -1 where there is none."""
     found = np.full(len(queries), -1, np.int64)
@@ -141,7 +142,7 @@ def nearest_euclidean(queries: Floats, rows: Floats, first: Integers, last: Inte
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def nearest_cosine(
     queries: Floats, rows: Floats, first: Integers, last: Integers, zero_similarity: float
 ) -> npt.NDArray[np.int64]:
@@ -157,21 +158,21 @@ def nearest_cosine(
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def spread_row(A: Csr, i: int, spread: Floats) -> None:
     """Write the values of a sparse row to their columns."""
     for p in range(A[0][i], A[0][i + 1]):
         spread[A[1][p]] = A[2][p]
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def clear_row(A: Csr, i: int, spread: Floats) -> None:
     """Write zeros where `spread_row` wrote."""
     for p in range(A[0][i], A[0][i + 1]):
         spread[A[1][p]] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def nearest_euclidean_csr(
     queries: Csr, rows: Csr, first: Integers, last: Integers, n_columns: int
 ) -> npt.NDArray[np.int64]:
@@ -194,7 +195,7 @@ def nearest_euclidean_csr(
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(**JIT)
 def nearest_cosine_csr(
     queries: Csr, rows: Csr, first: Integers, last: Integers, n_columns: int, zero_similarity: float
 ) -> npt.NDArray[np.int64]:

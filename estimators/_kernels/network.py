@@ -6,9 +6,9 @@ them. A row of features is `values` and `indices` from `start` to `stop`.
 # ruff: noqa: PLR0913, PLR0917 - compiled functions take arrays one by one
 
 import numpy as np
-from numba import njit
 
-from estimators._kernels.state import BALANCE, INLINE, PART, PUBLISHED
+from estimators._kernels.compile import BUILD, INLINE, njit
+from estimators._kernels.state import BALANCE, PUBLISHED
 from estimators._kernels.vectors import add, add4, clear, copy, dot, keep_active, put, put4, rectify
 
 
@@ -161,7 +161,7 @@ def add_gradient(g, sizes, units, deltas, at, one):  # type: ignore[no-untyped-d
         place, at = place + n_out * (n_in + 1), upper
 
 
-@njit(**PART)
+@njit(**BUILD)
 def thaws(live, shares, n_rows):  # type: ignore[no-untyped-def]
     """Tell whether `thaw` would change anything."""
     for k in range(live.size):
@@ -173,7 +173,7 @@ def thaws(live, shares, n_rows):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(**PART)
+@njit(**BUILD)
 def thaw(live, shares, n_rows):  # type: ignore[no-untyped-def]
     """Make live the outputs that some row of the step counts, and no others."""
     for k in range(live.size):

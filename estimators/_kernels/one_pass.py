@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from estimators._kernels.adam import move, move_live, tick
-from estimators._kernels.borrow import borrow
+from estimators._kernels.compile import JIT, borrow, njit
 from estimators._kernels.lazy_adam import refresh, refresh_all
 from estimators._kernels.network import (
     add_features,
@@ -21,20 +20,7 @@ from estimators._kernels.network import (
     weigh,
 )
 from estimators._kernels.running import count_features, count_labels, standardise
-from estimators._kernels.state import (
-    ADAM,
-    BALANCE,
-    DENSE,
-    JIT,
-    LAZY,
-    LEARN,
-    MINI_BATCH,
-    ONE,
-    RATE,
-    SCALE,
-    STEPS,
-    Rows,
-)
+from estimators._kernels.state import ADAM, BALANCE, DENSE, LAZY, LEARN, MINI_BATCH, ONE, RATE, SCALE, STEPS, Rows
 from estimators._kernels.vectors import clear, copy, size
 
 

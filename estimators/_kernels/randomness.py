@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from estimators._kernels.compile import JIT, njit
 
 Array = npt.NDArray[Any]
-
-JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -7,11 +7,10 @@ import math
 from typing import Any
 
 import numpy.typing as npt
-from numba import njit
+
+from estimators._kernels.compile import JIT, njit
 
 Array = npt.NDArray[Any]
-
-JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
 @njit(**JIT)

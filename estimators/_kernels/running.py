@@ -1,12 +1,12 @@
 """What is counted while the stream runs: how often each label occurs, and the spread of each feature."""
 
 import numpy as np
-from numba import njit
 
-from estimators._kernels.state import CENTRE, PART, ROWS
+from estimators._kernels.compile import BUILD, njit
+from estimators._kernels.state import CENTRE, ROWS
 
 
-@njit(**PART)
+@njit(**BUILD)
 def count_labels(counts, codes, i):  # type: ignore[no-untyped-def]
     """Count the labels of row i that count."""
     for k in range(codes.shape[1]):
@@ -14,7 +14,7 @@ def count_labels(counts, codes, i):  # type: ignore[no-untyped-def]
             counts[codes[i, k] & 1, k] += 1
 
 
-@njit(**PART)
+@njit(**BUILD)
 def count_features(scaler, clock, values, indices, start, stop):  # type: ignore[no-untyped-def]
     """Take a row into number, mean and squared deviations of each feature's values other than 0 (Welford)."""
     clock[ROWS] += 1
@@ -28,7 +28,7 @@ def count_features(scaler, clock, values, indices, start, stop):  # type: ignore
             scaler[2, j] += off * (x - scaler[1, j])
 
 
-@njit(**PART)
+@njit(**BUILD)
 def standardise(scaler, clock, options, values, indices, start, stop):  # type: ignore[no-untyped-def]
     """Divide features by their deviation, zeros counted, after taking away their mean if the options say so."""
     rows = clock[ROWS]

@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.direct import Direct
+from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._kernels.gaussian import log_likelihood, observe
-from estimators._kernels.grove import BUILD, HIGHEST, HOT, LOOP, LOWEST, NONE, PART
+from estimators._kernels.grove import HIGHEST, LOWEST, NONE
 from estimators._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, Rules
 from estimators._kernels.shared_splitting import best_two_splits, weigh_below
 from estimators._kernels.shared_tree import (

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from estimators._kernels.compile import BUILD, HOT, njit
 from estimators._kernels.gaussian import weight_below
-from estimators._kernels.grove import BUILD, HIGHEST, HOT, LOWEST, NONE
+from estimators._kernels.grove import HIGHEST, LOWEST, NONE
 from estimators._kernels.shared_tree import SharedTree, observer_of
 from estimators._kernels.splitting import LOG_2, MIN_BRANCH_SHARE, N_THRESHOLDS, ROUNDING
 

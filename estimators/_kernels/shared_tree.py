@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.grove import BUILD, HIGHEST, HOT, LOOP, LOWEST, NONE, OBSERVER, PART
+from estimators._kernels.compile import BUILD, HOT, LOOP, PART, njit
+from estimators._kernels.grove import HIGHEST, LOWEST, NONE, OBSERVER
 from estimators._kernels.lengthen import lengthened
 
 Array = npt.NDArray[Any]

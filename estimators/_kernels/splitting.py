@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from estimators._kernels.compile import BUILD, HOT, OWNING, PART, njit
 from estimators._kernels.gaussian import rough_weight_below, scale_of, weight_below
-from estimators._kernels.grove import BUILD, HIGHEST, HOT, JIT, LOWEST, MEAN, NONE, PART, PRECISION, Grove
+from estimators._kernels.grove import HIGHEST, LOWEST, MEAN, NONE, PRECISION, Grove
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +28,7 @@ ENTROPY = np.concatenate([[0.0], -SHARES * np.log2(SHARES) - (1 - SHARES) * np.l
 ROUGHNESS_OF_GAIN = 1e-3
 
 
-@njit(**JIT)
+@njit(**OWNING)
 def best_two_splits(grove: Grove, i: int) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
 
@@ -51,7 +51,7 @@ def best_two_splits(grove: Grove, i: int) -> tuple[int, float, float, float]:
     return feature, threshold, best, second
 
 
-@njit(**JIT)
+@njit(**OWNING)
 def is_futile(grove: Grove, i: int, bound: float) -> bool:
     """Tell, from rough gains, that no split of a leaf of two classes beats that of another feature by a bound.
 

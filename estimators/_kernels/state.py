@@ -5,15 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-JIT = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-# what only compiled functions call: neither kept apart nor wrapped for Python, which is a third of the time to compile
-PART = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-# what every row passes through: handing an array to a function costs as much as working on a small one
-INLINE = {**PART, "forceinline": True}
-# sums may be taken in the order, and with the fused products, that vectors like best; the same every time
-SUM = {"fastmath": {"reassoc", "nsz", "contract"}}
-FUSED = {"fastmath": {"contract"}}
-
 Floats = npt.NDArray[Any]
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

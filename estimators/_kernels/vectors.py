@@ -4,9 +4,7 @@ Offsets instead of slices, and unsigned ones: Numba then neither counts referenc
 LLVM turns the loops into vector instructions.
 """
 
-from numba import njit, uint64
-
-from estimators._kernels.state import FUSED, INLINE, SUM
+from estimators._kernels.compile import FUSED, INLINE, SUM, njit, uint64
 
 
 @njit(**INLINE)

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.randomness import JIT
+from estimators._kernels.compile import JIT, njit
 from estimators._kernels.votes import (
     Losses,
     State,

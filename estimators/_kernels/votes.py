@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from estimators._kernels.randomness import JIT
+from estimators._kernels.compile import JIT, njit
 
 Array = npt.NDArray[Any]
 

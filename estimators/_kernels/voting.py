@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from estimators._kernels.compile import HOT, njit
 from estimators._kernels.gaussian import log_likelihood
-from estimators._kernels.grove import HOT, NONE, Grove
+from estimators._kernels.grove import NONE, Grove
 
 Array = npt.NDArray[Any]
 

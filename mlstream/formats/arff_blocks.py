@@ -11,8 +11,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream.formats._features import make_csr
+from mlstream.formats._kernels.place import Place
 from mlstream.formats.arff_rows import RowReader
-from mlstream.formats.lines import Lines, Place
+from mlstream.formats.lines import Lines
 from mlstream.formats.table import Cells, Column
 
 Dense: TypeAlias = npt.NDArray[np.float64]
@@ -116,7 +117,7 @@ class BlockReader:
     def _scan_dense(self, block: bytes, place: Place, cells: Dense, lines: Numbers) -> Place:
         if not self._is_compiled:
             return place
-        from mlstream.formats._scan import scan_dense
+        from mlstream.formats._kernels.scan import scan_dense
 
         found: Place = scan_dense(np.frombuffer(block, np.uint8), place, self._is_binary, cells, lines)
         return found
@@ -124,7 +125,7 @@ class BlockReader:
     def _scan_sparse(self, block: bytes, place: Place, cells: tuple[Dense, Indices, Numbers], lines: Numbers) -> Place:
         if not self._is_compiled:
             return place
-        from mlstream.formats._scan import scan_sparse
+        from mlstream.formats._kernels.scan import scan_sparse
 
         found: Place = scan_sparse(np.frombuffer(block, np.uint8), place, self._is_binary, cells, lines)
         return found

@@ -111,7 +111,7 @@ def _write(X: Features, Y: Indicator) -> str:
 
 
 def _write_compiled(X: Features, Y: Indicator) -> str:
-    from mlstream.formats._print import print_dense, print_sparse
+    from mlstream.formats._kernels.print import print_dense, print_sparse
 
     if not sparse.issparse(X):
         return print_dense(np.ascontiguousarray(X), np.ascontiguousarray(Y)).decode("ascii")

@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from mlstream.formats.content import FormatError, at
 
@@ -18,15 +18,6 @@ SHORT_BYTES = 2**20
 LONGEST_LINE_BYTES = 32 * 2**20
 
 _LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n)")
-
-
-class Place(NamedTuple):
-    """Where the reading of a block is: position, number of the line, and what was found before."""
-
-    position: int
-    line: int
-    n_rows: int
-    n_stored: int
 
 
 class Readable(Protocol):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from mlstream.formats._decimal import INLINE, JIT, ZERO, Bytes, read_digits, read_number
-from mlstream.formats.lines import Place
+from estimators._kernels.compile import JIT, SPLICED, njit
+from mlstream.formats._kernels.decimals import ZERO, Bytes, read_digits, read_number
+from mlstream.formats._kernels.place import Place
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -23,19 +23,19 @@ COMMA, OPEN, CLOSE, PERCENT, ONE = ord(","), ord("{"), ord("}"), ord("%"), ord("
 NOWHERE = -1
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def _skip_blanks(text: Bytes, position: int) -> int:
     while text[position] == BLANK or text[position] == TAB:
         position += 1
     return position
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def _ends_line(text: Bytes, position: int) -> bool:
     return text[position] == NEWLINE or text[position] == RETURN
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def _next_line(text: Bytes, position: int) -> int:
     while not _ends_line(text, position):
         position += 1
@@ -44,7 +44,7 @@ def _next_line(text: Bytes, position: int) -> int:
     return position + 1
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def _read_cell(text: Bytes, position: int, is_binary: bool) -> tuple[float, int]:
     # Labels and counts, mostly: one digit.
     digit, following = text[position] - ZERO, text[position + 1]

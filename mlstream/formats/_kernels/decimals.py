@@ -11,12 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from numba import int64, njit, uint64
+
+from estimators._kernels.compile import JIT, SPLICED, int64, njit, uint64
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
-
-JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
-INLINE = {**JIT, "inline": "always"}
 
 PLUS, MINUS, POINT, ZERO, NINE = ord("+"), ord("-"), ord("."), ord("0"), ord("9")
 SMALL_E, LARGE_E = ord("e"), ord("E")
@@ -46,7 +44,7 @@ _POWERS_HIGH = np.array([power >> 64 for power in _POWERS], dtype=np.uint64)
 _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint64)
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def multiply(a: Any, b: Any) -> Any:
     """Multiply two 64-bit integers into the high and the low half of 128 bits."""
     a_low, a_high, b_low, b_high = a & _LOW, a >> uint64(32), b & _LOW, b >> uint64(32)
@@ -55,7 +53,7 @@ def multiply(a: Any, b: Any) -> Any:
     return a_high * b_high + (middle >> uint64(32)) + (carry >> uint64(32)), a * b
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def _leading_zeros(value: Any) -> Any:
     n_zeros, rest = 0, value
     for step in (32, 16, 8, 4, 2, 1):
@@ -96,7 +94,7 @@ def to_double(mantissa: Any, exponent: int) -> tuple[float, bool]:
     return np.uint64(word).view(np.float64), True
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def _scale(mantissa: Any, exponent: int) -> Any:
     """Multiply by a power of five, to as many bits as are needed."""
     high, low = multiply(mantissa, _POWERS_HIGH[exponent - _LEAST])
@@ -107,7 +105,7 @@ def _scale(mantissa: Any, exponent: int) -> Any:
     return high, low
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def read_digits(text: Bytes, position: int, mantissa: Any) -> Any:
     """Append the digits at a position to an integer; give it, and where they end."""
     digit = text[position] - ZERO
@@ -118,7 +116,7 @@ def read_digits(text: Bytes, position: int, mantissa: Any) -> Any:
     return mantissa, position
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def _skip_zeros(text: Bytes, position: int) -> int:
     while text[position] == ZERO:
         position += 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
 
-from mlstream.formats._decimal import INLINE, JIT, ZERO, Bytes
-from mlstream.formats._shortest import LONGEST, write_double, write_integer
+from estimators._kernels.compile import JIT, SPLICED, njit, uint64
+from mlstream.formats._kernels.decimals import ZERO, Bytes
+from mlstream.formats._kernels.shortest import LONGEST, write_double, write_integer
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
@@ -45,7 +45,7 @@ def _print_dense(X: Doubles, Y: Bytes, out: Bytes) -> int:
     return position
 
 
-@njit(**INLINE)
+@njit(**SPLICED)
 def _print_column(out: Bytes, position: int, column: int) -> int:
     position = write_integer(out, position, uint64(column))
     out[position] = BLANK

@@ -1,0 +1,175 @@
+"""The folder in which compiled kernels are kept: one for all, named by a hash of everything that they are made of.
+
+Its name is ``mlstream-kernels-OWNER-KEY``. OWNER stands for a user, an installation, its environment and settings of
+Numba; of the folders of one OWNER only that is current whose KEY is the hash of the sources and versions. A process
+holds a shared lock in its folder for as long as it lives. Whoever opens a folder removes those that no process holds
+and that are either of the same OWNER or unused for `UNUSED_DAYS`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+KERNELS = ("estimators/_kernels", "mlstream/formats/_kernels")
+PREFIX = "mlstream-kernels-"
+UNUSED_DAYS = 90
+
+_LOCK = "in-use.lock"
+_WRITING = "writing.lock"
+# what Numba writes, and what a process that died left half written
+_CONTENT = ("*.nbi", "*.nbc", "*.tmp.*", _WRITING)
+_ATTEMPTS = 100
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of this process.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, which exists and is held.
+    key : str
+        Hash of what its content was made of.
+    versions : tuple of str
+        The packages that compile.
+    """
+
+    path: Path
+    key: str
+    versions: tuple[str, ...]
+
+    def is_current(self) -> bool:
+        """Return whether the sources are still those that the folder was named by."""
+        return self.key == hash_kernels(self.versions)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other processes from writing, for as long as the block goes on.
+
+        Numba numbers the compilations of a function in an index, which two processes would overwrite in turn: one would
+        then load what the other compiled for other types.
+        """
+        descriptor = os.open(self.path / _WRITING, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -> tuple[Folder | None, str]:
+    """Create the folder, or find it, hold it, and remove older ones.
+
+    Parameters
+    ----------
+    versions : sequence of str
+        The packages that compile.
+    settings : sequence of str
+        What the user set that changes machine code.
+    chosen : str
+        The folder that the user wants caches in, or an empty string.
+
+    Returns
+    -------
+    folder : Folder or None
+        None if no place is writable, or if there are no sources that could be compared.
+    tried : str
+        The places, for an error.
+    """
+    places = _places(chosen)
+    tried = " and ".join(map(str, places))
+    key, owner = hash_kernels(versions), _hash([str(os.getuid()), str(ROOT), sys.prefix, *settings])[:12]
+    for place in places if key else ():
+        path = place / f"{PREFIX}{owner}-{key[:24]}"
+        with suppress(OSError):
+            _hold(path)
+            _sweep(place, path.name, f"{PREFIX}{owner}-")
+            return Folder(path, key, tuple(versions)), tried
+    return None, tried
+
+
+def hash_kernels(versions: Sequence[str]) -> str:
+    """Return the hash of the sources of all kernels, of our version and of others; empty if there are no sources."""
+    files = sorted(file for folder in KERNELS for file in (ROOT / folder).glob("*.py"))
+    parts = [part for file in files for part in (str(file.relative_to(ROOT)).encode(), file.read_bytes())]
+    return _hash([_our_version(), sys.version, *versions], *parts) if files else ""
+
+
+def _our_version() -> str:
+    try:
+        return metadata.version("mlstream")
+    except metadata.PackageNotFoundError:
+        return "a checkout"
+
+
+def _hash(words: Sequence[str], *parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in (*(word.encode() for word in words), *parts):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def _places(chosen: str) -> list[Path]:
+    if chosen:
+        return [Path(chosen)]
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    return [Path(__file__).parent / "__pycache__", user / "mlstream"]
+
+
+def _hold(folder: Path) -> None:
+    """Create a folder if need be, and lock it until this process ends."""
+    for _ in range(_ATTEMPTS):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_uid != os.getuid():
+            # what is read from there is executed
+            raise PermissionError(f"{folder} must belong to the user.")
+        with suppress(FileNotFoundError):
+            descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            _lock(descriptor, fcntl.LOCK_SH)
+            # a sweep may have come between
+            if os.path.samestat(os.fstat(descriptor), (folder / _LOCK).stat()):
+                os.utime(descriptor)
+                return
+            os.close(descriptor)
+    raise OSError(f"{folder} is removed as often as it is made.")
+
+
+def _lock(descriptor: int, kind: int) -> None:
+    # Some networks' file systems have no locks. Nothing is removed there, as that needs one.
+    with suppress(OSError):
+        fcntl.flock(descriptor, kind)
+
+
+def _sweep(place: Path, current: str, owned: str) -> None:
+    oldest = time.time() - UNUSED_DAYS * 86_400
+    for folder in place.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if folder.name != current and not folder.is_symlink():
+                _remove(folder, None if folder.name.startswith(owned) else oldest)
+
+
+def _remove(folder: Path, oldest: float | None) -> None:
+    """Remove a folder that nobody holds; only what belongs there, and the lock last."""
+    descriptor = os.open(folder / _LOCK, os.O_RDWR)
+    try:
+        if oldest is not None and os.fstat(descriptor).st_mtime > oldest:
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for pattern in _CONTENT:
+            for file in folder.glob(pattern):
+                file.unlink()
+        (folder / _LOCK).unlink()
+        folder.rmdir()
+    finally:
+        os.close(descriptor)

@@ -513,7 +513,7 @@ def sign_again(folder: Path) -> None:
     ("change", "message"),
     [
         (
-            change_text("stream.card.json", '"n_evaluation": ', '"n_evaluation": 1'),
+            change_text("stream.card.json", '"imbalance": ', '"imbalance": 1'),
             "tasks on the card are not those of",
         ),
         (change_text("stream.card.json", '"name": "hand: made"', '"name": "x"'), "the card in stream.npz is not"),

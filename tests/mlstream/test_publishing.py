@@ -513,14 +513,14 @@ def sign_again(folder: Path) -> None:
     ("change", "message"),
     [
         (
-            change_text("stream.card.json", '"n_label_sets": ', '"n_label_sets": 1'),
+            change_text("stream.card.json", '"imbalance": ', '"imbalance": 1'),
             "tasks on the card are not those of",
         ),
         (change_text("stream.card.json", '"name": "hand: made"', '"name": "x"'), "the card in stream.npz is not"),
         (change_text("stream.arff", "\n0,", "\n1,"), "the data in stream.arff are not those on the card"),
         (lambda folder: save(make_stream(Shape(seed=1)), folder / "stream.npz"), "the card in stream.npz is not"),
         (lambda folder: (folder / "stream.npz").write_bytes(b"spoilt"), "stream.npz must be an NPZ file"),
-        (change_text("stream.card.json", '"licence"', '"license"'), "Extra inputs"),
+        (change_text("stream.card.json", '"licence"', '"license"'), "source.license must not be there"),
     ],
 )
 def test_a_folder_that_is_consistently_wrong_is_found_out(

@@ -128,8 +128,16 @@ def iter_dataset(
 
     Examples
     --------
-    >>> for rows in iter_dataset("large.arff.gz", labels=14):  # doctest: +SKIP
-    ...     model.partial_fit(rows.X, rows.Y)
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     np.savetxt(path, [[0.5, 1], [0.7, 0], [0.9, 1]], fmt="%g", delimiter=",", header="a,y", comments="")
+    ...     for rows in iter_dataset(path, labels=["y"], chunk_size=2):
+    ...         print(rows.X.ravel(), rows.Y.ravel())
+    [0.5 0.7] [1 0]
+    [0.9] [1]
     """
     if chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1. Got {chunk_size} instead.")

@@ -13,7 +13,7 @@ pytest_plugins = ["tests.skips"]
 # `make fuzz` draws new ones, and more of them.
 _patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("fixed", _patient, max_examples=20, derandomize=True)
-settings.register_profile("explore", _patient, max_examples=200, derandomize=False)
+settings.register_profile("explore", _patient, max_examples=100, derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 SHARED_DATA = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))

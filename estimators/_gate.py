@@ -13,6 +13,8 @@ Features = Array | sparse.csr_array
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # for many, BLAS wakes threads, which takes a hundred times as long as to look at each value
 FEW_VALUES = 4096
+# from here on, a row of weight one added to it changes nothing
+MAX_WEIGHT = 2.0**53
 
 
 class unchanged_on_error:  # noqa: N801 - a context manager that reads like a clause, and costs less than a generator
@@ -82,6 +84,11 @@ def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float
         raise ValueError(f"sample_weight must have shape ({X.shape[0]},). Got {weight.shape} instead.")
     if (weight < 0).any():
         raise ValueError(f"sample_weight must not be negative. Got {weight.min()} instead.")
+    if (weight > MAX_WEIGHT).any():
+        raise ValueError(
+            f"sample_weight must be at most 2**53, beside which a row of weight 1 would not count. "
+            f"Got {weight.max()} instead; divide all weights by one number."
+        )
     return np.ascontiguousarray(weight)
 
 

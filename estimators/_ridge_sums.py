@@ -1,6 +1,7 @@
 """What ridge regression must know of all rows met: sums in any order, and the coefficients they give."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple, Self
 
@@ -11,6 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from estimators._gate import Features
 from estimators._kernels.ridge import correlate
+from estimators._locks import lock_of
 
 Array = npt.NDArray[Any]
 
@@ -120,9 +122,14 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread() -> Any:
-    """Let BLAS use one thread, within which its bits do not depend on the machine's load."""
-    return _controller().limit(limits=1, user_api="blas")
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let BLAS use one thread, within which its bits do not depend on the machine's load.
+
+    The limit is that of the process: who sets it while another has it would put back 1 for good.
+    """
+    with lock_of(_controller()), _controller().limit(limits=1, user_api="blas"):
+        yield
 
 
 def _inverse_deviation(variance: Array, mean_square: Array) -> Array:

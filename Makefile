@@ -1,4 +1,4 @@
-# The verbs: demo, test, lint, docs, bench, fuzz, clean. Each installs what it needs into .venv.
+# The verbs: demo, test, lint, docs, bench, fuzz, boundscheck, clean. Each installs what it needs into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +9,7 @@ SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test lint docs bench fuzz clean check
+.PHONY: demo test lint docs bench fuzz boundscheck clean check
 
 demo: .venv/demo.stamp
 	rm -rf demo
@@ -47,6 +47,13 @@ fuzz: .venv/fuzz.stamp
 	for reader in arff csv libsvm parquet xml npz packed card; do \
 		$(BIN)/python -m tests.fuzz.run $$reader -max_total_time=60 -verbosity=0 || exit 1; \
 	done
+
+# Compiled code reads and writes past the end of an array without a word; here it raises IndexError. The code compiled
+# so is slower, and has a cache of its own.
+boundscheck: export NUMBA_BOUNDSCHECK = 1
+boundscheck: export NUMBA_CACHE_DIR = $(CURDIR)/build/boundscheck
+boundscheck: .venv/test.stamp
+	$(BIN)/pytest -n 2 --dist worksteal tests/estimators
 
 clean:
 	rm -rf .venv build demo docs/_build docs/auto_examples docs/api/generated *.egg-info

@@ -1,5 +1,5 @@
-# The verbs: demo, test, test-all, lint, docs, bench, bench-tiny, fuzz, packages, clean. Each installs what it needs into
-# .venv.
+# The verbs: demo, test, test-all, lint, docs, bench, bench-tiny, fuzz, boundscheck, packages, clean. Each installs
+# what it needs into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +14,7 @@ READERS := arff csv libsvm parquet xml npz packed card
 PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-all lint docs bench bench-tiny fuzz packages clean check
+.PHONY: demo test test-all lint docs bench bench-tiny fuzz boundscheck packages clean check
 .PHONY: fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp
@@ -75,6 +75,13 @@ $(addprefix fuzz-,$(READERS)): fuzz-%: .venv/fuzz.stamp
 
 fuzz-properties: .venv/fuzz.stamp
 	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -q -n 2 -m hypothesis $(PROPERTIES)
+
+# Compiled code reads and writes past the end of an array without a word; here it raises IndexError. The code compiled
+# so is slower, and has a cache of its own.
+boundscheck: export NUMBA_BOUNDSCHECK = 1
+boundscheck: export NUMBA_CACHE_DIR = $(CURDIR)/build/boundscheck
+boundscheck: .venv/test.stamp
+	$(BIN)/pytest -n 2 --dist worksteal tests/estimators
 
 # The wheel and the source distribution, each installed into an environment of its own.
 packages: .venv/test.stamp

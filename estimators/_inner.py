@@ -10,7 +10,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 
 from estimators._gate import Features
-from estimators.base import StreamClassifier
+from estimators.base import StreamClassifier, fails_late
 
 Array = npt.NDArray[Any]
 
@@ -20,6 +20,10 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
 
     estimator: StreamClassifier
     estimator_: StreamClassifier
+
+    @property
+    def _fails_late(self) -> bool:  # type: ignore[override]
+        return fails_late(self.estimator)
 
     @property
     def uses_task(self) -> bool:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from estimators._gate import Features
 from estimators._kernels.state import STEPS
+from estimators._locks import lock_of
 from estimators._network_state import State
 from estimators._torch_network import as_module
 from estimators.base import StreamClassifier
@@ -22,7 +23,8 @@ class NetworkClassifier(StreamClassifier):
     @property
     def n_steps_(self) -> int:
         """Number of steps taken."""
-        return int(self.state_["clock"][STEPS])
+        with lock_of(self):
+            return int(self.state_["clock"][STEPS])
 
     def to_torch(self) -> Any:
         """Return the network as it is now, as a ``torch.nn.Module`` that gives probabilities (extra ``torch``).
@@ -32,7 +34,8 @@ class NetworkClassifier(StreamClassifier):
         torch.nn.Sequential
             Linear layers, ReLU between them, and a sigmoid.
         """
-        return as_module(self.state_)
+        with lock_of(self):
+            return as_module(self.state_)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Answer each row, then learn it; nothing changes unless all goes well."""

@@ -7,7 +7,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from estimators.base import StreamClassifier
+
 Array = npt.NDArray[Any]
+# features of the stream are below 1; one that is far greater than the rest is so after scaling too
+REFUSED, LIMIT = 1e7, 4.0
 
 
 class Rows(NamedTuple):
@@ -21,6 +25,41 @@ class Rows(NamedTuple):
         cuts = slice(0, a), slice(a, a + b), slice(a + b, None)
         first, second, rest = (Rows(self.X[cut], self.Y[cut]) for cut in cuts)
         return first, second, rest
+
+
+class Fragile(StreamClassifier):
+    """Learn how frequent labels are; refuse, changing nothing, a positive row whose first feature is over `LIMIT`."""
+
+    def _start(self) -> None:
+        self.counts_ = np.ones((2, self.n_labels_))
+
+    def _learn(self, X: Any, Y: Array, mask: Any, weight: Array | None) -> None:  # noqa: ARG002
+        large = np.ravel(X[:, [0]].max(axis=1).toarray() if hasattr(X, "toarray") else X[:, 0]) > LIMIT
+        if (large & Y.any(axis=1)).any():
+            raise ValueError("X must be small where there is a label. Got a large value instead.")
+        weights = np.ones(len(Y)) if weight is None else weight
+        self.counts_ = self.counts_ + [[weights.sum()], [0]] + [[0], [1]] * (weights @ Y)
+
+    def _predict_proba(self, X: Any) -> Array:
+        return np.tile(self.counts_[1] / self.counts_[0], (X.shape[0], 1))
+
+
+def with_fragile_parts(estimator: Any) -> Any:
+    """Return a clone in which every learner inside is a `Fragile` one."""
+    return fresh(estimator).set_params(**{name: Fragile() for name in learners_inside(estimator)})
+
+
+def learners_inside(estimator: Any) -> list[str]:
+    """Return the parameters, or the steps, that are classifiers with ``partial_fit``."""
+    own = {name: value for name, value in estimator.get_params().items() if "__" not in name}
+    return [name for name, value in own.items() if hasattr(value, "partial_fit") and hasattr(value, "predict")]
+
+
+def spoilt(rows: Rows) -> Rows:
+    """Return the rows, of which one in the middle has the last label only, and is what `Fragile` refuses."""
+    X, Y, middle = rows.X.copy(), rows.Y.copy(), len(rows.Y) // 2
+    X[middle, 0], Y[middle] = REFUSED, np.arange(Y.shape[1]) == Y.shape[1] - 1
+    return Rows(X, Y)
 
 
 def stream() -> Rows:

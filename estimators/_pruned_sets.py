@@ -1,8 +1,9 @@
 """Sets of labels and their codes: which are frequent, which rows wait, and what rare sets are taken for."""
 
 from collections import Counter, deque
+from copy import copy
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,12 @@ class PrunedSets:
         self._codes_of_rows: dict[bytes, int] = {}
         self.counts: Counter[LabelSet] = Counter()
         self.waiting: deque[Waiting] = deque()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # rows that wait are never written to, and copying each takes longer than learning it
+        twin = copy(self)
+        vars(twin).update({name: copy(part) for name, part in vars(self).items()})
+        return twin
 
     @property
     def n_known(self) -> int:

@@ -1,6 +1,7 @@
 """What ridge regression must know of all rows met: sums in any order, and the coefficients they give."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple, Self
 
@@ -11,6 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from estimators._gate import Features
 from estimators._kernels.ridge import correlate
+from estimators._locks import lock_of
 
 Array = npt.NDArray[Any]
 
@@ -90,7 +92,7 @@ def solve(sums: Sums, penalty: Array) -> Model:
     Raises
     ------
     ValueError
-        If sums are not finite.
+        If sums are not finite, or have no solution.
     """
     n_rows, rows = sums.products[0, 0], np.maximum(sums.in_mask[0], np.finfo(float).tiny)
     prevalence, label_mean = sums.positive[0] / rows, sums.in_mask[1:] / rows
@@ -103,7 +105,13 @@ def solve(sums: Sums, penalty: Array) -> Model:
         raise ValueError("X must be small enough to be squared and summed. Got sums that are not finite instead.")
     with one_thread():
         # the lower triangle of an array in the order of C is the upper one in that of Fortran, which LAPACK reads
-        factor = linalg.cho_factor(system.T, lower=False, overwrite_a=True, check_finite=False)
+        try:
+            factor = linalg.cho_factor(system.T, lower=False, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError as error:
+            raise ValueError(
+                "l2 must be large enough beside the weights of rows for features that repeat each other. "
+                "Got sums that have no solution instead; raise l2, or divide all weights by one number."
+            ) from error
         coef = linalg.cho_solve(factor, target, check_finite=False) * scale[:, np.newaxis]
     constant = prevalence - (label_mean * coef).sum(axis=0)
     return Model(np.vstack([constant, coef]), np.clip(prevalence, 0.0, 1.0))
@@ -114,9 +122,14 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread() -> Any:
-    """Let BLAS use one thread, within which its bits do not depend on the machine's load."""
-    return _controller().limit(limits=1, user_api="blas")
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let BLAS use one thread, within which its bits do not depend on the machine's load.
+
+    The limit is that of the process: who sets it while another has it would put back 1 for good.
+    """
+    with lock_of(_controller()), _controller().limit(limits=1, user_api="blas"):
+        yield
 
 
 def _inverse_deviation(variance: Array, mean_square: Array) -> Array:

@@ -9,12 +9,15 @@ import numpy.typing as npt
 from river import base
 from sklearn.base import clone
 
+from estimators._gate import unchanged_on_error
+from estimators._locks import Locked, lock_of
+from estimators.base import StreamClassifier
 from estimators.baselines import MeanLabelsClassifier
 
 Array = npt.NDArray[Any]
 
 
-class RiverAdapter(base.MultiLabelClassifier):
+class RiverAdapter(Locked, base.MultiLabelClassifier):
     """See `estimators.river.as_river`, which makes it.
 
     Parameters
@@ -50,11 +53,15 @@ class RiverAdapter(base.MultiLabelClassifier):
         y : mapping
             Labels, True or False.
         """
-        features = _positions(x) if self._features is None else self._features
-        labels = self._with_room_for(y)
-        width = self._width or len(labels)
-        self.learner.partial_fit(_row(x, features, "x"), _row(y, labels, "y", width), classes=width)
-        self._features, self._labels, self._width, self._has_learnt = features, labels, width, True
+        with unchanged_on_error(self) as call:
+            features = _positions(x) if self._features is None else self._features
+            labels = self._with_room_for(y)
+            width = self._width or len(labels)
+            row, truth = _row(x, features, "x"), _row(y, labels, "y", width)
+            # ours are unchanged if they fail; of others nothing is known
+            call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
+            self.learner.partial_fit(row, truth, classes=width)
+            self._features, self._labels, self._width, self._has_learnt = features, labels, width, True
 
     def predict_proba_one(
         self,
@@ -75,10 +82,11 @@ class RiverAdapter(base.MultiLabelClassifier):
         dict
             For each label known, {False: P, True: P}.
         """
-        if not self._has_learnt:
-            return {}
-        proba = self.learner.predict_proba(_row(x, self._features or {}, "x"))[0].tolist()
-        return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
+        with lock_of(self):
+            if not self._has_learnt:
+                return {}
+            proba = self.learner.predict_proba(_row(x, self._features or {}, "x"))[0].tolist()
+            return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Hashable, bool]:  # noqa: ARG002
         """Decide each label.
@@ -95,10 +103,11 @@ class RiverAdapter(base.MultiLabelClassifier):
         dict
             For each label known, whether it is there.
         """
-        if not self._has_learnt:
-            return {}
-        decided = self.learner.predict(_row(x, self._features or {}, "x"))[0].tolist()
-        return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
+        with lock_of(self):
+            if not self._has_learnt:
+                return {}
+            decided = self.learner.predict(_row(x, self._features or {}, "x"))[0].tolist()
+            return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

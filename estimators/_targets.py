@@ -144,8 +144,12 @@ def _label_target(width: int, classes: Any) -> LabelTarget:
     if classes is None:
         return LabelTarget(width)
     if isinstance(classes, int | np.integer):
+        if classes < 1:
+            raise ValueError(f"classes must be at least 1, the number of labels. Got {classes} instead.")
         return LabelTarget(int(classes), announced=True)
     announced = list(classes)
+    if not announced:
+        raise ValueError("classes must name at least one label. Got an empty list instead.")
     if announced and all(isinstance(entry, list | tuple | np.ndarray) for entry in announced):
         if any(not set(np.asarray(entry).tolist()) <= {0, 1} for entry in announced):
             raise ValueError(f"classes must hold 0 and 1 only for every label. Got {_short(announced)} instead.")
@@ -162,6 +166,8 @@ def _indicator(Y: Any) -> npt.NDArray[np.uint8]:
         dense = Y.toarray()
     else:
         dense = check_array(Y, dtype=None, input_name="Y")
+    if dense.shape[1] == 0:
+        raise ValueError(f"Y must have at least one label column. Got shape {dense.shape} instead.")
     if not _is_binary(dense):
         row, column = np.argwhere((dense != 0) & (dense != 1))[0]
         raise ValueError(

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
+from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget, Target
 from estimators._vote_search import Effort
 from estimators._vote_weights import Scales
@@ -15,7 +16,7 @@ from estimators._wishes import Wishes, check_vote_weights
 Array = npt.NDArray[Any]
 
 
-class WeightedVotes(ClassifierMixin, BaseEstimator):
+class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
     """Decide by shares of weighted votes; a classifier writes `_shares(X)`."""
 
     _target_: Target
@@ -33,7 +34,8 @@ class WeightedVotes(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_labels)
             Values of `classes_`, of equals the first; or 0/1 integers, of equals 0.
         """
-        return self._decided(self._shares(X))
+        with lock_of(self):
+            return self._decided(self._shares(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the shares of the weighted votes.
@@ -48,7 +50,8 @@ class WeightedVotes(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
             Shares that sum to 1 over the classes; of labels, the share for each, inside (0, 1).
         """
-        return self._probabilities(self._shares(X))
+        with lock_of(self):
+            return self._probabilities(self._shares(X))
 
     def decision_function(self, X: Any) -> Array:
         """Return by how much the weighted votes decide.
@@ -64,8 +67,9 @@ class WeightedVotes(ClassifierMixin, BaseEstimator):
             For two classes and for labels, the share for minus the share against, in [-1, 1]; for more classes the
             shares.
         """
-        share = self._shares(X)
-        if not isinstance(self._target_, ClassTarget):
+        with lock_of(self):
+            share, of_classes = self._shares(X), isinstance(self._target_, ClassTarget)
+        if not of_classes:
             return 2 * share - 1
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
 

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from estimators._forests import ForestBank, codes_of
 from estimators._gate import Features
 from estimators._kernels.forest import Habits
+from estimators._locks import lock_of
 from estimators._shared_forests import SharedForest
 from estimators.base import Mask, StreamClassifier
 from estimators.tree import HoeffdingTreeClassifier
@@ -107,6 +108,8 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
 
     _takes_codes = True
 
+    _fails_late = False
+
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         n_models: int = 10,
@@ -148,17 +151,12 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     @property
     def n_warnings_(self) -> Array:
         """How often each member was warned."""
-        return self.forest_.members["n_warnings"]
+        return self._members("n_warnings")
 
     @property
     def n_drifts_(self) -> Array:
         """How often each member was replaced."""
-        return self.forest_.members["n_drifts"]
-
-    @property
-    def memory_bytes_(self) -> int:
-        """Size of the arrays."""
-        return self.forest_.size_bytes
+        return self._members("n_drifts")
 
     def plant(
         self, n_targets: int, n_classes: int, n_features: int, random_state: Any, *, shared: bool
@@ -190,6 +188,9 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         return ForestBank((n_targets, n_models, n_features, n_classes), width, habits, rng, n_groups=n_jobs)
 
     # ------------------------------------------------------------------ hooks
+    def _size_bytes(self) -> int:
+        return self.forest_.size_bytes
+
     def _start(self) -> None:
         n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
         self.forest_ = self.plant(
@@ -209,6 +210,10 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
+    def _members(self, fact: str) -> Array:
+        with lock_of(self):
+            return self.forest_.members[fact]
+
     def _habits(self, n_trees: int) -> Habits:
         tree = HoeffdingTreeClassifier(
             grace_period=self.grace_period,

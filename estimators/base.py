@@ -9,13 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from estimators._gate import Features, check_features, check_label_mask, check_sample_weight, unchanged_on_error
+from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget, Target, make_target
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 
-class StreamClassifier(ClassifierMixin, BaseEstimator):
+class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     """Base of every classifier that learns from a stream, row after row.
 
     A learner writes three short hooks over checked input and gets the whole contract:
@@ -34,7 +35,12 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
     P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train (override it with a compiled loop).
 
     Everything a learner learns lives in attributes that end in an underscore: `fit` forgets these. A call that fails
-    gives every attribute back its former value; an array changed in place is for the hook that changes it to restore.
+    gives every attribute back its former value. What a hook changes in place it restores itself, or it is named by a
+    third hook: ``_at_risk(n_rows, testing=)`` returns the names of attributes that are copied before the rows are
+    learnt. Copies cost as much for one row as for many, so a learner names only what can fail once rows are checked.
+    ``_fails_late = False`` says that nothing can: meta-estimators then need no copies of it.
+
+    Every public method holds the lock of the estimator: calls from several threads are made one after another.
 
     Attributes
     ----------
@@ -48,6 +54,7 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _takes_codes: ClassVar[bool] = False
+    _fails_late: ClassVar[bool] = True
 
     # ------------------------------------------------------------------ learn
     def partial_fit(
@@ -74,9 +81,12 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         self
             The estimator; unchanged if anything in the call is wrong.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self) as call:
             X, Y, mask = self._check_chunk(X, Y, classes, label_mask)
-            self._learn(X, Y, mask, check_sample_weight(sample_weight, X))
+            weight = check_sample_weight(sample_weight, X)
+            if names := self._at_risk(len(Y), testing=False):
+                call.copy(names)
+            self._learn(X, Y, mask, weight)
         return self
 
     def fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> Self:
@@ -131,8 +141,9 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_labels) or (n_samples,)
             0/1 integers, or values of ``classes_``.
         """
-        X = self._check_features(X)
-        return self._target_.decisions(*self._infer(X))
+        with lock_of(self):
+            X = self._check_features(X)
+            return self._target_.decisions(*self._infer(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Estimate probabilities.
@@ -147,8 +158,9 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
             P(label = 1) of each label, inside (0, 1); for one class a row, P(class), rows summing to 1.
         """
-        X = self._check_features(X)
-        return self._target_.probabilities(self._predict_proba(X))
+        with lock_of(self):
+            X = self._check_features(X)
+            return self._target_.probabilities(self._predict_proba(X))
 
     def predict_then_fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
@@ -165,12 +177,31 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
             As `predict_proba` gives row by row.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self) as call:
             X, Y, mask = self._check_chunk(X, Y, None, label_mask)
+            if names := self._at_risk(len(Y), testing=True):
+                call.copy(names)
             decided, scores = self._predict_then_learn(X, Y, mask)
-        return self._target_.decisions(decided, scores), self._target_.probabilities(scores)
+            return self._target_.decisions(decided, scores), self._target_.probabilities(scores)
 
     # ------------------------------------------------------------------ facts
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, between two calls of other threads.
+
+        Parameters
+        ----------
+        **params
+            Parameter -> value, also ``part__parameter`` of an estimator inside.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        with lock_of(self):
+            super().set_params(**params)
+        return self
+
     @property
     def uses_task(self) -> bool:
         """Whether `label_mask` changes what is learnt."""
@@ -179,6 +210,10 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
     @property
     def memory_bytes_(self) -> int:
         """Size of what has been learnt, as saved."""
+        with lock_of(self):
+            return self._size_bytes()
+
+    def _size_bytes(self) -> int:
         return len(pickle.dumps(vars(self), protocol=pickle.HIGHEST_PROTOCOL))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -202,6 +237,15 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
 
     def _predict_proba(self, X: Features) -> Array:
         raise NotImplementedError
+
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
+        """Return the attributes that test-then-train, or learning, can leave half changed.
+
+        The loop over rows is the one case here: a row may be refused after others have been learnt.
+        """
+        if not testing or n_rows == 1 or type(self)._predict_then_learn is not StreamClassifier._predict_then_learn:
+            return []
+        return _learnt_names(self)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         proba = self._predict_proba(X)
@@ -251,5 +295,14 @@ class StreamClassifier(ClassifierMixin, BaseEstimator):
         return check_features(self, X, first=False)
 
     def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_")]:
+        for name in _learnt_names(self):
             delattr(self, name)
+
+
+def fails_late(estimator: Any) -> bool:
+    """Tell whether rows that passed all checks can still be refused: by others' estimators, and by some of ours."""
+    return not isinstance(estimator, StreamClassifier) or estimator._fails_late
+
+
+def _learnt_names(estimator: StreamClassifier) -> list[str]:
+    return [name for name in vars(estimator) if name.endswith("_")]

@@ -16,6 +16,8 @@ Array = npt.NDArray[Any]
 class _Baseline(StreamClassifier):
     """A learner that is there to be beaten, and may say so to scikit-learn's checks."""
 
+    _fails_late = False
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_random_state
 from estimators._gate import Features
 from estimators._members import Member, in_threads, make_members, takes_sparse
 from estimators._trees import SKIP, TreeBank
-from estimators.base import Mask, StreamClassifier
+from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.tree import HoeffdingTreeClassifier
 
 Array = npt.NDArray[Any]
@@ -54,7 +54,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     kept as a product with a scale, which is multiplied out at the end of each call; and on CSR rows ``SGDClassifier``
     learns its intercept at a hundredth of the rate.
 
-    An error raised in a chunk leaves the labels before it learnt.
+    A classifier that fails on one label leaves no label learnt: before each call the copies are copied, unless they are
+    our trees, forests or baselines, which do not fail once rows are checked. For large models, learn in chunks.
 
     References
     ----------
@@ -113,6 +114,9 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
             seed = None if self.random_state is None else check_random_state(self.random_state)
             widths = [self.n_features_in_] * self.n_labels_
             self.models_ = make_members(self.estimator, self.n_labels_, widths, 2, seed)
+
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
+        return ["models_"] if fails_late(self.estimator) else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         codes, _ = self._codes(Y, mask, weight)

@@ -10,7 +10,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from estimators._probes import Rows, answers, demand, demand_error, failed_first_call, fresh, learn, loop, same, stream
+from estimators._probes import (
+    Rows,
+    answers,
+    demand,
+    demand_error,
+    failed_first_call,
+    fresh,
+    learn,
+    learners_inside,
+    loop,
+    same,
+    spoilt,
+    stream,
+    with_fragile_parts,
+)
 
 Check = Callable[[Any], None]
 
@@ -96,6 +110,23 @@ def check_error_changes_nothing(estimator: Any) -> None:
     demand_error(lambda: learnt.partial_fit(B.X, B.Y[:-1]), "fewer rows in Y than in X are accepted")
     demand(same(before, answers(learnt, test)), "a failed call changed the answers")
     demand_error(lambda: answers(failed_first_call(estimator, spoilt, B.Y), test), "a failed first call counts")
+
+
+def check_failing_part_changes_nothing(estimator: Any) -> None:
+    """Check that a chunk of which an estimator inside refuses one row leaves the whole as it was, in depth."""
+    A, B, test = stream().parts(40, 40)
+    bad = spoilt(B)
+    for method in ("partial_fit", "predict_then_fit"):
+        try:
+            learnt, twin = (learn(with_fragile_parts(estimator), A) for _ in range(2))
+        except TypeError:
+            return  # it takes one kind of estimator only, which no other can stand for
+        try:
+            getattr(learnt, method, learnt.partial_fit)(bad.X, bad.Y)
+        except ValueError:
+            demand(same(answers(twin, test), answers(learnt, test)), f"{method} changed what is predicted, and failed")
+            goes_on = same(answers(learn(twin, B), test), answers(learn(learnt, B), test))
+            demand(goes_on, f"{method} changed what is learnt later, and failed")
 
 
 def check_cuts_do_not_matter(estimator: Any) -> None:
@@ -207,6 +238,10 @@ def _always(_: Any) -> bool:
     return True
 
 
+def _has_learners_inside(estimator: Any) -> bool:
+    return bool(learners_inside(estimator))
+
+
 def _tests_then_trains(estimator: Any) -> bool:
     return hasattr(estimator, "predict_then_fit")
 
@@ -232,6 +267,7 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_fit_forgets: _always,
     check_width_is_fixed: _always,
     check_error_changes_nothing: _always,
+    check_failing_part_changes_nothing: _has_learners_inside,
     check_cuts_do_not_matter: _always,
     check_chunk_without_a_positive: _always,
     check_predict_changes_nothing: _always,

@@ -10,7 +10,7 @@ from sklearn.utils import Tags, check_random_state
 
 from estimators._gate import Features
 from estimators._members import Member, in_threads, make_members, takes_sparse
-from estimators.base import Mask, StreamClassifier
+from estimators.base import Mask, StreamClassifier, fails_late
 
 Array = npt.NDArray[Any]
 Answer = tuple[Array, Array]
@@ -46,7 +46,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     Notes
     -----
     A chain decides each label as its classifier does; several chains decide by their mean probability, at one half.
-    The copies get a chunk in one call each, as in `BinaryRelevance`.
+    The copies get a chunk in one call each, and are copied before it, as in `BinaryRelevance`.
 
     River leaves out the probability of a value that a label has not had yet, and of both before the first row; here it
     is 0. Its published scores come out where values come early (synthetic_rand), others through `RiverClassifier`.
@@ -102,6 +102,9 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         per_label = 1 if self.chain_features == "true" else 2
         widths = [self.n_features_in_ + per_label * k for k in range(self.n_labels_)]
         self.chains_ = [make_members(self.estimator, len(widths), widths, 2, seed) for _ in range(self.n_chains)]
+
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
+        return ["chains_"] if fails_late(self.estimator) else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         if self.chain_features == "predicted":

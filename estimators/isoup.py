@@ -65,6 +65,8 @@ class ISOUPTreeClassifier(StreamClassifier):
            [1, 1]])
     """
 
+    _fails_late = False
+
     def __init__(
         self,
         *,
@@ -78,12 +80,10 @@ class ISOUPTreeClassifier(StreamClassifier):
         self.tau = tau
         self.max_bytes = max_bytes
 
-    @property
-    def memory_bytes_(self) -> int:
-        """Size of the arrays."""
+    # ------------------------------------------------------------------ hooks
+    def _size_bytes(self) -> int:
         return isoup.size_bytes(self.tree_)
 
-    # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
         for name, least in (("grace_period", 1), ("tau", 0), ("max_bytes", 0)):
             if not getattr(self, name) >= least:

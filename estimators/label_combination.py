@@ -13,7 +13,7 @@ from estimators._kernels.combining import combine
 from estimators._members import Answer, make_members, takes_sparse
 from estimators._pruned_sets import PrunedSets, Turn
 from estimators._trees import SKIP
-from estimators.base import Mask, StreamClassifier
+from estimators.base import Mask, StreamClassifier, fails_late
 
 Array = npt.NDArray[Any]
 
@@ -58,6 +58,8 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     Read et al. collect a first batch of rows, then fix the frequent sets; in a stream, sets become frequent one by one.
     Counts of rare sets are kept for as many sets as may be learnt, and wait; past that, all counts are halved. A row
     whose set has no frequent subset but the empty one is not learnt.
+
+    Before each call the copy of the estimator is copied, as in `BinaryRelevance`, in case it fails.
 
     References
     ----------
@@ -108,6 +110,9 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         seed = None if self.random_state is None else check_random_state(self.random_state)
         self.sets_ = PrunedSets(self.n_labels_, self.pruning, self.buffer_size, self.max_combinations)
         [self.model_] = make_members(self.estimator, 1, [self.n_features_in_], self.max_combinations, seed)
+
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
+        return ["sets_", "model_"] if fails_late(self.estimator) else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         own = self.sets_.own_codes(Y) if weight is None else None

@@ -11,6 +11,7 @@ from estimators._gate import Features
 from estimators._kernels import shared_learning
 from estimators._kernels.hoeffding import SKIP
 from estimators._kernels.shared_tree import plant, size_bytes
+from estimators._locks import lock_of
 from estimators._tree_drawing import dot_of_labels
 from estimators._trees import tree_rules
 from estimators.base import Mask, StreamClassifier
@@ -85,6 +86,8 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
            [1, 1]])
     """
 
+    _fails_late = False
+
     def __init__(
         self,
         *,
@@ -107,11 +110,6 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         """Whether `label_mask` changes what is learnt."""
         return self.targeted
 
-    @property
-    def memory_bytes_(self) -> int:
-        """Size of the arrays."""
-        return size_bytes(self.tree_)
-
     def to_dot(self) -> str:
         """Draw the tree in Graphviz's language.
 
@@ -120,12 +118,16 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         str
             A digraph; branches show their test, leaves the labels that are present in most of their rows.
         """
-        check_is_fitted(self)
-        features = getattr(self, "feature_names_in_", [f"x{f}" for f in range(self.n_features_in_)])
-        labels = getattr(self._target_, "names", None) or [f"y{j}" for j in range(self.n_labels_)]
-        return dot_of_labels(self.tree_, list(features), labels)
+        with lock_of(self):
+            check_is_fitted(self)
+            features = getattr(self, "feature_names_in_", [f"x{f}" for f in range(self.n_features_in_)])
+            labels = getattr(self._target_, "names", None) or [f"y{j}" for j in range(self.n_labels_)]
+            return dot_of_labels(self.tree_, list(features), labels)
 
     # ------------------------------------------------------------------ hooks
+    def _size_bytes(self) -> int:
+        return size_bytes(self.tree_)
+
     def _start(self) -> None:
         tree_rules(self)
         self.tree_ = plant(self.n_features_in_, self.n_labels_)

@@ -188,10 +188,10 @@ class OnlineNeuralClassifier(NetworkClassifier):
         clock = self.state_["clock"]
         if clock[LAZY] and (clock[RATE] != self.learning_rate or is_dense(rows) or self.optimizer != "adam"):
             self.state_ = brought_up_to_date(self.state_)
-        with restored_on_error(self.state_, self._at_risk(rows, plan)):
+        with restored_on_error(self.state_, self._features_at_risk(rows, plan)):
             return self._run(self._shelf_, self.state_, rows, kept, plan, learn=True)
 
-    def _at_risk(self, rows: Rows, plan: ReplayPlan) -> Array | None:
+    def _features_at_risk(self, rows: Rows, plan: ReplayPlan) -> Array | None:
         """Return the features whose weights may change in a call that fails; None if anything may.
 
         One step is taken whole or not at all, but Adam's skipped steps are made up for before it.

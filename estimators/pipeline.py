@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._gate import Features, is_sparse
+from estimators._locks import lock_of
 from estimators._targets import ClassTarget
 from estimators.base import Mask, StreamClassifier
 
@@ -44,6 +45,9 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
     those that cannot learn from one row (`IncrementalPCA`) cannot be used. Where no transformer learns, chunks go
     through in one call. Where one does, the first row of all is predicted 0 with probability 0: before it there is
     nothing to transform it with.
+
+    A call that fails changes nothing. As a row may be refused after others have been learnt, `predict_then_fit` copies
+    all steps once a call if transformers learn and there are several rows; `partial_fit` copies the transformers only.
 
     Examples
     --------
@@ -89,7 +93,8 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         self
             The pipeline.
         """
-        self._set_params("steps", **params)
+        with lock_of(self):
+            self._set_params("steps", **params)
         return self
 
     @property
@@ -115,6 +120,10 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         if self._began:
             blank = self._transform(np.zeros((1, self.n_features_in_)))
             self._last.begin(blank, self._blank_target(), self._announced())
+
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
+        # the classifier is called once, and is unchanged if that fails, unless it is called row by row
+        return ["steps_"] if testing and n_rows > 1 and any(self._learns) else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         if weight is not None:

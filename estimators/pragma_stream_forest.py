@@ -131,12 +131,10 @@ class PragmaStreamForestClassifier(StreamClassifier):
         """Whether `label_mask` changes what is learnt."""
         return self.forest is not None and self.forest.uses_task
 
-    @property
-    def memory_bytes_(self) -> int:
-        """Size of the arrays."""
+    # ------------------------------------------------------------------ hooks
+    def _size_bytes(self) -> int:
         return self.forest_.size_bytes + sum(array.nbytes for array in self.window_)
 
-    # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
         for name in ("window", "period"):
             value = getattr(self, name)
@@ -178,6 +176,8 @@ class PragmaStreamForestClassifier(StreamClassifier):
     def _vote_then_learn(self, X: Features, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Let the forest vote and learn up to where the next search is due, search, and go on."""
         n_rows, begin = X.shape[0], 0
+        if self.n_since_search_ + n_rows >= self.period:
+            self._scales()  # wishes may have been set anew, and are refused before anything is learnt
         decided, scores = self._decide(np.zeros((n_rows, *self.window_.votes.shape[1:])))
         while begin < n_rows:
             rows = slice(begin, min(begin + self.period - self.n_since_search_, n_rows))

@@ -17,6 +17,7 @@ from estimators._targets import ClassTarget, make_target
 from estimators._vote_search import Search
 from estimators._vote_weights import Weighed, shares
 from estimators._weighted_votes import WeightedVotes
+from estimators.base import fails_late
 
 Array = npt.NDArray[Any]
 
@@ -77,6 +78,9 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
     of a search, which costs O(window x classes x log(window)) a pass over the weights, once in `period` rows. A
     probability of exactly 0 stays 0 whatever its weight. What is learnt does not depend on how a stream is cut into
     chunks. Probabilities after weighing are shares, not calibrated estimates.
+
+    A call that fails changes nothing: before each, the estimator is copied, unless it is one of our trees, forests or
+    baselines, which do not fail once rows are checked. Let large models learn in chunks.
 
     Examples
     --------
@@ -156,7 +160,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         Returns
         -------
         self
-            The estimator; unchanged if the call cannot be understood.
+            The estimator; unchanged if anything is wrong.
         """
         self.predict_then_fit(X, y, classes)
         return self
@@ -177,15 +181,17 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         y_proba : ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
             As `predict_proba` gives row by row; equal shares before anything is learnt.
         """
-        with unchanged_on_error(self):
+        with unchanged_on_error(self) as call:
             if hasattr(self, "estimator_"):
                 X, truth = check_features(self, X, first=False), self._encode(y)
                 _check_lengths(X, truth)
+                self._scales()  # wishes may have been set anew, and are refused before anything is learnt
             else:
                 X, truth = self._begin(X, y, classes)
                 self.estimator_ = clone(self.estimator)
+            call.copy(["estimator_"] if fails_late(self.estimator) else [])
             share = self._learn_in_periods(X, truth)
-        return self._decided(share), self._probabilities(share)
+            return self._decided(share), self._probabilities(share)
 
     def _begin(self, X: Any, y: Any, classes: Any) -> tuple[Features, Array]:
         """Forget everything, check the first rows, and start with equal weights and an empty window."""

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from estimators._gate import check_sample_weight, unchanged_on_error
 from estimators._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
+from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget
 from estimators._wishes import Wishes
 
@@ -19,7 +20,7 @@ Array = npt.NDArray[Any]
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
 
 
-class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
+class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
     """Grow a decision tree by splits that make PRAGMA low, or by impurity, to compare.
 
     Parameters
@@ -140,8 +141,9 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Shares that sum to 1.
         """
-        leaves = self.apply(X)
-        return self.tree_.value[leaves, 0]
+        with lock_of(self):
+            leaves = self.apply(X)
+            return self.tree_.value[leaves, 0]
 
     def predict(self, X: Any) -> Array:
         """Return the most frequent class of the leaf.
@@ -156,8 +158,9 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Values of `classes_`.
         """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
+        with lock_of(self):
+            best = self.predict_proba(X).argmax(axis=1)
+            return self.classes_[best]
 
     def apply(self, X: Any) -> Array:
         """Return the leaf that each row falls into.
@@ -172,9 +175,10 @@ class PragmaTreeClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Positions in the arrays of `tree_`.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
-        return self.tree_.apply(X)
+        with lock_of(self):
+            check_is_fitted(self)
+            X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
+            return self.tree_.apply(X)
 
     def _growth(self, classes: list[Any], n_features: int) -> Growth:
         if self.criterion not in CRITERIA:

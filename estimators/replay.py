@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from estimators._kernels.randomness import fill_chances
+from estimators._locks import lock_of
 
 Integers = npt.NDArray[np.int64]
 
@@ -56,8 +57,9 @@ class _Memory(BaseEstimator):
                 f"size must be greater than draws, as a memory replays once it holds more rows than it draws. "
                 f"Got size {self.size} and draws {self.draws} instead."
             )
-        self.seed_ = int(check_random_state(random_state).randint(2**31 - 1))
-        self.n_seen_ = 0
+        with lock_of(self):
+            self.seed_ = int(check_random_state(random_state).randint(2**31 - 1))
+            self.n_seen_ = 0
         return self
 
     def plan(self, n_samples: int) -> ReplayPlan:
@@ -76,6 +78,10 @@ class _Memory(BaseEstimator):
         ReplayPlan
             Slots to draw and slots to store in, row by row.
         """
+        with lock_of(self):
+            return self._plan(n_samples)
+
+    def _plan(self, n_samples: int) -> ReplayPlan:
         seen = self.n_seen_ + np.arange(n_samples)
         chance = chances(self.seed_, seen, self.draws + 1)
         held = np.minimum(seen, self.size)[:, np.newaxis]
@@ -180,7 +186,7 @@ def join_plans(memories: Sequence[_Memory], learnt: npt.NDArray[np.bool_]) -> Re
     draws, slots = (np.full((len(learnt), width), -1) for width in (sum(widths), len(memories)))
     columns, first = np.cumsum([0, *widths]).tolist(), 0
     for k, memory in enumerate(memories):
-        plan = memory.plan(int(learnt.sum()))
+        plan = memory._plan(int(learnt.sum()))
         draws[learnt, columns[k] : columns[k + 1]] = np.where(plan.draws >= 0, plan.draws + first, -1)
         slots[learnt, k] = np.where(plan.slots >= 0, plan.slots + first, -1)
         first += memory.size

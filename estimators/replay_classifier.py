@@ -81,17 +81,24 @@ class ReplayClassifier(OuterClassifier):
         self.rows_: KeptRows | None = None
         self.estimator_ = begin_inner(self, None if self.random_state is None else random_state)
 
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
+        in_one_call = n_rows == 1 or not testing or not self._has_weights()
+        return [] if in_one_call or not self._fails_late else ["estimator_"]
+
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         chunk = self._as_rows(X, Y, mask, weight)
         self._replay(chunk, lambda inner, rows, _: _teach(inner, rows))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
-        if self.rows_ is not None and (self.rows_.weight != 1).any():
+        if self._has_weights():
             return super()._predict_then_learn(X, Y, mask)  # test-then-train takes no weights
         decided, proba = zip(*self._replay(self._as_rows(X, Y, mask, None), _test_then_teach), strict=True)
         return np.concatenate(decided), np.concatenate(proba)
 
     # ------------------------------------------------------------------ parts
+    def _has_weights(self) -> bool:
+        return self.rows_ is not None and bool((self.rows_.weight != 1).any())
+
     def _as_rows(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> KeptRows:
         if mask is None and self.uses_task:
             mask = np.ones((len(Y), self.n_labels_), dtype=bool)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._gate import Features
 from estimators._kernels.hoeffding import Rules
+from estimators._locks import lock_of
 from estimators._tree_drawing import dot
 from estimators._trees import TreeBank, tree_rules
 from estimators.base import Mask, StreamClassifier
@@ -75,6 +76,7 @@ class HoeffdingTreeClassifier(StreamClassifier):
     """
 
     _takes_codes = True
+    _fails_late = False
 
     def __init__(
         self,
@@ -104,15 +106,14 @@ class HoeffdingTreeClassifier(StreamClassifier):
         str
             A digraph; branches show their test, leaves their class and the weights of all.
         """
-        check_is_fitted(self)
-        return dot(self.bank_, label, self._feature_names(), self._class_names())
-
-    @property
-    def memory_bytes_(self) -> int:
-        """Size of the arrays."""
-        return self.bank_.size_bytes
+        with lock_of(self):
+            check_is_fitted(self)
+            return dot(self.bank_, label, self._feature_names(), self._class_names())
 
     # ------------------------------------------------------------------ hooks
+    def _size_bytes(self) -> int:
+        return self.bank_.size_bytes
+
     def _start(self) -> None:
         n_classes = 2 if self._target_.multilabel else len(self.classes_)
         n_trees = self.n_labels_ if self._target_.multilabel else 1

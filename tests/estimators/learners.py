@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy.special import expit
+from sklearn.base import clone
 
 from estimators.base import StreamClassifier
 
@@ -97,3 +98,21 @@ class Liar(Logistic):
 
     def _learn(self, X, Y, mask, weight):
         super()._learn(X, Y, None, weight)
+
+
+class Leaky(StreamClassifier):
+    """Learns row by row with an estimator inside, and keeps what came before a row that this refuses."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def _start(self):
+        blank = np.zeros((1, self.n_features_in_)), np.zeros((1, self.n_labels_), dtype=int)
+        self.estimator_ = clone(self.estimator).begin(*blank)
+
+    def _learn(self, X, Y, mask, weight):
+        for i in range(len(Y)):
+            self.estimator_.partial_fit(X[i : i + 1], Y[i : i + 1])
+
+    def _predict_proba(self, X):
+        return self.estimator_.predict_proba(X)

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from estimators import BinaryRelevance, LabelCombination, PragmaThreshold
 from tests.estimators.learners import Logistic
 
 
@@ -100,10 +103,22 @@ def test_other_classes_than_announced_are_refused(data):
         learner.partial_fit(*data, classes=4)
 
 
-@pytest.mark.parametrize("classes", [["a", "a", "b"], [[0, 1], [0, 2], [0, 1]]])
+@pytest.mark.parametrize("classes", [["a", "a", "b"], [[0, 1], [0, 2], [0, 1]], 0, -1, []])
 def test_senseless_classes_are_refused(data, classes):
     with pytest.raises(ValueError, match="classes must"):
         Logistic().partial_fit(*data, classes=classes)
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "predict_then_fit", "begin"])
+@pytest.mark.parametrize(
+    "estimator",
+    [Logistic(), BinaryRelevance(GaussianNB()), LabelCombination(GaussianNB()), PragmaThreshold(GaussianNB())],
+)
+def test_a_table_without_a_label_is_refused(data, estimator, method):
+    X, Y = data
+    if hasattr(estimator, method):
+        with pytest.raises(ValueError, match=r"Y must have at least one label column. Got shape \(60, 0\) instead"):
+            getattr(clone(estimator), method)(X, Y[:, :0])
 
 
 def test_labels_may_be_a_sparse_matrix(data):
@@ -225,7 +240,12 @@ def test_a_failed_fit_keeps_what_was_learnt(data):
 
 @pytest.mark.parametrize(
     ("weight", "message"),
-    [(np.ones(3), r"shape \(60,\). Got \(3,\)"), (-np.ones(60), "must not be negative")],
+    [
+        (np.ones(3), r"shape \(60,\). Got \(3,\)"),
+        (-np.ones(60), "must not be negative"),
+        (np.full(60, 1e308), r"at most 2\*\*53.* Got 1e\+308 instead; divide all weights"),
+        (np.full(60, np.nextafter(2.0**53, np.inf)), r"at most 2\*\*53"),
+    ],
 )
 def test_wrong_weights_are_refused(data, weight, message):
     with pytest.raises(ValueError, match=message):

@@ -40,6 +40,7 @@ def test_a_lawful_learner_breaks_no_law(targeted):
         (learners.Peeker(), "check_predict_then_fit_is_the_loop"),
         (learners.Unseeded(), "check_same_seed_same_bits"),
         (learners.Liar(), "check_mask_is_honoured"),
+        (learners.Leaky(learners.Logistic()), "check_failing_part_changes_nothing"),
     ],
 )
 def test_a_broken_learner_breaks_its_law(estimator, law):

@@ -165,3 +165,12 @@ def test_values_too_great_to_square_are_an_error_that_changes_nothing():
     with pytest.raises(ValueError, match="X must be small enough"), np.errstate(over="ignore", invalid="ignore"):
         ridge.partial_fit(np.full((20, 4), 1e200), Y[:20])
     np.testing.assert_array_equal(ridge.predict_proba(X), before)
+
+
+def test_sums_without_a_solution_are_refused_with_a_way_out():
+    X, Y = table()
+    ridge = StreamRidgeClassifier(random_state=0).partial_fit(X[:100], Y[:100])
+    before = ridge.predict_proba(X)
+    with pytest.raises(ValueError, match="raise l2, or divide all weights"):
+        ridge.partial_fit(X[100:], Y[100:], sample_weight=np.full(200, 2.0**53))
+    assert np.array_equal(before, ridge.predict_proba(X))

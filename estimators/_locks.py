@@ -1,0 +1,63 @@
+"""One lock for each estimator, kept outside of it, so that it is in no copy, comparison or file of the estimator."""
+
+import os
+from contextlib import AbstractContextManager
+from copy import deepcopy
+from threading import RLock
+from typing import Any, Self
+from weakref import ref
+
+
+class _Entry(ref[Any]):
+    """The lock of an estimator; it leaves the table when the estimator is gone, before its id is used again."""
+
+    __slots__ = ("key", "lock")
+    key: int
+    lock: AbstractContextManager[bool]
+
+    def __new__(cls, estimator: Any) -> Self:
+        entry = super().__new__(cls, estimator, _remove)
+        entry.key, entry.lock = id(estimator), RLock()
+        return entry
+
+
+_ENTRIES: dict[int, _Entry] = {}
+
+
+def _remove(entry: _Entry) -> None:
+    _ENTRIES.pop(entry.key, None)
+
+
+if hasattr(os, "register_at_fork"):
+    # a child process has none of the threads that could release what they held when it was forked
+    os.register_at_fork(after_in_child=_ENTRIES.clear)
+
+
+def lock_of(estimator: Any) -> AbstractContextManager[bool]:
+    """Return the lock of an estimator, which a thread may take again while it holds it.
+
+    A method takes the lock of its estimator, then those of the estimators inside, never the other way round. Work that
+    it hands to other threads must not take its own lock: it would wait for ever.
+    """
+    try:
+        return _ENTRIES[id(estimator)].lock
+    except KeyError:
+        # two threads may come here at once; a table keeps the entry that was first
+        return _ENTRIES.setdefault(id(estimator), _Entry(estimator)).lock
+
+
+class Locked:
+    """Base of estimators that are saved and copied between two calls, never in the middle of one.
+
+    The state that is saved is a deep copy: arrays are written to a file only after the lock has been released.
+    """
+
+    def __getstate__(self) -> Any:
+        with lock_of(self):
+            return deepcopy(super().__getstate__())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        with lock_of(self):
+            memo[id(self)] = twin = type(self).__new__(type(self))
+            vars(twin).update(deepcopy(vars(self), memo))
+            return twin

@@ -1,0 +1,352 @@
+"""One estimator, several threads: calls are made one after another, and nothing is lost, torn or waited for."""
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
+
+import joblib
+import numpy as np
+import pytest
+from river.naive_bayes import GaussianNB as RiverGaussianNB
+from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info
+
+import estimators
+from estimators import (
+    STRATEGIES,
+    AdaptiveRandomForestClassifier,
+    BinaryRelevance,
+    FIFOMemory,
+    GDumbClassifier,
+    HoeffdingTreeClassifier,
+    MeanLabelsClassifier,
+    MultiLabelHoeffdingTreeClassifier,
+    OnlineNeuralClassifier,
+    PragmaForestClassifier,
+    PragmaStreamForestClassifier,
+    PragmaThreshold,
+    PragmaTreeClassifier,
+    PriorLabelsClassifier,
+    ReplayClassifier,
+    ReservoirMemory,
+    RiverClassifier,
+    StreamPipeline,
+    as_river,
+    make_strategy,
+)
+from estimators._locks import _ENTRIES, lock_of
+from estimators._probes import answers, fresh, same, stream
+from estimators._ridge_sums import one_thread
+from tests.estimators.learners import Logistic
+
+PATIENCE_S = 120
+CHUNK_ROWS, N_CHUNKS = 100, 40
+ROWS, _, _ = stream().parts(CHUNK_ROWS, 10)
+
+OTHERS = {
+    "Hoeffding tree": HoeffdingTreeClassifier(),
+    "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
+    "native forest": AdaptiveRandomForestClassifier(3, multilabel="native", n_jobs=2),
+    "forest in threads": AdaptiveRandomForestClassifier(3, n_jobs=2),
+    "PRAGMA forest of a stream": PragmaStreamForestClassifier(AdaptiveRandomForestClassifier(2)),
+    "PRAGMA threshold": PragmaThreshold(OnlineNeuralClassifier()),
+    "binary relevance in threads": BinaryRelevance(GaussianNB(), n_jobs=2),
+    "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", OnlineNeuralClassifier())]),
+    "replay": ReplayClassifier(PriorLabelsClassifier(), reservoir=ReservoirMemory(50), fifo=FIFOMemory(20)),
+    "GDumb on another": GDumbClassifier(PriorLabelsClassifier(), size=60),
+    "River": RiverClassifier(RiverGaussianNB()),
+}
+# learnt by `fit` alone
+BATCHES = {
+    "PRAGMA forest": PragmaForestClassifier(5, n_bags=0),
+    "PRAGMA tree": PragmaTreeClassifier(),
+}
+# how many rows an estimator has learnt, where it counts them
+COUNTS = {
+    "NN": lambda one: one.n_steps_,
+    "NN_TL": lambda one: one.n_steps_,
+    "NN_TLH": lambda one: one.n_steps_,
+    "NN_TLH_sampling": lambda one: one.memories_[0].n_seen_,
+    "NN_TLH_fifo": lambda one: one.memories_[0].n_seen_,
+    "NN_TLH_memories": lambda one: one.memories_[1].n_seen_,
+    "NN_TLH_mini_memories": lambda one: one.n_steps_,
+    "EWC": lambda one: one.n_steps_,
+    "LwF": lambda one: one.n_steps_,
+    "GDumb": lambda one: one.memory_.n_seen,
+    "StreamRidge": lambda one: one.n_rows_,
+    "prior_distribution": lambda one: one.counts_[0, 0],
+    "mean": lambda one: one.counts_[0, 0],
+    "replay": lambda one: one.memories_[1].n_seen_,
+    "GDumb on another": lambda one: one.memory_.n_seen,
+    "pipeline": lambda one: one.steps_[0][1].n_samples_seen_,
+    "River": lambda one: one.bridge_.models[0].class_counts.total(),
+}
+
+
+def _estimator(name):
+    return fresh({**OTHERS, **BATCHES}[name] if name in OTHERS or name in BATCHES else make_strategy(name))
+
+
+def _in_threads(*jobs):
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        for done in [pool.submit(job) for job in jobs]:
+            done.result()
+
+
+def _learn_and_predict(name):
+    """Let two threads learn and two predict; what is left must be what one thread leaves."""
+    shared, alone = _estimator(name).partial_fit(*ROWS), _estimator(name).partial_fit(*ROWS)
+
+    def learn():
+        for _ in range(N_CHUNKS):
+            shared.partial_fit(*ROWS)
+
+    def predict():
+        for _ in range(N_CHUNKS):
+            assert all(np.isfinite(answer).all() for answer in answers(shared, ROWS))
+
+    _in_threads(learn, learn, predict, predict)
+    for _ in range(2 * N_CHUNKS):
+        alone.partial_fit(*ROWS)
+    assert same(answers(alone, ROWS), answers(shared, ROWS))
+    if name in COUNTS:
+        assert COUNTS[name](shared) == (2 * N_CHUNKS + 1) * CHUNK_ROWS
+
+
+def _fit_and_predict(name):
+    """Fit on few classes or on many: what is predicted is of either fit, never of both."""
+    X, y = ROWS.X, np.arange(CHUNK_ROWS) % 4
+    shared = _estimator(name).fit(X, y)
+
+    def fit():
+        for i in range(6):
+            shared.fit(X, y if i % 2 else y % 2)
+
+    def predict():
+        for _ in range(60):
+            assert set(np.unique(shared.predict(X))) <= {0, 1, 2, 3}
+            assert np.allclose(shared.predict_proba(X).sum(axis=1), 1)
+
+    _in_threads(fit, fit, predict, predict)
+
+
+def _run_apart(work, name):
+    """Work in a process of its own, so that a crash or a wait without end fails one test and not all."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    process = context.Process(target=work, args=(name,))
+    process.start()
+    process.join(PATIENCE_S)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        pytest.fail(f"{name} has not returned after {PATIENCE_S} s.")
+    assert process.exitcode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*STRATEGIES, *OTHERS])
+def test_two_threads_learn_while_two_predict(name):
+    _run_apart(_learn_and_predict, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BATCHES)
+def test_two_threads_fit_while_two_predict(name):
+    _run_apart(_fit_and_predict, name)
+
+
+def test_every_public_estimator_is_tried():
+    tried = {type(part) for name in [*STRATEGIES, *OTHERS, *BATCHES] for part in _with_parts(_estimator(name))}
+    public = {value for name in estimators.__all__ if isinstance(value := getattr(estimators, name), type)}
+    assert {one for one in public if hasattr(one, "get_params")} - tried == {estimators.StreamClassifier}
+
+
+def _with_parts(estimator):
+    return [estimator, *estimator.get_params().values()]
+
+
+HALFWAY = threading.Event()
+
+
+class Slow(Logistic):
+    """Learns in two halves, between which its state is not to be seen."""
+
+    def _start(self):
+        super()._start()
+        self.halves_ = np.zeros(2)
+
+    def _learn(self, X, Y, mask, weight):
+        self.halves_[0] += 1
+        HALFWAY.set()
+        sleep(0.01)
+        self.halves_[1] += 1
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda one: pickle.loads(pickle.dumps(one)),  # noqa: S301 - our own bytes
+        copy.deepcopy,
+        copy.copy,
+    ],
+)
+def test_copies_are_taken_between_two_calls(read):
+    learner, copies = Slow().partial_fit(*ROWS), []
+    HALFWAY.clear()
+    thread = threading.Thread(target=lambda: [learner.partial_fit(*ROWS) for _ in range(5)])
+    thread.start()
+    while thread.is_alive():
+        if HALFWAY.wait(0.01):
+            HALFWAY.clear()
+            copies.append(read(learner))
+    assert copies
+    assert all(one.halves_[0] == one.halves_[1] for one in copies)
+    assert learner.halves_.tolist() == [6, 6]
+
+
+def test_parameters_are_set_between_two_calls():
+    seen = []
+
+    class Watcher(Slow):
+        def _learn(self, X, Y, mask, weight):
+            before = self.learning_rate
+            sleep(0.02)
+            seen.append((before, self.learning_rate))
+
+    learner = Watcher().partial_fit(*ROWS)
+    thread = threading.Thread(target=lambda: [learner.partial_fit(*ROWS) for _ in range(5)])
+    thread.start()
+    for rate in (1.0, 2.0, 3.0, 4.0):
+        learner.set_params(learning_rate=rate)
+    thread.join()
+    assert all(before == after for before, after in seen)
+
+
+def test_the_lock_is_in_no_copy_comparison_or_file():
+    used, unused = (MeanLabelsClassifier().partial_fit(*ROWS) for _ in range(2))
+    with lock_of(used):
+        assert vars(used).keys() == vars(unused).keys()
+        assert joblib.hash(used) == joblib.hash(unused)
+        assert pickle.dumps(used) == pickle.dumps(unused)
+    for twin in (clone(used), copy.deepcopy(used), pickle.loads(pickle.dumps(used))):  # noqa: S301 - our own bytes
+        assert lock_of(twin) is not lock_of(used)
+
+
+def test_estimators_that_compare_by_value_have_locks_of_their_own():
+    class Equal(Logistic):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = None
+
+    one, two = Equal(), Equal()
+    assert lock_of(one) is lock_of(one)
+    assert lock_of(one) is not lock_of(two)
+
+
+def test_locks_go_with_their_estimators():
+    before = len(_ENTRIES)
+    learners = [Logistic() for _ in range(5)]
+    assert len({id(lock_of(one)) for one in learners}) == 5
+    assert len(_ENTRIES) == before + 5
+    learners.clear()
+    assert len(_ENTRIES) == before
+
+
+def test_a_method_may_call_others_of_its_estimator():
+    class Curious(Logistic):
+        def _learn(self, X, Y, mask, weight):
+            super()._learn(X, Y, mask, weight)
+            assert self.predict(X).shape == Y.shape
+            assert copy.deepcopy(self.set_params(targeted=False)).__getstate__().keys() >= {"coef_", "n_labels_"}
+
+    Curious().partial_fit(*ROWS)
+
+
+FORK = """
+import os, sys, threading, time, warnings
+import numpy as np
+from estimators import MeanLabelsClassifier
+from estimators._locks import lock_of
+
+warnings.simplefilter("ignore")  # newer Pythons warn of what is tried here
+learner = MeanLabelsClassifier().partial_fit([[0.0]], [[1, 0]])
+held, done = threading.Event(), threading.Event()
+
+def hold():
+    with lock_of(learner):
+        held.set()
+        done.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+if (child := os.fork()) == 0:
+    learner.partial_fit([[0.0]], [[1, 0]])
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+done.set()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_does_not_wait_for_threads_that_it_has_not():
+    run = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (run.stdout, run.returncode) == ("0\n", 0), run.stderr
+
+
+def test_behind_rivers_interface_rows_are_learnt_one_after_another():
+    model = as_river(Slow())
+
+    def learn():
+        for _ in range(10):
+            model.learn_one({"a": 1.0}, {"u": True, "v": False})
+
+    def predict():
+        for _ in range(10):
+            assert model.predict_proba_one({"a": 1.0}).keys() <= {"u", "v"}
+
+    _in_threads(learn, learn, predict)
+    assert model.learner.halves_.tolist() == [20, 20]
+
+
+def test_a_ridge_that_is_done_leaves_another_its_single_thread():
+    seen, second_is_in, first_is_out = [], threading.Event(), threading.Event()
+
+    def n_threads():
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    def second():
+        with one_thread():
+            second_is_in.set()
+            first_is_out.wait(10)
+            seen.append(n_threads())
+
+    thread, before = threading.Thread(target=second), n_threads()
+    with one_thread():
+        thread.start()
+        second_is_in.wait(0.3)
+    first_is_out.set()
+    thread.join()
+    assert seen == [{1}]
+    assert n_threads() == before
+
+
+def test_memories_plan_no_row_twice():
+    memory, planned = FIFOMemory(100_000).begin(random_state=0), []
+
+    def plan():
+        for _ in range(200):
+            planned.extend(memory.plan(10).slots.tolist())
+
+    _in_threads(plan, plan, plan)
+    assert sorted(planned) == list(range(6000))

@@ -7,8 +7,8 @@ import time
 
 from harness import demand, sized
 
-from mlstream.protocol.energy import warm_meter
-from mlstream.protocol.resources import _LONGEST_LAP_S
+from mlstream.evaluation.energy import warm_meter
+from mlstream.evaluation.resources import _LONGEST_LAP_S
 
 IDLE_S = sized(20.0, 0.2)
 RUN_S = 60.0

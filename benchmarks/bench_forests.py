@@ -13,8 +13,8 @@ from bench_trees import Rows, first, in_one_call, river, row_by_row, streams
 from harness import Contest, main, sized
 from river.forest import ARFClassifier
 
-from estimators.adaptive_random_forest import AdaptiveRandomForestClassifier
-from estimators.pragma_stream_forest import PragmaStreamForestClassifier
+from estimators.pragma.stream_forest import PragmaStreamForestClassifier
+from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
 
 RIVER_ROWS = sized({"Yeast": 200, "synthetic_rand": 500}, {"Yeast": 10, "synthetic_rand": 10})
 

@@ -18,12 +18,12 @@ from river import stream as river_stream
 from scipy import sparse
 from scipy.io import arff as scipy_arff
 
-from mlstream.cards import GeneratorCard, ScenarioCard
-from mlstream.datasets import load_dataset
-from mlstream.description import describe_stream
+from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.cards.description import describe_stream
+from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
-from mlstream.formats.arff_reader import parse_arff
-from mlstream.formats.arff_writer import format_arff
+from mlstream.formats.arff.reader import parse_arff
+from mlstream.formats.arff.writer import format_arff
 from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
 RNG = np.random.default_rng(0)

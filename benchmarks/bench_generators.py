@@ -17,10 +17,10 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
-from mlstream.datasets import load_dataset
+from mlstream.data.datasets import load_dataset
 from mlstream.generators import drifting_stream, multiplier_rows, multiplier_stream, scenario_stream, task_stream
-from mlstream.generators.clustering import cluster_label_sets
-from mlstream.generators.spherical_kmeans import spherical_kmeans
+from mlstream.generators.from_tables.clustering import cluster_label_sets
+from mlstream.generators.from_tables.spherical_kmeans import spherical_kmeans
 from mlstream.stream import Indicator
 
 SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))

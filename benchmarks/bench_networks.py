@@ -23,7 +23,7 @@ from harness import Contest, main, sized
 from numba import njit
 from scipy import sparse
 
-from estimators._kernels.adam import adam, make_constants
+from estimators.networks._kernels.adam import adam, make_constants
 from estimators.strategies import make_strategy
 from mlstream import load_dataset
 

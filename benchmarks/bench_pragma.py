@@ -17,13 +17,13 @@ from scipy import sparse
 from scipy.optimize import dual_annealing
 from sklearn.ensemble import RandomForestClassifier
 
-from estimators._forest_votes import Voters
-from estimators._kernels.vote_search import anneal
-from estimators._kernels.votes import Votes
-from estimators._vote_search import Effort, draw_moves, evaluate, find_weights, store
-from estimators._vote_weights import Scales, heard, silent_classes
-from estimators._wishes import Wishes
-from estimators.pragma import PragmaForestClassifier
+from estimators.pragma._forest_votes import Voters
+from estimators.pragma._kernels.vote_search import anneal
+from estimators.pragma._kernels.votes import Votes
+from estimators.pragma._preferences import Wishes
+from estimators.pragma._vote_search import Effort, draw_moves, evaluate, find_weights, store
+from estimators.pragma._vote_weights import Scales, heard, silent_classes
+from estimators.pragma.forest import PragmaForestClassifier
 
 MOVES, CALLS = sized(500, 20), sized(3000, 50)
 

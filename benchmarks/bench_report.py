@@ -15,14 +15,14 @@ from statistics import median
 import numpy as np
 from harness import demand, sized
 
-from mlstream.protocol.report import report
-from mlstream.protocol.results import Curve, RunResult, save_card, save_run
-from mlstream.protocol.trials import Selection, Trial
+from mlstream.records.run_record import Curve, RunResult, save_card, save_run
+from mlstream.records.selection_record import Selection, Trial
+from mlstream.reporting.report import report
 
 # The browser's driver and the cards are those of the tests.
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.mlstream.protocol.browser import Browser, find_chromium
-from tests.mlstream.protocol.records import ORDER, SIZES, TASKS, make_card, make_run
+from tests.mlstream.records.run_records import ORDER, SIZES, TASKS, make_card, make_run
+from tests.mlstream.reporting.browser import Browser, find_chromium
 
 # Labels of the nine streams of the supplement.
 N_LABELS = {"monolab": 4, "bilab": 4, "rand": 4, "Yeast": 14, "Slashdot": 20, "Reuters-K500": 99, "Scene": 6} | {

@@ -19,12 +19,12 @@ from river import multioutput
 from river.tree import HoeffdingTreeClassifier as RiverTree
 from river.tree import ISOUPTreeRegressor
 
-from estimators.binary_relevance import BinaryRelevance
-from estimators.classifier_chain import ClassifierChain
-from estimators.isoup import ISOUPTreeClassifier
-from estimators.label_combination import LabelCombination
-from estimators.multilabel_tree import MultiLabelHoeffdingTreeClassifier
-from estimators.tree import HoeffdingTreeClassifier
+from estimators.meta.binary_relevance import BinaryRelevance
+from estimators.meta.classifier_chain import ClassifierChain
+from estimators.meta.label_combination import LabelCombination
+from estimators.trees.hoeffding import HoeffdingTreeClassifier
+from estimators.trees.isoup import ISOUPTreeClassifier
+from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
 from mlstream import load_dataset
 
 DATA = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data")) / "multilabel"

@@ -7,7 +7,7 @@ import numpy as np
 from harness import sized
 from sklearn.datasets import load_breast_cancer, make_classification
 
-from mlstream.datasets import fetch_dataset, load_dataset
+from mlstream.data.datasets import fetch_dataset, load_dataset
 
 MOST_ROWS = sized(None, 1000)
 

@@ -20,8 +20,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV, cross_val_predict
 
-from estimators.pragma import PragmaForestClassifier
-from estimators.pragma_threshold import PragmaThreshold
+from estimators.pragma.forest import PragmaForestClassifier
+from estimators.pragma.threshold import PragmaThreshold
 from metrics import pragma
 
 TREES, FOLDS = sized(20, 3), sized(10, 2)

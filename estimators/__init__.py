@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from estimators.adaptive_random_forest import AdaptiveRandomForestClassifier
     from estimators.base import StreamClassifier
     from estimators.baselines import (
         LastLabelsClassifier,
@@ -15,30 +14,31 @@ if TYPE_CHECKING:
         NearestRowClassifier,
         PriorLabelsClassifier,
     )
-    from estimators.binary_relevance import BinaryRelevance
     from estimators.checks import stream_checks
-    from estimators.classifier_chain import ClassifierChain
-    from estimators.ewc import EWCClassifier
-    from estimators.gdumb import GDumbClassifier
-    from estimators.isoup import ISOUPTreeClassifier
-    from estimators.label_combination import LabelCombination
-    from estimators.lwf import LwFClassifier
-    from estimators.multilabel_tree import MultiLabelHoeffdingTreeClassifier
-    from estimators.neural import OnlineNeuralClassifier
+    from estimators.interop.river import RiverClassifier, as_river
+    from estimators.meta.binary_relevance import BinaryRelevance
+    from estimators.meta.classifier_chain import ClassifierChain
+    from estimators.meta.label_combination import LabelCombination
+    from estimators.networks.ewc import EWCClassifier
+    from estimators.networks.lwf import LwFClassifier
+    from estimators.networks.neural import OnlineNeuralClassifier
     from estimators.pipeline import StreamPipeline
-    from estimators.pragma import PragmaForestClassifier
-    from estimators.pragma_stream_forest import PragmaStreamForestClassifier
-    from estimators.pragma_threshold import PragmaThreshold
-    from estimators.pragma_tree import PragmaTreeClassifier
-    from estimators.replay import FIFOMemory, ReservoirMemory
-    from estimators.replay_classifier import ReplayClassifier
-    from estimators.ridge import StreamRidgeClassifier
-    from estimators.river import RiverClassifier, as_river
+    from estimators.pragma.forest import PragmaForestClassifier
+    from estimators.pragma.stream_forest import PragmaStreamForestClassifier
+    from estimators.pragma.threshold import PragmaThreshold
+    from estimators.pragma.tree import PragmaTreeClassifier
+    from estimators.replay.gdumb import GDumbClassifier
+    from estimators.replay.memories import FIFOMemory, ReservoirMemory
+    from estimators.replay.replay_classifier import ReplayClassifier
+    from estimators.ridge.ridge import StreamRidgeClassifier
     from estimators.strategies import STRATEGIES, grid, make_strategy
-    from estimators.tree import HoeffdingTreeClassifier
+    from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+    from estimators.trees.hoeffding import HoeffdingTreeClassifier
+    from estimators.trees.isoup import ISOUPTreeClassifier
+    from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
 
 _HOMES = {
-    "estimators.adaptive_random_forest": ("AdaptiveRandomForestClassifier",),
+    "estimators.trees.adaptive_random_forest": ("AdaptiveRandomForestClassifier",),
     "estimators.base": ("StreamClassifier",),
     "estimators.baselines": (
         "LastLabelsClassifier",
@@ -46,28 +46,28 @@ _HOMES = {
         "NearestRowClassifier",
         "PriorLabelsClassifier",
     ),
-    "estimators.binary_relevance": ("BinaryRelevance",),
+    "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
-    "estimators.classifier_chain": ("ClassifierChain",),
-    "estimators.ewc": ("EWCClassifier",),
-    "estimators.gdumb": ("GDumbClassifier",),
-    "estimators.isoup": ("ISOUPTreeClassifier",),
-    "estimators.label_combination": ("LabelCombination",),
-    "estimators.lwf": ("LwFClassifier",),
-    "estimators.multilabel_tree": ("MultiLabelHoeffdingTreeClassifier",),
-    "estimators.neural": ("OnlineNeuralClassifier",),
+    "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.networks.ewc": ("EWCClassifier",),
+    "estimators.replay.gdumb": ("GDumbClassifier",),
+    "estimators.trees.isoup": ("ISOUPTreeClassifier",),
+    "estimators.meta.label_combination": ("LabelCombination",),
+    "estimators.networks.lwf": ("LwFClassifier",),
+    "estimators.trees.multilabel": ("MultiLabelHoeffdingTreeClassifier",),
+    "estimators.networks.neural": ("OnlineNeuralClassifier",),
     "estimators.pipeline": ("StreamPipeline",),
-    "estimators.pragma": ("PragmaForestClassifier",),
-    "estimators.pragma_stream_forest": ("PragmaStreamForestClassifier",),
-    "estimators.pragma_threshold": ("PragmaThreshold",),
-    "estimators.pragma_tree": ("PragmaTreeClassifier",),
-    "estimators.replay": (
+    "estimators.pragma.forest": ("PragmaForestClassifier",),
+    "estimators.pragma.stream_forest": ("PragmaStreamForestClassifier",),
+    "estimators.pragma.threshold": ("PragmaThreshold",),
+    "estimators.pragma.tree": ("PragmaTreeClassifier",),
+    "estimators.replay.memories": (
         "FIFOMemory",
         "ReservoirMemory",
     ),
-    "estimators.replay_classifier": ("ReplayClassifier",),
-    "estimators.ridge": ("StreamRidgeClassifier",),
-    "estimators.river": (
+    "estimators.replay.replay_classifier": ("ReplayClassifier",),
+    "estimators.ridge.ridge": ("StreamRidgeClassifier",),
+    "estimators.interop.river": (
         "RiverClassifier",
         "as_river",
     ),
@@ -76,7 +76,7 @@ _HOMES = {
         "grid",
         "make_strategy",
     ),
-    "estimators.tree": ("HoeffdingTreeClassifier",),
+    "estimators.trees.hoeffding": ("HoeffdingTreeClassifier",),
 }
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from estimators._gate import Features
+from estimators._validation import Features
 
 Array = npt.NDArray[Any]
 Chunk = tuple[Features, Array, Array | None]

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from estimators._gate import is_sparse
+from estimators._validation import is_sparse
 
 Array = npt.NDArray[Any]
 

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Tags
 
-from estimators._gate import Features, is_sparse
-from estimators._window import DenseWindow, Metric, SparseWindow, Tail, blocks
+from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
+from estimators.nearest._window import DenseWindow, Metric, SparseWindow, Tail, blocks
 
 Array = npt.NDArray[Any]
 

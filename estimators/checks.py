@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from estimators._probes import (
+from estimators._check_data import (
     Rows,
     answers,
     demand,

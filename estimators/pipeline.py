@@ -13,9 +13,9 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._gate import Features, is_sparse
 from estimators._locks import lock_of
 from estimators._targets import ClassTarget
+from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
 
 Array = npt.NDArray[Any]

@@ -11,24 +11,24 @@ from typing import Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from estimators.adaptive_random_forest import AdaptiveRandomForestClassifier
 from estimators.baselines import (
     LastLabelsClassifier,
     MeanLabelsClassifier,
     NearestRowClassifier,
     PriorLabelsClassifier,
 )
-from estimators.binary_relevance import BinaryRelevance
-from estimators.classifier_chain import ClassifierChain
-from estimators.ewc import EWCClassifier
-from estimators.gdumb import GDumbClassifier
-from estimators.isoup import ISOUPTreeClassifier
-from estimators.label_combination import LabelCombination
-from estimators.lwf import LwFClassifier
-from estimators.neural import OnlineNeuralClassifier
-from estimators.replay import FIFOMemory, ReservoirMemory
-from estimators.ridge import StreamRidgeClassifier
-from estimators.tree import HoeffdingTreeClassifier
+from estimators.meta.binary_relevance import BinaryRelevance
+from estimators.meta.classifier_chain import ClassifierChain
+from estimators.meta.label_combination import LabelCombination
+from estimators.networks.ewc import EWCClassifier
+from estimators.networks.lwf import LwFClassifier
+from estimators.networks.neural import OnlineNeuralClassifier
+from estimators.replay.gdumb import GDumbClassifier
+from estimators.replay.memories import FIFOMemory, ReservoirMemory
+from estimators.ridge.ridge import StreamRidgeClassifier
+from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+from estimators.trees.hoeffding import HoeffdingTreeClassifier
+from estimators.trees.isoup import ISOUPTreeClassifier
 
 Grid = Mapping[str, tuple[Any, ...]]
 

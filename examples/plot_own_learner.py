@@ -19,7 +19,7 @@ stream
 from river.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from estimators.river import RiverClassifier
+from estimators.interop.river import RiverClassifier
 from estimators.strategies import make_strategy
 
 learners = {

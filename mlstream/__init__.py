@@ -7,37 +7,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mlstream.cards import StreamCard, load_card
-    from mlstream.datasets import fetch_dataset, iter_dataset, list_datasets, load_dataset
-    from mlstream.diagnosis import Diagnosis, diagnose
+    from mlstream.campaign.campaign import run_campaign
+    from mlstream.campaign.config import load_config
+    from mlstream.campaign.search import Search
+    from mlstream.cards.card import StreamCard, load_card
+    from mlstream.data.datasets import fetch_dataset, iter_dataset, list_datasets, load_dataset
+    from mlstream.diagnosis.diagnosis import Diagnosis, diagnose
+    from mlstream.evaluation.evaluate import evaluate
     from mlstream.formats import load, save
     from mlstream.generators import task_stream
-    from mlstream.hub import upload
-    from mlstream.protocol.campaign import run_campaign
-    from mlstream.protocol.config import load_config
-    from mlstream.protocol.continual import evaluate
-    from mlstream.protocol.report import report
-    from mlstream.protocol.results import RunResult, load_runs
-    from mlstream.protocol.selection import Search
-    from mlstream.protocol.tracking import track
-    from mlstream.publishing import publish, regenerate, verify
+    from mlstream.interop.hub import upload
+    from mlstream.interop.mlflow import track
+    from mlstream.publishing.folder import publish, regenerate, verify
+    from mlstream.records.run_record import RunResult, load_runs
+    from mlstream.reporting.report import report
     from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
 _HOMES = {
-    "mlstream.cards": ("StreamCard", "load_card"),
-    "mlstream.datasets": ("fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"),
-    "mlstream.diagnosis": ("Diagnosis", "diagnose"),
+    "mlstream.cards.card": ("StreamCard", "load_card"),
+    "mlstream.data.datasets": ("fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"),
+    "mlstream.diagnosis.diagnosis": ("Diagnosis", "diagnose"),
     "mlstream.formats": ("load", "save"),
     "mlstream.generators": ("task_stream",),
-    "mlstream.hub": ("upload",),
-    "mlstream.protocol.campaign": ("run_campaign",),
-    "mlstream.protocol.config": ("load_config",),
-    "mlstream.protocol.continual": ("evaluate",),
-    "mlstream.protocol.report": ("report",),
-    "mlstream.protocol.results": ("RunResult", "load_runs"),
-    "mlstream.protocol.selection": ("Search",),
-    "mlstream.protocol.tracking": ("track",),
-    "mlstream.publishing": ("publish", "regenerate", "verify"),
+    "mlstream.interop.hub": ("upload",),
+    "mlstream.campaign.campaign": ("run_campaign",),
+    "mlstream.campaign.config": ("load_config",),
+    "mlstream.evaluation.evaluate": ("evaluate",),
+    "mlstream.reporting.report": ("report",),
+    "mlstream.records.run_record": ("RunResult", "load_runs"),
+    "mlstream.campaign.search": ("Search",),
+    "mlstream.interop.mlflow": ("track",),
+    "mlstream.publishing.folder": ("publish", "regenerate", "verify"),
     "mlstream.stream": ("Dataset", "EvaluationSet", "Experience", "Stream", "StreamParts", "Task"),
 }
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 if TYPE_CHECKING:
-    from mlstream.cards import StreamCard
-    from mlstream.torch_rows import AvalancheBenchmark, StreamRows
+    from mlstream.cards.card import StreamCard
+    from mlstream.interop.torch import AvalancheBenchmark, StreamRows
 
 Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array
 Indicator: TypeAlias = npt.NDArray[np.uint8]
@@ -249,19 +249,19 @@ class Stream:
 
     def to_river(self) -> Iterator[tuple[dict[str, float], dict[str, bool]]]:
         """Iterate over the rows to learn from as River does: features by name, and labels by name."""
-        from mlstream.river_rows import river_rows
+        from mlstream.interop.river import river_rows
 
         return river_rows(self)
 
     def to_torch(self) -> StreamRows:
         """Give the rows to learn from to PyTorch: an IterableDataset of tensors x, y, task_id and label_mask."""
-        from mlstream.torch_rows import StreamRows
+        from mlstream.interop.torch import StreamRows
 
         return StreamRows(self)
 
     def to_avalanche(self) -> AvalancheBenchmark:
         """Give experiences and evaluation sets as tensors, as `train_stream` and `test_stream` of a benchmark."""
-        from mlstream.torch_rows import as_avalanche
+        from mlstream.interop.torch import as_avalanche
 
         return as_avalanche(self)
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from mlstream import load_config, save
 from mlstream.cli import app
-from tests.mlstream.protocol.streams import make_stream
+from tests.mlstream.evaluation.streams import make_stream
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
@@ -28,7 +28,7 @@ BLOCK = re.compile(
 # Their examples are checked section by section.
 ELSEWHERE = {"published_tables"}
 # What readers of a page have, and its blocks do not make.
-LEARNERS = "from tests.mlstream.protocol.streams import Online as Perceptron\n"
+LEARNERS = "from tests.mlstream.evaluation.streams import Online as Perceptron\n"
 
 
 class Block(NamedTuple):

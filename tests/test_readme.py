@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlstream import load_config
-from mlstream.presets import list_presets
+from mlstream.publishing.presets import list_presets
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from metrics import average_ranks
-from mlstream.protocol.costs import cpu_time_s
-from mlstream.protocol.groups import Group, Spread, group_runs
-from mlstream.protocol.results import RunResult, load_runs
+from mlstream.records.run_record import RunResult, load_runs
+from mlstream.reporting.costs import cpu_time_s
+from mlstream.reporting.groups import Group, Spread, group_runs
 
 # StreamRidge was chosen on these (and on tables that are no streams of the protocol); the others confirm it, once.
 DESIGNED_ON = ("synthetic-bilab", "synthetic-rand", "yeast-tasks", "slashdot-tasks")

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from benchmarks.reproduction.compare import require_shared
 from mlstream import load_dataset
-from mlstream.generators.spherical_kmeans import published_spherical_kmeans
+from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans
 from tests.estimators.published import Published
 
 # name of our table -> name in the published files and tables

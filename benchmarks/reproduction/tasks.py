@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.reproduction import real_streams
 from benchmarks.reproduction.compare import Value, report, require_shared
 from mlstream import load_dataset, task_stream
-from mlstream.generators.spherical_kmeans import published_spherical_kmeans
+from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans
 from tests.estimators import published
 
 # rows used, task sizes, signature sizes, task sizes of the best of ten runs

@@ -1,1 +1,1 @@
-"""Compiled loops (Numba): arrays in, arrays out; they trust what they are given."""
+"""Compiled loops that several families of learners share."""

@@ -20,7 +20,17 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-KERNELS = ("estimators/_kernels", "mlstream/formats/_kernels")
+KERNELS = (
+    "estimators/_kernels",
+    "estimators/meta/_kernels",
+    "estimators/nearest/_kernels",
+    "estimators/networks/_kernels",
+    "estimators/pragma/_kernels",
+    "estimators/replay/_kernels",
+    "estimators/ridge/_kernels",
+    "estimators/trees/_kernels",
+    "mlstream/formats/_kernels",
+)
 PREFIX = "mlstream-kernels-"
 UNUSED_DAYS = 90
 

@@ -12,7 +12,7 @@ import typer
 from mlstream._files import read_bounded
 
 if TYPE_CHECKING:
-    from mlstream.generators.visits import OrderName
+    from mlstream.generators.schedule.visit_plan import OrderName
     from mlstream.stream import Stream
 
 # Of a JSON file: more than the names of a million labels.
@@ -67,7 +67,7 @@ def open_stream(path: Path) -> Stream:
 
 def save_new(stream: Stream, path: Path) -> None:
     """Save a stream that was made, and say so."""
-    from mlstream import console
+    from mlstream.cli import console
     from mlstream.formats import save
 
     save(stream, path)
@@ -76,7 +76,7 @@ def save_new(stream: Stream, path: Path) -> None:
 
 def require_output(path: Path, force: bool, source: str | Path | None = None) -> None:
     """Refuse, before any work, a file that cannot be written, would replace another unforced, or the source itself."""
-    from mlstream.formats.by_suffix import files_of
+    from mlstream.formats.io import files_of
 
     files = [file for file in files_of(path) if file.exists()]
     if not path.parent.is_dir():
@@ -98,7 +98,7 @@ def parse_labels(text: str | None) -> int | list[str] | str | None:
 
 def parse_order(text: str | None) -> list[int] | OrderName | None:
     """Read the name of an order, or the task of each visit."""
-    from mlstream.generators.visits import ORDERS
+    from mlstream.generators.schedule.visit_plan import ORDERS
 
     named = next((order for order in ORDERS if order == text), None)
     return named if named or text is None else parse_integers(text, "--order")

@@ -69,7 +69,7 @@ def iirc(
     force: Force = False,
 ) -> None:
     """Make a stream that introduces superclasses first and refines them later (IIRC), and save it."""
-    from mlstream.datasets import load_dataset
+    from mlstream.data.datasets import load_dataset
     from mlstream.generators import iirc_stream
 
     require_output(output, force, source)
@@ -120,7 +120,7 @@ def carve(
     force: Force = False,
 ) -> None:
     """Carve environments with roles out of a multi-label table and save them as a stream."""
-    from mlstream.datasets import load_dataset
+    from mlstream.data.datasets import load_dataset
     from mlstream.generators import carve_environments
 
     require_output(output, force, source)
@@ -197,8 +197,8 @@ def suggest_tasks(
     seed: Seed = 0,
 ) -> None:
     """Suggest how many tasks to make of a table: diverse ones, and none with one label only."""
-    from mlstream import console
-    from mlstream.datasets import load_dataset
+    from mlstream.cli import console
+    from mlstream.data.datasets import load_dataset
     from mlstream.generators import draw_suggestion, suggest_n_tasks
 
     table = load_dataset(source, labels=parse_labels(labels))

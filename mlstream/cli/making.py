@@ -55,7 +55,7 @@ def generate(
     force: Force = False,
 ) -> None:
     """Make a stream of tasks from a multi-label table and save it."""
-    from mlstream.datasets import load_dataset
+    from mlstream.data.datasets import load_dataset
     from mlstream.generators import task_stream
 
     require_output(output, force, source)
@@ -112,7 +112,7 @@ def scenario(
     force: Force = False,
 ) -> None:
     """Make a stream of a scenario of continual learning from a multi-label table and save it."""
-    from mlstream.datasets import load_dataset
+    from mlstream.data.datasets import load_dataset
     from mlstream.generators import scenario_stream
 
     require_output(output, force, source)
@@ -199,19 +199,19 @@ def inspect(
     pictures: Annotated[Path | None, typer.Option(help="Folder to draw into: PNG and SVG, replaced if there.")] = None,
 ) -> None:
     """Show what a stream is: tasks, signatures, schedule, drops, origin."""
-    from mlstream import console
+    from mlstream.cli import console
 
     opened = open_stream(stream)
     console.show_card(opened.card)
     if not full and pictures is None:
         return
-    from mlstream.diagnosis import diagnose
+    from mlstream.diagnosis.diagnosis import diagnose
 
     diagnosis = diagnose(opened)
     if full:
         console.show_diagnosis(diagnosis)
     if pictures is not None:
-        from mlstream.diagnosis_figures import draw_pictures
+        from mlstream.diagnosis.figures import draw_pictures
 
         console.say(f"Drew {', '.join(str(path) for path in draw_pictures(opened, diagnosis, pictures))}")
 
@@ -222,7 +222,7 @@ def convert(
     force: Force = False,
 ) -> None:
     """Write a stream in another format."""
-    from mlstream import console
+    from mlstream.cli import console
     from mlstream.formats import save
 
     require_output(output, force)

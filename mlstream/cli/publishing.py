@@ -22,8 +22,8 @@ def list_if_alone(context: typer.Context) -> None:
 @datasets.command("list")
 def list_tables() -> None:
     """List the tables that can be named, and where each is or how to have it."""
-    from mlstream import console
-    from mlstream.registry import list_datasets
+    from mlstream.cli import console
+    from mlstream.data.registry import list_datasets
 
     console.show_datasets(list_datasets())
 
@@ -39,8 +39,8 @@ def fetch(
 
     They go to the cache of the system, or to the folder that the variable MLSTREAM_CACHE names.
     """
-    from mlstream import console
-    from mlstream.downloads import fetch_dataset
+    from mlstream.cli import console
+    from mlstream.data.downloads import fetch_dataset
 
     with console.download_progress() as progress:
         for name in names:
@@ -60,8 +60,8 @@ def publish(
     ] = False,
 ) -> None:
     """Write a folder that others can use: NPZ, ARFF, card in all forms, citation, hashes."""
-    from mlstream import console
-    from mlstream.publishing import publish as publish_stream
+    from mlstream.cli import console
+    from mlstream.publishing.folder import publish as publish_stream
 
     publish_stream(open_stream(stream), folder, force=force)
     console.say(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
@@ -77,8 +77,8 @@ def upload(
 
     The leave to write comes from `hf auth login` or the variable HF_TOKEN.
     """
-    from mlstream import console
-    from mlstream.hub import upload as upload_folder
+    from mlstream.cli import console
+    from mlstream.interop.hub import upload as upload_folder
 
     console.say(f"Uploaded {folder}: {upload_folder(folder, repository, endpoint=endpoint, private=not public)}")
 
@@ -88,8 +88,8 @@ def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) 
 
     What differs is said, all of it, and the exit status is 1.
     """
-    from mlstream import console
-    from mlstream.publishing import verify as verify_folder
+    from mlstream.cli import console
+    from mlstream.publishing.folder import verify as verify_folder
 
     verify_folder(folder)
     console.say(f"{folder} is complete and unchanged.")
@@ -104,10 +104,10 @@ def regenerate(
 
     The table that it was made of must be on this machine; `mlstream datasets` says where each is.
     """
-    from mlstream import console
-    from mlstream.cards import load_card
+    from mlstream.cards.card import load_card
+    from mlstream.cli import console
     from mlstream.formats import save
-    from mlstream.publishing import regenerate as regenerate_stream
+    from mlstream.publishing.folder import regenerate as regenerate_stream
 
     require_output(output, force)
     save(regenerate_stream(load_card(card)), output)
@@ -121,8 +121,8 @@ def cards(
 
     Those whose table is not on this machine are left out, and named.
     """
-    from mlstream import console
-    from mlstream.presets import write_cards
+    from mlstream.cli import console
+    from mlstream.publishing.presets import write_cards
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, outcome in write_cards(folder):

@@ -20,7 +20,7 @@ def demo(
     browse: Annotated[bool, typer.Option("--browse/--no-browse", help="Open the report when done.")] = True,
 ) -> None:
     """Do the whole job on embedded real data (Yeast): stream, card, files, runs, report."""
-    from mlstream.demo import run_demo
+    from mlstream.cli.demo import run_demo
 
     report = run_demo(output)
     if browse and sys.stdout.isatty():
@@ -73,10 +73,10 @@ def run(
         own = {"--strategies": strategies, "--seeds": seeds, "--label-space": label_space, "--energy": energy}
         _run_file(Path(sources[0]), output, jobs, dask, [name for name, value in own.items() if value is not None])
         return
-    from mlstream import console
-    from mlstream.protocol.campaign import run_campaign
-    from mlstream.protocol.config import open_named
-    from mlstream.protocol.results import require_success
+    from mlstream.campaign.campaign import run_campaign
+    from mlstream.campaign.config import open_named
+    from mlstream.cli import console
+    from mlstream.records.run_record import require_success
 
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
@@ -98,11 +98,11 @@ def run(
 
 def _run_file(path: Path, output: Path | None, jobs: int | None, dask: str | None, refused: list[str]) -> None:
     """Run a campaign file, and write its report."""
-    from mlstream import console
-    from mlstream.protocol.campaign import run_campaign
-    from mlstream.protocol.config import load_config, open_named
-    from mlstream.protocol.report import report as write_report
-    from mlstream.protocol.results import require_success
+    from mlstream.campaign.campaign import run_campaign
+    from mlstream.campaign.config import load_config, open_named
+    from mlstream.cli import console
+    from mlstream.records.run_record import require_success
+    from mlstream.reporting.report import report as write_report
 
     if refused:
         raise ValueError(
@@ -144,8 +144,8 @@ def report(
     figures: Annotated[bool, typer.Option("--figures", help="Also write the folder figures: PNG, SVG.")] = False,
 ) -> None:
     """Write one self-contained HTML page about all runs of a folder."""
-    from mlstream import console
-    from mlstream.protocol.report import report as write_report
+    from mlstream.cli import console
+    from mlstream.reporting.report import report as write_report
 
     console.say(f"Wrote {write_report(directory, output, tables=tables, figures=figures)}")
 
@@ -161,8 +161,8 @@ def track(
 
     Name and password are taken from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN.
     """
-    from mlstream import console
-    from mlstream.protocol.tracking import track as track_runs
+    from mlstream.cli import console
+    from mlstream.interop.mlflow import track as track_runs
 
     for name, value in _QUIET_MLFLOW.items():
         os.environ.setdefault(name, value)

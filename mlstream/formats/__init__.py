@@ -1,5 +1,5 @@
 """Readers and writers of streams and tables."""
 
-from mlstream.formats.by_suffix import load, save
+from mlstream.formats.io import load, save
 
 __all__ = ["load", "save"]

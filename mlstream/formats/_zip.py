@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream._files import open_plain
-from mlstream.formats._features import Stacked
+from mlstream.formats._joined_features import Stacked
 from mlstream.formats.content import FormatError, show
 
 Array: TypeAlias = npt.NDArray[Any]

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 from mlstream._spreadsheets import guard_text
-from mlstream.formats.arff_writer import format_dense_rows
+from mlstream.formats.arff.writer import format_dense_rows
 from mlstream.stream import Features, Indicator
 
 

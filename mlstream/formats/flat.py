@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mlstream.cards import StreamCard
-from mlstream.formats._features import cut_rows, join_rows
+from mlstream.cards.card import StreamCard
+from mlstream.formats._joined_features import cut_rows, join_rows
 from mlstream.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream, StreamParts, Task
 
 # In place of a part's mask where the mask goes by row.

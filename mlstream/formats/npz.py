@@ -36,8 +36,8 @@ import numpy as np
 from scipy import sparse
 
 from mlstream._files import atomic_path
-from mlstream.cards import parse_card
-from mlstream.formats._features import Stacked, make_csr, stack_rows
+from mlstream.cards.card import parse_card
+from mlstream.formats._joined_features import Stacked, make_csr, stack_rows
 from mlstream.formats._zip import Array, read_arrays, write_arrays
 from mlstream.formats.content import FormatError, show
 from mlstream.formats.flat import FlatStream, Rows, flatten, restore

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.formats._features import cut_rows, join_columns
-from mlstream.formats._growing import Growing, GrowingTable
+from mlstream.formats._growing_arrays import Growing, GrowingTable
+from mlstream.formats._joined_features import cut_rows, join_columns
 from mlstream.formats.content import FormatError, at, show
 from mlstream.stream import Features, Indicator
 

@@ -1,14 +1,15 @@
 """Generators of streams: tables in, streams out."""
 
-from mlstream.generators.carving import carve_environments
-from mlstream.generators.clustering import task_stream
-from mlstream.generators.delay import delayed_labels
-from mlstream.generators.drifting import drifting_stream
-from mlstream.generators.environments import environment_stream
-from mlstream.generators.hats import hat_and_shirt_stream
-from mlstream.generators.hierarchy import discover_hierarchy, hierarchy_from_names
-from mlstream.generators.iirc import iirc_stream
-from mlstream.generators.perturb import (
+from mlstream.generators.from_tables.clustering import task_stream
+from mlstream.generators.from_tables.environments_from_table import carve_environments
+from mlstream.generators.from_tables.hierarchy import discover_hierarchy, hierarchy_from_names
+from mlstream.generators.from_tables.iirc import iirc_stream
+from mlstream.generators.from_tables.published_orders import PUBLISHED_ORDERS, published_order
+from mlstream.generators.from_tables.scenarios import SCENARIOS, scenario_stream
+from mlstream.generators.from_tables.suggestion import Suggestion, draw_suggestion, suggest_n_tasks
+from mlstream.generators.from_tables.surrogates import stand_in_stream
+from mlstream.generators.perturb.delay import delayed_labels
+from mlstream.generators.perturb.perturbations import (
     duplicated_rows,
     missing_features,
     missing_labels,
@@ -17,13 +18,12 @@ from mlstream.generators.perturb import (
     rare_labels,
     reordered_rows,
 )
-from mlstream.generators.published_orders import PUBLISHED_ORDERS, published_order
-from mlstream.generators.recipes import FROM_NOTHING, FROM_STREAMS, FROM_TABLES, GENERATORS, remake
-from mlstream.generators.repetitions import reordered_tasks, resplit_rows
-from mlstream.generators.scenarios import SCENARIOS, scenario_stream
-from mlstream.generators.stand_ins import stand_in_stream
-from mlstream.generators.suggestion import Suggestion, draw_suggestion, suggest_n_tasks
-from mlstream.generators.synthetic import multiplier_rows, multiplier_stream
+from mlstream.generators.perturb.repetitions import reordered_tasks, resplit_rows
+from mlstream.generators.registry import FROM_NOTHING, FROM_STREAMS, FROM_TABLES, GENERATORS, remake
+from mlstream.generators.synthetic.drifting import drifting_stream
+from mlstream.generators.synthetic.environments import environment_stream
+from mlstream.generators.synthetic.hat_and_shirt import hat_and_shirt_stream
+from mlstream.generators.synthetic.multipliers import multiplier_rows, multiplier_stream
 
 __all__ = [
     "FROM_NOTHING",

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from estimators.binary_relevance import BinaryRelevance
-from estimators.classifier_chain import ClassifierChain
-from estimators.isoup import ISOUPTreeClassifier
-from estimators.label_combination import LabelCombination
-from estimators.multilabel_tree import MultiLabelHoeffdingTreeClassifier
-from estimators.tree import HoeffdingTreeClassifier
+from estimators.meta.binary_relevance import BinaryRelevance
+from estimators.meta.classifier_chain import ClassifierChain
+from estimators.meta.label_combination import LabelCombination
+from estimators.trees.hoeffding import HoeffdingTreeClassifier
+from estimators.trees.isoup import ISOUPTreeClassifier
+from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 TREE = HoeffdingTreeClassifier(**EAGER)

@@ -10,10 +10,10 @@ from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators.baselines import MeanLabelsClassifier, NearestRowClassifier
-from estimators.binary_relevance import BinaryRelevance
 from estimators.checks import stream_checks
+from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.pipeline import StreamPipeline
-from estimators.tree import HoeffdingTreeClassifier
+from estimators.trees.hoeffding import HoeffdingTreeClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4)) * [1, 10, 100, 1000] + 5

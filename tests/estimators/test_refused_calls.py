@@ -21,7 +21,7 @@ from estimators import (
     StreamPipeline,
     as_river,
 )
-from estimators._probes import LIMIT, REFUSED, Fragile, Rows, answers, fresh, learn, same, spoilt, stream
+from estimators._check_data import LIMIT, REFUSED, Fragile, Rows, answers, fresh, learn, same, spoilt, stream
 from estimators._redo_log import RedoLog
 
 A, B, TEST = stream().parts(40, 40)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mlstream.formats.mulan import format_labels
 from mlstream.formats.npz import save_npz
-from tests.mlstream.formats.test_arff_reader import DIALECTS
+from tests.mlstream.formats.arff.test_reader import DIALECTS
 from tests.mlstream.streams import Shape, make_stream
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlstream.cards import parse_card
-from mlstream.formats.arff_blocks import BlockReader
-from mlstream.formats.arff_header import parse_header
-from mlstream.formats.arff_reader import parse_arff
+from mlstream.cards.card import parse_card
+from mlstream.formats.arff.blocks import BlockReader
+from mlstream.formats.arff.header import parse_header
+from mlstream.formats.arff.reader import parse_arff
 from mlstream.formats.content import FormatError, UnpackedFile
 from mlstream.formats.csv_reader import parse_csv
 from mlstream.formats.libsvm import read_libsvm

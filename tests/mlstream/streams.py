@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from mlstream.cards import GeneratorCard, ScenarioCard, StreamCard
-from mlstream.description import describe_stream
+from mlstream.cards.card import GeneratorCard, ScenarioCard, StreamCard
+from mlstream.cards.description import describe_stream
 from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Mask, Stream, StreamParts, Task
 
 # Whatever a column may be called; lone surrogates are no text in any encoding.

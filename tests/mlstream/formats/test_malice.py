@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from mlstream.cards import load_card
-from mlstream.datasets import iter_dataset, load_dataset
+from mlstream.cards.card import load_card
+from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.content import FormatError
 from mlstream.formats.mulan import read_labels

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlstream.datasets import load_dataset
+from mlstream.data.datasets import load_dataset
 from mlstream.formats.content import FormatError
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")

@@ -16,10 +16,10 @@ import pytest
 from scipy import sparse
 from scipy.io import arff as scipy_arff
 
-from mlstream.datasets import load_dataset
-from mlstream.formats.arff_writer import format_arff
+from mlstream.data.datasets import load_dataset
+from mlstream.data.registry import list_datasets
+from mlstream.formats.arff.writer import format_arff
 from mlstream.formats.mulan import format_labels, read_labels
-from mlstream.registry import list_datasets
 
 FEATURES = ("Att1", "two words", "50%", "a,b", "{x}", "it's", 'say "hi"', "é", "日本")
 LABELS = ("Class1", "beach & sea", "Class_3")

@@ -1,0 +1,28 @@
+"""Rows as compiled loops take them: dense, double, a block at a time, however large or sparse the table."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from estimators._validation import Features
+
+Array = npt.NDArray[Any]
+
+MOST_ROWS = 2048
+# of wide sparse tables, no more than this is ever dense
+MOST_VALUES = 2**21
+
+
+def blocks(X: Features) -> Iterator[slice]:
+    """Cut the rows of a table into stretches that may be made dense."""
+    size = min(MOST_ROWS, max(1, MOST_VALUES // max(X.shape[1], 1)))
+    for start in range(0, X.shape[0], size):
+        yield slice(start, min(start + size, X.shape[0]))
+
+
+def dense(X: Features) -> Array:
+    """Return a block of rows as a contiguous array of doubles."""
+    return np.ascontiguousarray(X.toarray() if isinstance(X, sparse.csr_array) else X, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""River models as estimators, and estimators as River models."""

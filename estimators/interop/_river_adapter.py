@@ -1,0 +1,152 @@
+"""A learner of ours with the interface of River's multi-label classifiers."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from river import base
+from sklearn.base import clone
+
+from estimators._locks import Locked, lock_of
+from estimators._validation import unchanged_on_error
+from estimators.base import StreamClassifier
+from estimators.baselines import MeanLabelsClassifier
+
+Array = npt.NDArray[Any]
+
+
+class RiverAdapter(Locked, base.MultiLabelClassifier):
+    """See `estimators.interop.river.as_river`, which makes it.
+
+    Parameters
+    ----------
+    estimator, features, labels, max_labels
+        As there.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        features: Sequence[Hashable] | None = None,
+        labels: Sequence[Hashable] | None = None,
+        max_labels: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.features = features
+        self.labels = labels
+        self.max_labels = max_labels
+        self.learner = clone(estimator)
+        self._features = None if features is None else _positions(features)
+        self._labels = None if labels is None else _positions(labels)
+        self._width = max_labels
+        self._has_learnt = False
+
+    def learn_one(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any]) -> None:
+        """Learn a row.
+
+        Parameters
+        ----------
+        x : mapping
+            Features.
+        y : mapping
+            Labels, True or False.
+        """
+        with unchanged_on_error(self) as call:
+            features = _positions(x) if self._features is None else self._features
+            labels = self._with_room_for(y)
+            width = self._width or len(labels)
+            row, truth = _row(x, features, "x"), _row(y, labels, "y", width)
+            # ours are unchanged if they fail; of others nothing is known
+            call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
+            self.learner.partial_fit(row, truth, classes=width)
+            self._features, self._labels, self._width, self._has_learnt = features, labels, width, True
+
+    def predict_proba_one(
+        self,
+        x: Mapping[Hashable, Any],
+        **kwargs: Any,  # noqa: ARG002 - River's signature
+    ) -> dict[Hashable, dict[bool, float]]:
+        """Estimate the probability of each label.
+
+        Parameters
+        ----------
+        x : mapping
+            Features.
+        **kwargs
+            Ignored.
+
+        Returns
+        -------
+        dict
+            For each label known, {False: P, True: P}.
+        """
+        with lock_of(self):
+            if not self._has_learnt:
+                return {}
+            proba = self.learner.predict_proba(_row(x, self._features or {}, "x"))[0].tolist()
+            return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
+
+    def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Hashable, bool]:  # noqa: ARG002
+        """Decide each label.
+
+        Parameters
+        ----------
+        x : mapping
+            Features.
+        **kwargs
+            Ignored.
+
+        Returns
+        -------
+        dict
+            For each label known, whether it is there.
+        """
+        with lock_of(self):
+            if not self._has_learnt:
+                return {}
+            decided = self.learner.predict(_row(x, self._features or {}, "x"))[0].tolist()
+            return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        # what River's own checks make a model with
+        yield {"estimator": MeanLabelsClassifier()}
+
+    def _with_room_for(self, y: Mapping[Hashable, Any]) -> dict[Hashable, int]:
+        known = self._labels or {}
+        labels = known | {key: len(known) + i for i, key in enumerate(key for key in y if key not in known)}
+        room = self._width if self._width is not None else len(labels if self._labels is None else known)
+        if not labels:
+            raise ValueError(
+                "y must hold at least one label in the first row, or `labels` be declared. Got none instead."
+            )
+        if len(labels) > room:
+            raise ValueError(
+                f"y must hold labels that are known or have room. Got the new label {list(labels)[room]!r} instead, "
+                f"where there is room for {room}; declare `labels`, or more room with `max_labels`."
+            )
+        return labels
+
+
+def _positions(keys: Any) -> dict[Hashable, int]:
+    return {key: position for position, key in enumerate(keys)}
+
+
+def _row(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], name: str, width: int = 0) -> Array:
+    """Return the values as one row, zeros where there are none."""
+    row = np.zeros((1, max(width, len(positions))))
+    for key, value in values.items():
+        if key not in positions:
+            raise ValueError(
+                f"{name} must hold the keys of the first row, or those declared. Got {key!r} instead; "
+                "declare all `features`."
+            )
+        if not isinstance(value, Real | np.bool_):
+            raise TypeError(
+                f"{name} must hold numbers. Got {value!r} for {key!r} instead; encode it first, for instance with "
+                "river.preprocessing.OneHotEncoder."
+            )
+        row[0, positions[key]] = value
+    return row

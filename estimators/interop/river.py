@@ -1,0 +1,232 @@
+"""River's models behind our contract, and our learners behind River's."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from estimators._redo_log import RedoLog
+from estimators._targets import LabelTarget
+from estimators._validation import Features
+from estimators.base import Mask, StreamClassifier
+
+Array = npt.NDArray[Any]
+BLOCK = 1024
+
+
+class RiverClassifier(StreamClassifier):
+    """Learn with a River model: one for all labels, or a copy for each.
+
+    - a multi-label classifier, or a multi-target regressor such as ``ISOUPTreeRegressor``, learns all labels;
+    - of a classifier or a regressor, each label gets a copy; where every row has one class, a classifier of several
+      classes learns them all, and one of two classes gets a copy for each class.
+
+    Parameters
+    ----------
+    model : River model, or a pipeline that ends in one
+        It is copied untrained, never changed.
+    start : {'first-row', 'first-positive'}, default='first-row'
+        From which row on a label's copy learns. With 'first-positive', what published binary relevance does, a label is
+        predicted 0 until it has occurred; it needs a model that is copied for each label, and changes nothing where
+        every row has one class.
+    random_state : int, RandomState instance or None, default=None
+        Gives every copy its own seeds where the model's are None. With None, the model's own seeds are taken as they
+        are, the same in each copy.
+
+    Attributes
+    ----------
+    bridge_ : object
+        Holds the River model (``bridge_.model``) or models (``bridge_.models``).
+
+    Notes
+    -----
+    Decisions are the model's own where it has them; outputs of regressors are decided at 0.5, and their part inside
+    [0, 1] is taken for the probability. A model without probabilities gives 0 or 1, and one that has learnt nothing
+    about a label gives 0.
+
+    Rows reach River as dictionaries, with the columns' names or x0, x1, ... as keys. River takes an absent key for a
+    missing value, hence rows of CSR are given with their zeros, one row at a time. Labels have the announced names, or
+    y0, y1, ... Weights other than 0 and 1 need a model that takes them.
+
+    A call that fails changes nothing, though River's models learn in place. A copy for each call would take hundreds of
+    times as long as learning a row, so the model is copied once in some thousand rows; after an error, the copy learns
+    the rows since then again. The copy and these rows take memory, which `memory_bytes_` leaves out, as files do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river.tree import HoeffdingTreeClassifier
+    >>> from estimators.interop.river import RiverClassifier
+    >>> X = np.random.default_rng(0).random((500, 1))
+    >>> learner = RiverClassifier(HoeffdingTreeClassifier(grace_period=100, delta=1e-6, tau=0.05))
+    >>> learner.fit(X, np.hstack([X > 0.2, X > 0.6])).predict([[0.1], [0.4], [0.9]])
+    array([[0, 0],
+           [1, 0],
+           [1, 1]])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        start: Literal["first-row", "first-positive"] = "first-row",
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.start = start
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ hooks
+    def _start(self) -> None:
+        from estimators.interop import _river_bridges as bridges
+
+        kind = bridges.kind(self.model)
+        if kind == "classes" and (self._target_.multilabel or self.n_labels_ == 1):
+            kind = "column"
+        self._check_start(kind)
+        copies = [bridges.fresh(self.model, seed) for seed in self._seeds(self.n_labels_ if kind == "column" else 1)]
+        self.bridge_: bridges.Bridge
+        if kind == "column":
+            late = self.start == "first-positive" and self._target_.multilabel
+            self.bridge_ = bridges.OneModelEach(copies, at_first_positive=late)
+        elif kind == "classes":
+            self.bridge_ = bridges.OneModelForClasses(copies[0], self.n_labels_)
+        else:
+            self.bridge_ = bridges.OneModelForLabels(copies[0], self._label_names())
+        self._log_ = RedoLog()
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        if weight is not None:
+            self._check_weights(weight)
+        with self._log_.restored_on_error(self.bridge_, self._teach, (X, Y, weight)):
+            self._teach(self.bridge_, X, Y, weight)
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        return _stacked([self.bridge_.answer(x) for x in self._dictionaries(X)])
+
+    def _predict_proba(self, X: Features) -> Array:
+        return self._infer(X)[1]
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
+        answers = []
+        with self._log_.restored_on_error(self.bridge_, self._teach, (X, Y, None)):
+            for x, labels in zip(self._dictionaries(X), Y.tolist(), strict=True):
+                answers.append(self.bridge_.answer(x))
+                self.bridge_.learn(x, labels)
+        return _stacked(answers)
+
+    # ------------------------------------------------------------------ parts
+    def _teach(self, bridge: Any, X: Features, Y: Array, weight: Array | None) -> None:
+        weights = np.ones(len(Y)) if weight is None else weight
+        for x, labels, w in zip(self._dictionaries(X), Y.tolist(), weights.tolist(), strict=True):
+            if w:
+                bridge.learn(x, labels, **({} if w == 1 else {"w": w}))
+
+    def _seeds(self, n_copies: int) -> list[int | None]:
+        if self.random_state is None:
+            return [None] * n_copies
+        return check_random_state(self.random_state).randint(2**31 - 1, size=n_copies).tolist()
+
+    def _feature_names(self) -> list[str]:
+        return list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
+
+    def _label_names(self) -> list[Any]:
+        target = self._target_
+        announced = target.names if isinstance(target, LabelTarget) else None
+        names = announced or [f"y{j}" for j in range(self.n_labels_)]
+        shared = set(names) & set(self._feature_names())
+        if shared:
+            # a chain puts labels among the features of the next label
+            raise ValueError(f"Labels must have other names than features. Got {sorted(shared)} for both instead.")
+        return names
+
+    def _dictionaries(self, X: Features) -> Iterator[dict[str, float]]:
+        names = self._feature_names()
+        if isinstance(X, sparse.csr_array):
+            for begin, end in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+                row = dict.fromkeys(names, 0.0)
+                row.update(zip((names[j] for j in X.indices[begin:end]), X.data[begin:end].tolist(), strict=True))
+                yield row
+            return
+        for begin in range(0, len(X), BLOCK):
+            for values in X[begin : begin + BLOCK].tolist():
+                yield dict(zip(names, values, strict=True))
+
+    def _check_start(self, kind: str) -> None:
+        if self.start not in {"first-row", "first-positive"}:
+            raise ValueError(f"start must be 'first-row' or 'first-positive'. Got {self.start!r} instead.")
+        if self.start == "first-positive" and kind == "labels":
+            raise ValueError("start must be 'first-row' for a model of all labels. Got 'first-positive' instead.")
+
+    def _check_weights(self, weights: Array) -> None:
+        from estimators.interop._river_bridges import takes_weight
+
+        other = weights[(weights != 0) & (weights != 1)]
+        if len(other) and not takes_weight(self.model):
+            raise ValueError(
+                f"sample_weight must be 0 or 1, since {type(self.model).__name__} takes no weights. "
+                f"Got {other[0]} instead."
+            )
+
+
+def as_river(
+    estimator: Any,
+    *,
+    features: Sequence[Hashable] | None = None,
+    labels: Sequence[Hashable] | None = None,
+    max_labels: int | None = None,
+) -> Any:
+    """Give a learner of this package the interface of River's multi-label classifiers.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Any multi-label classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing.
+    features : sequence of hashable, optional
+        Keys of the features. None: those of the first row learnt. Keys that come later are errors; a key that a row
+        lacks counts as 0, as in River's sparse rows.
+    labels : sequence of hashable, optional
+        Keys of the labels. None: those of the first row learnt. A label that a row lacks counts as absent.
+    max_labels : int, optional
+        Number of labels to make room for. A key that comes later takes the next free place, exactly as if it had been
+        declared and had been absent until then. None: just the labels declared, or of the first row.
+
+    Returns
+    -------
+    river.base.MultiLabelClassifier
+        With ``learn_one``, ``predict_one`` and ``predict_proba_one`` on dictionaries. Before any row is learnt it
+        predicts nothing, an empty dictionary. ``model.learner`` is the estimator that learns.
+
+    Raises
+    ------
+    ValueError
+        If there is less room than labels are declared.
+        While learning or predicting: a feature or label that is not known and for which there is no room.
+    TypeError
+        A value that is no number.
+
+    Examples
+    --------
+    >>> from estimators.baselines import MeanLabelsClassifier
+    >>> from estimators.interop.river import as_river
+    >>> model = as_river(MeanLabelsClassifier())
+    >>> model.learn_one({"size": 1.0}, {"red": True, "round": False})
+    >>> model.predict_one({"size": 2.0})
+    {'red': True, 'round': False}
+    """
+    from estimators.interop._river_adapter import RiverAdapter
+
+    least = max(1, len(labels or ()))
+    if max_labels is not None and max_labels < least:
+        raise ValueError(
+            f"max_labels must be at least {least}, the number of labels declared. Got {max_labels} instead."
+        )
+    return RiverAdapter(estimator, features, labels, max_labels)
+
+
+def _stacked(answers: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    decided, proba = zip(*answers, strict=True)
+    return np.vstack(decided) == 1, np.vstack(proba)

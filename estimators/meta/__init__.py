@@ -1,0 +1,1 @@
+"""Meta-estimators: binary relevance, classifier chains and label combinations over any base learner."""

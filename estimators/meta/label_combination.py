@@ -1,0 +1,185 @@
+"""Label combination: every set of labels is one class, rare sets pruned."""
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import MetaEstimatorMixin
+from sklearn.utils import Tags, check_random_state
+
+from estimators._validation import Features
+from estimators.base import Mask, StreamClassifier, fails_late
+from estimators.meta._kernels.combining import combine
+from estimators.meta._pruned_sets import PrunedSets, Turn
+from estimators.meta._wrapped import Answer, make_members, takes_sparse
+from estimators.trees._tree_bank import SKIP
+
+Array = npt.NDArray[Any]
+
+BLOCK = 512
+
+
+class LabelCombination(MetaEstimatorMixin, StreamClassifier):
+    """Learn which set of labels a row has, as one class among the sets met so far.
+
+    A set is learnt once it has occurred more than `pruning` times. A row whose set is rarer waits: it is learnt when
+    its set becomes frequent, or, when more than `buffer_size` rows wait, with the largest frequent subset of its set.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Any scikit-learn classifier with ``partial_fit``; codes 0..max_combinations-1 are announced to it.
+    pruning : int, default=0
+        How often a set must have occurred before to be learnt; 0 prunes nothing.
+    buffer_size : int, default=1000
+        How many rows of rare sets may wait. With 0, they are learnt at once with their frequent subset.
+    max_combinations : int, default=512
+        How many sets can be learnt; rows of later ones count as rare.
+    decisions : {'best-set', 'published'}, default='best-set'
+        The labels of the most probable set; or what published tables and River hold, in which all labels are turned
+        over, present to absent and absent to present, where that set is less probable than one half.
+    random_state : int, RandomState instance or None, default=None
+        Gives the copy of the estimator its seeds; None leaves its own.
+
+    Attributes
+    ----------
+    sets_ : PrunedSets
+        The sets and their codes, and the rows that wait.
+    model_ : Member
+        The copy of the estimator.
+
+    Notes
+    -----
+    The decision is the most probable set. Probabilities are marginals: P(label) sums the probabilities of the sets
+    that have the label, so a label may be decided against its own probability. Classes that no set has taken yet count
+    nothing. Before any set is known the answer is the empty set.
+
+    Read et al. collect a first batch of rows, then fix the frequent sets; in a stream, sets become frequent one by one.
+    Counts of rare sets are kept for as many sets as may be learnt, and wait; past that, all counts are halved. A row
+    whose set has no frequent subset but the empty one is not learnt.
+
+    Before each call the copy of the estimator is copied, as in `BinaryRelevance`, in case it fails.
+
+    References
+    ----------
+    Read, Pfahringer and Holmes, Multi-label classification using ensembles of pruned sets, ICDM 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators.meta.label_combination import LabelCombination
+    >>> from estimators.trees.hoeffding import HoeffdingTreeClassifier
+    >>> X = np.random.default_rng(0).random((600, 1))
+    >>> learner = LabelCombination(HoeffdingTreeClassifier()).fit(X, np.hstack([X > 0.3, X > 0.7]))
+    >>> learner.predict([[0.1], [0.5], [0.9]])
+    array([[0, 0],
+           [1, 0],
+           [1, 1]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        pruning: int = 0,
+        buffer_size: int = 1000,
+        max_combinations: int = 512,
+        decisions: Literal["best-set", "published"] = "best-set",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.pruning = pruning
+        self.buffer_size = buffer_size
+        self.max_combinations = max_combinations
+        self.decisions = decisions
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = takes_sparse(self.estimator)
+        return tags
+
+    # ------------------------------------------------------------------ hooks
+    def _start(self) -> None:
+        for name, least in (("pruning", 0), ("buffer_size", 0), ("max_combinations", 2)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}. Got {getattr(self, name)!r} instead.")
+        if self.decisions not in ("best-set", "published"):
+            raise ValueError(f"decisions must be 'best-set' or 'published'. Got {self.decisions!r} instead.")
+        seed = None if self.random_state is None else check_random_state(self.random_state)
+        self.sets_ = PrunedSets(self.n_labels_, self.pruning, self.buffer_size, self.max_combinations)
+        [self.model_] = make_members(self.estimator, 1, [self.n_features_in_], self.max_combinations, seed)
+
+    def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
+        return ["sets_", "model_"] if fails_late(self.estimator) else []
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        own = self.sets_.own_codes(Y) if weight is None else None
+        if own is not None:
+            self.model_.announce(self.sets_.n_known)
+            self.model_.learn(X, own[0])
+            return
+        turns = self.sets_.take(X, Y, weight)
+        rows, codes, weights = _learnt(X, turns)
+        self.model_.announce(self.sets_.n_known)
+        if len(codes):
+            self.model_.learn(rows, codes, None if weight is None else weights)
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
+        parts = [self._test_then_train(X[a : a + BLOCK], Y[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
+        return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        parts = [self.model_.answer(X[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
+        decided = [self._decide(part, np.full(len(part[0]), self.sets_.n_known)) for part in parts]
+        return np.concatenate([part for part, _ in decided]), np.concatenate([part for _, part in decided])
+
+    def _predict_proba(self, X: Features) -> Array:
+        return self._infer(X)[1]
+
+    # ------------------------------------------------------------------ parts
+    def _test_then_train(self, X: Features, Y: Array) -> tuple[Array, Array]:
+        """Ask a row at the first of the steps it brings, and learn one row, or none, at each step."""
+        known_before = self.sets_.n_known
+        own = self.sets_.own_codes(Y)
+        if own is not None:
+            codes, n_known = own
+            self.model_.announce(self.sets_.n_known)
+            return self._decide(self.model_.answer_then_learn(X, codes), n_known)
+        turns = self.sets_.take(X, Y, None)
+        self.model_.announce(self.sets_.n_known)
+        if all(len(turn.rows) == 1 and turn.is_own for turn in turns):
+            answer = self.model_.answer_then_learn(X, np.array([turn.codes[0] for turn in turns]))
+        else:
+            asked = np.repeat(np.arange(X.shape[0]), [max(len(turn.rows), 1) for turn in turns])
+            first = np.searchsorted(asked, np.arange(X.shape[0]))
+            rows, codes, _ = _learnt(X, turns, one_each=True)
+            decided, votes = self.model_.answer_then_learn(rows, codes, X[asked])
+            answer = decided[first], votes[first]
+        return self._decide(answer, np.array([known_before] + [turn.n_known for turn in turns[:-1]]))
+
+    def _decide(self, answer: Answer, n_known: Array) -> tuple[Array, Array]:
+        """Return the most probable of the sets known at each row, and the marginals over them."""
+        votes = np.ascontiguousarray(answer[1], dtype=np.float64)
+        decided, proba = np.zeros((len(votes), self.n_labels_), bool), np.zeros((len(votes), self.n_labels_))
+        doubt = 0.5 if self.decisions == "published" else 0.0
+        combine(votes, n_known, self.sets_.table(), doubt, decided, proba)
+        return decided, proba
+
+
+def _learnt(X: Features, turns: list[Turn], *, one_each: bool = False) -> tuple[Features, Array, Array]:
+    """Collect the rows that turns learn, with codes and weights; `one_each`: a turn without any learns nothing once."""
+    rows: list[Any] = []
+    codes: list[int] = []
+    weights: list[float] = []
+    for i, turn in enumerate(turns):
+        if one_each and not len(turn.rows):
+            rows.append(X[i : i + 1])
+            codes.append(SKIP)
+            weights.append(0.0)
+        rows += turn.rows
+        codes += turn.codes
+        weights += turn.weights
+    stack = sparse.vstack if isinstance(X, sparse.csr_array) else np.vstack
+    return (stack(rows) if rows else X[:0]), np.array(codes, dtype=np.int64), np.array(weights)

@@ -1,0 +1,1 @@
+"""The window of recent rows behind nearest-neighbour learners."""

@@ -1,0 +1,1 @@
+"""Online neural networks, with and without regularisation towards earlier tasks."""

@@ -1,0 +1,54 @@
+"""What compiled networks share: a state, and one pass that answers rows and learns them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators._locks import lock_of
+from estimators._validation import Features
+from estimators.base import StreamClassifier
+from estimators.networks._kernels.state import STEPS
+from estimators.networks._network_state import State
+from estimators.networks._torch_network import as_module
+
+Array = npt.NDArray[Any]
+
+
+class NetworkClassifier(StreamClassifier):
+    """Base of compiled networks; subclasses say in `_pass` how rows are answered and learnt."""
+
+    state_: State
+
+    @property
+    def n_steps_(self) -> int:
+        """Number of steps taken."""
+        with lock_of(self):
+            return int(self.state_["clock"][STEPS])
+
+    def to_torch(self) -> Any:
+        """Return the network as it is now, as a ``torch.nn.Module`` that gives probabilities (extra ``torch``).
+
+        Returns
+        -------
+        torch.nn.Sequential
+            Linear layers, ReLU between them, and a sigmoid.
+        """
+        with lock_of(self):
+            return as_module(self.state_)
+
+    def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
+        """Answer each row, then learn it; nothing changes unless all goes well."""
+        raise NotImplementedError
+
+    def _learn(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> None:
+        self._pass(X, Y, mask, weight)
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Array | None) -> tuple[Array, Array]:
+        proba = self._pass(X, Y, mask, None)
+        return proba >= 0.5, proba
+
+
+def writable(state: State) -> State:
+    """Copy arrays: those that were loaded as a read-only map of the file cannot be learnt on."""
+    return {name: np.array(part) for name, part in state.items()}

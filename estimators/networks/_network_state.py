@@ -1,0 +1,133 @@
+"""What a network has learnt, as arrays by name; drawn, copied, and brought up to date."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import RandomState
+
+from estimators.networks._kernels.adam import make_constants
+from estimators.networks._kernels.lazy_adam import make_lazy, refresh_all
+from estimators.networks._kernels.state import DENSE, LAZY, RATE, STEPS, Batch, Network, Rows
+
+State = dict[str, npt.NDArray[Any]]
+# products of gradients under this can be squared
+LIMIT = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}
+_DENSE = np.empty(0, np.int64), np.empty(0, np.int32)  # dense rows have all features: none is looked up
+
+
+def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomState, *, freeze: bool) -> State:
+    """Draw weights as PyTorch's Linear does, uniformly within 1 / sqrt(inputs), and start everything else at zero."""
+    blocks = []
+    for n_in, n_out in pairwise(sizes):
+        bound = 1 / np.sqrt(n_in)
+        blocks.append(random_state.uniform(-bound, bound, (n_in + 1) * n_out))
+    w = np.concatenate(blocks).astype(dtype)
+    return {
+        "w": w,
+        "m": np.zeros_like(w),
+        "v": np.zeros_like(w),
+        "sizes": np.array(sizes, dtype=np.int64),
+        "last": np.zeros(sizes[0], dtype=np.int64),
+        "clock": np.array([0, 1, 1, 0, 0, 0], dtype=np.float64),
+        "live": np.ones(sizes[-1] if freeze else 0, dtype=np.bool_),
+        "counts": np.zeros((2, sizes[-1])),
+        "scaler": np.zeros((3, sizes[0])),
+    }
+
+
+def as_network(state: State, options: npt.NDArray[np.int64], rate: float) -> Network:
+    """Hand the kernels what they work on; they change the arrays of the state in place."""
+    w = state["w"]
+    constants = make_constants(w.dtype)
+    return Network(**state, g=np.empty_like(w), options=options, rate=rate, limit=LIMIT[w.dtype], constants=constants)
+
+
+def make_batch(net: Network, rows: Rows, store: Rows, n_rows: int) -> Batch:
+    """Make room for so many rows in a step, of the chunk or of a store."""
+    (n_features, *widths), kind = net.sizes.tolist(), net.w.dtype
+    if net.options[DENSE]:
+        longest, seen = n_features, _DENSE
+        indices = _all_features(n_features, n_rows)
+    else:
+        longest = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
+        indices = np.empty(n_rows * longest, np.int32)
+        seen = np.zeros(n_features, np.int64), np.empty(n_features, np.int32)
+    values, shares = np.empty(n_rows * longest, kind), np.empty(n_rows * widths[-1], kind)
+    units, deltas = np.empty((2, n_rows * sum(widths)), kind)
+    return Batch(values, indices, np.empty(n_rows, np.int64), units, deltas, shares, *seen)
+
+
+@lru_cache(maxsize=16)
+def _all_features(n_features: int, n_rows: int) -> npt.NDArray[np.int32]:
+    """Return the places of dense rows' features; nobody writes there."""
+    return np.tile(np.arange(n_features, dtype=np.int32), n_rows)
+
+
+def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = None) -> State:
+    """Return a state for some features, all by default, in which no step of Adam is left to make up for."""
+    d, width = int(state["sizes"][0]), int(state["sizes"][1])
+    features = np.arange(d) if features is None else features
+    chosen = (features[:, np.newaxis] * width + np.arange(width)).ravel()
+    w, m, v = (state[name][chosen] for name in "wmv")
+    live = state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
+    clock, last = state["clock"].copy(), state["last"][features]
+    lazy, constants = make_lazy(w.dtype), make_constants(w.dtype)
+    if clock[LAZY]:
+        refresh_all(w, m, v, constants, float(clock[RATE]), lazy, live, width, last, int(clock[STEPS]))
+    clock[LAZY] = 0
+    scaler = np.ascontiguousarray(state["scaler"][:, features])  # in the order that the kernels are compiled for
+    parts = {
+        name: np.concatenate([part, state[name][d * width :]]) for name, part in zip("wmv", (w, m, v), strict=True)
+    }
+    sizes = np.concatenate([[len(features)], state["sizes"][1:]]).astype(np.int64)
+    return {**state, **parts, "sizes": sizes, "last": last, "clock": clock, "scaler": scaler}
+
+
+class restored_on_error:  # noqa: N801 - a context manager that reads like a clause
+    """Put the arrays of a state back as they were, if the block fails.
+
+    Parameters
+    ----------
+    state : dict of ndarray
+        What the block learns on, in place.
+    features : ndarray of int or None
+        Features whose weights may change before it is known that the block succeeds; None: anything may change.
+    """
+
+    def __init__(self, state: State, features: npt.NDArray[np.int32] | None) -> None:
+        self.places: list[tuple[npt.NDArray[Any], Any]] = []
+        if features is None:
+            self.places = [(part, slice(None)) for part in state.values()]
+        elif len(features):
+            self.places = [(part, features) for part in _by_feature(state)]
+        self.before = [part[where].copy() for part, where in self.places]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        if kind is not None:
+            for (part, where), before in zip(self.places, self.before, strict=True):
+                part[where] = before
+
+
+def _by_feature(state: State) -> list[npt.NDArray[Any]]:
+    """Return what there is of each feature: steps, weights and moments, a row each."""
+    d, width = state["sizes"][:2].tolist()
+    return [state["last"], *(state[name][: d * width].reshape(d, width) for name in "wmv")]
+
+
+def layers_of(state: State) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Return weights (outputs, inputs) and biases of each layer, as of now."""
+    w, layers, at = brought_up_to_date(state)["w"], [], 0
+    for i, (n_in, n_out) in enumerate(pairwise(state["sizes"].tolist())):
+        stop = at + n_in * n_out
+        flat = w[at:stop]
+        weights = flat.reshape(n_in, n_out).T if i == 0 else flat.reshape(n_out, n_in)
+        layers.append((weights, w[stop : stop + n_out]))
+        at = stop + n_out
+    return layers

@@ -1,0 +1,93 @@
+"""What the networks share that hold on to earlier tasks: one row a step, Adam, targeted loss."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+
+from estimators._validation import Features
+from estimators.networks._kernels.regularised import Forces, Past, run
+from estimators.networks._kernels.state import ADAM, DENSE, LEARN, SCALE
+from estimators.networks._network_classifier import NetworkClassifier, writable
+from estimators.networks._network_options import check_learning_rate, check_network, diverged, hidden_widths
+from estimators.networks._network_state import State, as_network, draw_state, make_batch
+from estimators.networks._row_store import as_rows, empty_store
+
+Array = npt.NDArray[Any]
+Taught = tuple[Array, Array | None, Array | None]  # labels, masks, weights
+
+
+class AnchoredNetwork(NetworkClassifier):
+    """Base of networks that learn a task while being held to what the tasks before it have left.
+
+    A task is over when other labels count than in the row before, or when `task_rows` of its rows have been learnt.
+    Subclasses have the parameters `hidden_units`, `learning_rate`, `task_rows`, `dtype`, `random_state`, and say in
+    `_begin_past` and `_forces` what is kept of a task and how it holds the network.
+    """
+
+    hidden_units: int | tuple[int, ...] | None
+    learning_rate: float
+    task_rows: int | None
+    dtype: str
+    random_state: Any
+
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt: always."""
+        return True
+
+    # ------------------------------------------------------------------ hooks
+    past_: State
+
+    def _begin_past(self, n_weights: int) -> State:
+        raise NotImplementedError
+
+    def _forces(self) -> Forces:
+        raise NotImplementedError
+
+    def _start(self) -> None:
+        check_network(self)
+        if self.task_rows is not None and not (isinstance(self.task_rows, Integral) and self.task_rows > 0):
+            raise ValueError(f"task_rows must be a positive integer or None. Got {self.task_rows!r} instead.")
+        self._forces()
+        sizes = (self.n_features_in_, *hidden_widths(self.hidden_units), self.n_labels_)
+        self.state_ = draw_state(sizes, self.dtype, check_random_state(self.random_state), freeze=False)
+        self.past_ = {
+            "mask": np.zeros(self.n_labels_, dtype=bool),
+            "known": np.zeros(self.n_labels_, dtype=bool),
+            "n_rows": np.zeros(1, dtype=np.int64),
+            **self._begin_past(len(self.state_["w"])),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for name in {"state_", "past_"} & state.keys():
+            setattr(self, name, writable(state[name]))
+
+    def _predict_proba(self, X: Features) -> Array:
+        nothing = np.zeros((X.shape[0], self.n_labels_), np.uint8)
+        return self._run(self.state_, self.past_, X, (nothing, None, None), learn=False)
+
+    def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
+        """Answer each row, then learn it, on copies that are kept if nothing went wrong."""
+        check_learning_rate(self.learning_rate)
+        state, past = ({name: part.copy() for name, part in parts.items()} for parts in (self.state_, self.past_))
+        proba = self._run(state, past, X, (Y, mask, weight), learn=True)
+        self.state_, self.past_ = state, past
+        return proba
+
+    def _run(self, state: State, past: State, X: Features, taught: Taught, *, learn: bool) -> Array:
+        rows, nothing = as_rows(X, *taught, self.dtype), empty_store(self.n_labels_, self.dtype)
+        options = np.zeros(SCALE + 2, dtype=np.int64)
+        options[[ADAM, DENSE, LEARN]] = True, isinstance(X, np.ndarray), learn
+        net = as_network(state, options, self.learning_rate)
+        proba = np.empty(rows.codes.size, self.dtype)
+        kind = net.w.dtype.type
+        forces = Forces(*(kind(force) for force in self._forces()))
+        most_rows = -1 if self.task_rows is None else self.task_rows
+        failed = run(net, make_batch(net, rows, nothing, 1), rows, Past(**past), forces, most_rows, proba)
+        if failed >= 0:
+            raise diverged(rows, failed, self.learning_rate)
+        return proba.reshape(rows.codes.shape)

@@ -1,0 +1,160 @@
+"""Rows for the kernels of the networks: those of a chunk, and those kept for replay."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from estimators._validation import Features
+from estimators.networks._kernels.state import Rows
+
+Array = npt.NDArray[Any]
+COUNTS = np.uint8(2)
+_NO_INDICES = np.empty(0, np.int32)
+
+
+def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> Rows:
+    """Hand over a chunk: features in the network's precision, labels and masks as codes."""
+    if isinstance(X, np.ndarray):
+        values, indices = X.ravel(), _NO_INDICES
+        starts, ends, ones = _one_row(X.size) if len(X) == 1 else _places(*X.shape)
+    else:
+        values, indices = X.data, _writable(X.indices.astype(np.int32, copy=False))
+        ends, ones = X.indptr.astype(np.int64), np.ones(X.shape[0])
+        starts, ends = ends[:-1], ends[1:]
+    values = _writable(cast(values, np.dtype(dtype)))
+    return Rows(values, indices, starts, ends, _codes(Y, mask), ones if weight is None else weight)
+
+
+def is_dense(rows: Rows) -> bool:
+    """Tell dense rows from sparse ones: they have values but no indices."""
+    return len(rows.indices) == 0 and len(rows.values) > 0
+
+
+def _codes(Y: Array, mask: Array | None) -> Array:
+    if mask is None:
+        return Y | COUNTS
+    once = mask.view(np.uint8)
+    return Y + (once + once)  # of a single row, NumPy adds arrays faster than it multiplies by a number
+
+
+def _places(n_rows: int, width: int) -> tuple[Array, Array, Array]:
+    """Return where dense rows start and end, and weights of one."""
+    ends = np.arange(0, n_rows * width + 1, width)
+    return ends[:-1], ends[1:], np.ones(n_rows)
+
+
+@lru_cache(maxsize=16)
+def _one_row(width: int) -> tuple[Array, Array, Array]:
+    """Return the same for a single row; nobody writes there."""
+    return _places(1, width)
+
+
+@lru_cache
+def empty_store(n_labels: int, dtype: npt.DTypeLike) -> Rows:
+    """Hand over a store that keeps nothing."""
+    return RowStore(0, 0, n_labels, dtype).as_rows()
+
+
+class RowStore:
+    """Rows kept in slots of equal length: dense rows, or rows of a CSR matrix with room for the longest one met.
+
+    Parameters
+    ----------
+    size : int
+        Number of slots.
+    length : int
+        Number of features a slot has room for.
+    n_labels : int
+        Number of labels.
+    dtype : dtype
+        Precision of the features.
+    """
+
+    def __init__(self, size: int, length: int, n_labels: int, dtype: npt.DTypeLike) -> None:
+        self.values = np.zeros((size, length), dtype=dtype)
+        self.indices = np.zeros((size, 0), dtype=np.int32)
+        self.starts, self.ends = _empty_slots(size, length)
+        self.codes = np.zeros((size, n_labels), dtype=np.uint8)
+        self.weight = np.zeros(size)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows kept are sparse."""
+        return self.indices.shape[1] > 0
+
+    def copy(self) -> "RowStore":
+        """Return a store with the same rows."""
+        twin = RowStore(0, 0, 0, self.values.dtype)
+        vars(twin).update({name: np.array(part) for name, part in vars(self).items()})
+        return twin
+
+    def as_rows(self) -> Rows:
+        """Hand over all slots; the arrays are those that later rows are stored in, as long as `starts` is the same."""
+        flat = self.values.reshape(-1), self.indices.reshape(-1)
+        return Rows(*flat, self.starts, self.ends, self.codes, self.weight)
+
+    def keep(self, rows: Rows, slots: Array) -> None:
+        """Store the rows of a chunk in their slots, -1 being none, later rows over earlier ones."""
+        kept, column = np.nonzero(slots >= 0)
+        last = dict(zip(slots[kept, column].tolist(), kept.tolist(), strict=True))
+        if not last:
+            return
+        to, of = np.array(list(last)), np.array(list(last.values()))
+        self.codes[to], self.weight[to] = rows.codes[of], rows.weight[of]
+        lengths = rows.ends[of] - rows.starts[of]
+        if self.is_sparse:
+            self._make_room(int(lengths.max()))
+            self._keep_sparse(rows, to, of)
+        else:
+            self.values[to] = rows.values.reshape(len(rows.weight), -1)[of]
+        self.ends[to] = self.starts[to] + lengths
+
+    def make_sparse(self) -> None:
+        """Keep from now on the features that are not zero only."""
+        dense = sparse.csr_array(self.values)
+        lengths = np.diff(dense.indptr).astype(np.int64)
+        length = max(1, int(lengths.max()))
+        inside = np.arange(length) < lengths[:, np.newaxis]
+        self.values = np.zeros((len(inside), length), dtype=self.values.dtype)
+        self.indices = np.zeros((len(inside), length), dtype=np.int32)
+        self.values[inside], self.indices[inside] = dense.data, dense.indices
+        self.starts, self.ends = _empty_slots(len(inside), length)
+        self.ends += lengths
+
+    def _make_room(self, length: int) -> None:
+        missing = length - self.values.shape[1]
+        if missing > 0:
+            self.values, self.indices = (np.pad(part, ((0, 0), (0, missing))) for part in (self.values, self.indices))
+            lengths = self.ends - self.starts
+            self.starts, self.ends = _empty_slots(len(lengths), length)
+            self.ends += lengths
+
+    def _keep_sparse(self, rows: Rows, to: Array, of: Array) -> None:
+        for slot, row in zip(to, of, strict=True):
+            start, stop = rows.starts[row], rows.ends[row]
+            self.values[slot, : stop - start] = rows.values[start:stop]
+            self.indices[slot, : stop - start] = rows.indices[start:stop]
+
+
+def _empty_slots(size: int, length: int) -> tuple[Array, Array]:
+    starts = np.arange(size) * length
+    return starts, starts.copy()
+
+
+def cast(values: Array, dtype: npt.DTypeLike) -> Array:
+    """Return features in a precision, refusing those that do not fit."""
+    if values.dtype == dtype:
+        return values
+    with np.errstate(over="ignore"):
+        cast = values.astype(dtype)
+    if not np.isfinite(cast).all():
+        raise ValueError(f"X must fit {np.dtype(dtype).name}. Got {values[~np.isfinite(cast)][0]} instead.")
+    return cast
+
+
+def _writable(array: Array) -> Array:
+    """Copy a read-only array: the kernels are compiled for writable ones, though they do not write."""
+    return array if array.flags.writeable else array.copy()

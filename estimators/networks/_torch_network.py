@@ -1,0 +1,180 @@
+"""Networks in torch (extra `torch`): what was learnt as a module, and learning on a device."""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators.networks._kernels.adam import B1, B2, EPS
+from estimators.networks._kernels.state import B1_POWER, B2_POWER, STEPS, Rows
+from estimators.networks._network_state import State, brought_up_to_date, layers_of
+from estimators.networks._row_store import COUNTS
+from estimators.replay.memories import ReplayPlan, lay_out
+
+Array = npt.NDArray[Any]
+
+
+class Learning(NamedTuple):
+    """How a network learns on a device: as the parameters of the estimator have it."""
+
+    device: str
+    rate: float
+    together: bool
+    adaptive: bool
+    published: bool
+    freeze: bool
+
+
+def as_module(state: State) -> Any:
+    """Return the network as a ``torch.nn.Sequential`` that gives probabilities."""
+    torch = import_torch()
+    parts: list[Any] = []
+    for weights, biases in layers_of(state):
+        linear = torch.nn.Linear(*weights.shape[::-1], dtype=torch.as_tensor(biases).dtype)
+        with torch.no_grad():
+            linear.weight.copy_(torch.as_tensor(weights.copy()))
+            linear.bias.copy_(torch.as_tensor(biases))
+        parts += [linear, torch.nn.ReLU()]
+    return torch.nn.Sequential(*parts[:-1], torch.nn.Sigmoid())
+
+
+def how_to_learn(estimator: Any) -> Learning:
+    """Read the parameters of an estimator."""
+    adaptive = estimator.optimizer == "adam"
+    return Learning(
+        estimator.device,
+        estimator.learning_rate,
+        estimator.replay == "mini-batch",
+        adaptive,
+        estimator.targeted_loss == "published",
+        estimator.freeze_masked and adaptive,
+    )
+
+
+def learn_on_device(how: Learning, state: State, rows: Rows, kept: Rows, plan: ReplayPlan) -> tuple[Array, State]:
+    """Answer each row, then learn it with those replayed; return the answers and what the network is then."""
+    if len(rows.indices):
+        raise ValueError("X must be dense on a device. Got sparse rows instead.")
+    values = np.concatenate([kept.values, rows.values])
+    codes = np.concatenate([kept.codes, rows.codes])
+    weight = np.concatenate([kept.weight, rows.weight])
+    network = _Network(how, brought_up_to_date(state), values.reshape(len(weight), -1), codes, weight)
+    learnt, n_slots, answers = rows.weight > 0, len(kept.weight), []
+    order, own, _ = lay_out(plan, learnt, n_slots)
+    batches = iter(np.split(order, own[1:]))
+    for i, is_learnt in enumerate(learnt):
+        answers.append(network.forward([n_slots + i])[-1][0])
+        batch = next(batches) if is_learnt else order[:0]
+        for step in [batch] if how.together and is_learnt else batch[:, np.newaxis]:
+            network.step(step)
+    proba, state = import_torch().stack(answers).cpu().numpy(), network.state()
+    if not (np.isfinite(state["w"]).all() and np.isfinite(proba).all()):
+        raise ValueError(
+            f"The network diverged: X and learning_rate must keep scores and gradients finite. "
+            f"Got learning_rate {how.rate} instead."
+        )
+    return proba, state
+
+
+class _Network:
+    """A network on a device, with the flat arrays of our kernels, and rows to learn."""
+
+    def __init__(self, how: Learning, state: State, X: Array, codes: Array, weight: Array) -> None:
+        self.torch = import_torch()
+        self.how, self.before, self.clock = how, state, state["clock"].copy()
+        self.w, self.m, self.v = (self._there(state[name]) for name in "wmv")
+        self.g = self.torch.zeros_like(self.w)
+        self.layers, self.gradients = self._layers(self.w), self._layers(self.g)
+        counts = (codes & COUNTS) > 0
+        counted = np.full(len(counts), counts.shape[1]) if how.published else np.maximum(counts.sum(axis=1), 1)
+        kind = state["w"].dtype
+        self.X = self._there(X)
+        self.Y = self._there((codes & 1).astype(kind))
+        self.shares = self._there((counts * (weight / counted)[:, np.newaxis]).astype(kind))
+
+    def forward(self, rows: Any) -> list[Any]:
+        """Return the outputs of all layers, features first, probabilities last."""
+        units = [self.X[rows]]
+        for weights, biases in self.layers:
+            units.append(self.torch.relu(self.torch.addmm(biases, units[-1], weights)))
+        weights, biases = self.layers[-1]
+        units[-1] = self.torch.sigmoid(self.torch.addmm(biases, units[-2], weights))
+        return units
+
+    def step(self, rows: Any) -> None:
+        """Take one step on the mean loss of some rows."""
+        units, shares = self.forward(rows), self.shares[rows]
+        delta = (units[-1] - self.Y[rows]) * shares / len(rows)
+        for k in range(len(self.layers) - 1, -1, -1):
+            weights, biases = self.gradients[k]
+            weights.copy_(units[k].T @ delta)
+            biases.copy_(delta.sum(dim=0))
+            if k:
+                delta = (delta @ self.layers[k][0].T) * (units[k] > 0)
+        if self.how.freeze:
+            self._move_but_for((shares == 0).all(dim=0))
+        else:
+            self._move()
+
+    def state(self) -> State:
+        """Return what has been learnt."""
+        learnt = {name: part.cpu().numpy() for name, part in (("w", self.w), ("m", self.m), ("v", self.v))}
+        return {**self.before, **learnt, "clock": self.clock}
+
+    def _move(self) -> None:
+        self.clock[STEPS] += 1
+        if not self.how.adaptive:
+            self.w.sub_(self.g, alpha=min(self.how.rate, self.torch.finfo(self.w.dtype).max))
+            return
+        self.clock[B1_POWER] *= B1
+        self.clock[B2_POWER] *= B2
+        root = float(np.sqrt(1 - self.clock[B2_POWER]))
+        self.m.mul_(B1).add_(self.g, alpha=1 - B1)
+        self.v.mul_(B2).addcmul_(self.g, self.g, value=1 - B2)
+        length = min(self.how.rate * root / (1 - float(self.clock[B1_POWER])), self.torch.finfo(self.w.dtype).max)
+        self.w.addcdiv_(self.m, self.v.sqrt().add_(EPS * root), value=-length)
+
+    def _move_but_for(self, frozen: Any) -> None:
+        """Move, then put frozen outputs and their moments back to where they were."""
+        n_in, n_out = self.before["sizes"][-2:].tolist()
+        first = len(self.w) - (n_in + 1) * n_out
+        linear = len(self.layers) == 1
+        weights = frozen.repeat(n_in) if linear else frozen.repeat_interleave(n_in)
+        where = self.torch.cat([weights, frozen])
+        parts = [part[first:] for part in (self.w, self.m, self.v)]
+        before = [part.clone() for part in parts]
+        self._move()
+        for part, old in zip(parts, before, strict=True):
+            part.copy_(self.torch.where(where, old, part))
+
+    def _layers(self, flat: Any) -> list[tuple[Any, Any]]:
+        """Return views of the weights (inputs, outputs) and the biases of each layer."""
+        layers, at = [], 0
+        for i, (n_in, n_out) in enumerate(pairwise(self.before["sizes"].tolist())):
+            stop = at + n_in * n_out
+            weights = flat[at:stop].view(n_in, n_out) if i == 0 else flat[at:stop].view(n_out, n_in).T
+            layers.append((weights, flat[stop : stop + n_out]))
+            at = stop + n_out
+        return layers
+
+    def _there(self, part: Array) -> Any:
+        return self.torch.tensor(part, device=self.how.device)
+
+
+def check_device(device: Any) -> None:
+    """Refuse a device that torch cannot use."""
+    torch = import_torch()
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise ValueError(f"device must be None or a device that torch can use. Got {device!r} instead.") from error
+
+
+def import_torch() -> Any:
+    """Import torch, or say how to get it."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError("torch is not installed: pip install 'mlstream[torch]'.") from error
+    return torch

@@ -1,0 +1,105 @@
+"""Elastic weight consolidation, online."""
+
+from typing import Any
+
+import numpy as np
+
+from estimators.networks._kernels.regularised import Forces
+from estimators.networks._network_options import check_finite
+from estimators.networks._network_state import State
+from estimators.networks._regularised_network import AnchoredNetwork
+
+
+class EWCClassifier(AnchoredNetwork):
+    """A network whose weights are held where earlier tasks left them, the more the more they mattered there.
+
+    Online elastic weight consolidation: one anchor and one diagonal Fisher information for all earlier tasks, so that
+    memory does not grow with their number. Sigmoid outputs, targeted loss, one step of Adam on each row.
+
+    Parameters
+    ----------
+    hidden_units : int, tuple of int or None, default=None
+        Width of the hidden layer, or of each; None is a linear network.
+    learning_rate : float, default=0.01
+        Length of a step.
+    penalty : float, default=100.0
+        How strongly weights are held, at least 0. 0 holds nothing.
+    decay : float, default=1.0
+        How much of the importance of weights is left after one more task, within [0, 1]. 1 forgets none.
+    task_rows : int or None, default=None
+        Rows after which a task counts as over though the label mask has not changed; for streams whose tasks all have
+        the same labels. None: only a change of the mask ends a task.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the network.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the weights.
+
+    Attributes
+    ----------
+    classes_ : list of ndarray, or ndarray
+        Values of each label, or the classes of a one-dimensional target.
+    n_labels_ : int
+        Number of outputs.
+    n_features_in_ : int
+        Number of features.
+    n_steps_ : int
+        Steps taken.
+
+    Notes
+    -----
+    A row's loss is the mean binary cross-entropy over the labels that count in it, plus
+
+        penalty / 2 * sum_j importance_j * (w_j - anchor_j)**2.
+
+    While a task goes on, the squares of the gradients of the first part are added up, each at the weights of its
+    moment. When it is over, the anchor moves to the weights, and importance becomes decay * importance + the mean of
+    these squares. Kirkpatrick et al. take the mean over the task's data at its last weights, which a stream, where each
+    row is met once, does not allow.
+
+    A step moves every weight, for sparse rows as well. Memory is that of six networks: weights, two moments, anchor,
+    importance and squares.
+
+    References
+    ----------
+    Kirkpatrick et al., "Overcoming catastrophic forgetting in neural networks", PNAS 114(13), 2017.
+    Schwarz et al., "Progress & compress: a scalable framework for continual learning", ICML 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators import EWCClassifier
+    >>> X = np.random.default_rng(0).random((500, 3))
+    >>> Y = (X > 0.5).astype(int)
+    >>> network = EWCClassifier(16, penalty=1000, random_state=0)
+    >>> learnt = network.partial_fit(X, Y, label_mask=[True, True, False]).predict(X)[:, :2]
+    >>> kept = network.partial_fit(X, Y, label_mask=[False, False, True]).predict(X)[:, :2]
+    >>> bool((kept == learnt).mean() > 0.98)
+    True
+    """
+
+    def __init__(
+        self,
+        hidden_units: int | tuple[int, ...] | None = None,
+        *,
+        learning_rate: float = 0.01,
+        penalty: float = 100.0,
+        decay: float = 1.0,
+        task_rows: int | None = None,
+        dtype: str = "float32",
+        random_state: Any = None,
+    ) -> None:
+        self.hidden_units = hidden_units
+        self.learning_rate = learning_rate
+        self.penalty = penalty
+        self.decay = decay
+        self.task_rows = task_rows
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def _begin_past(self, n_weights: int) -> State:
+        return {name: np.zeros(n_weights, dtype=self.dtype) for name in ("anchor", "importance", "squares")}
+
+    def _forces(self) -> Forces:
+        check_finite("penalty", self.penalty)
+        check_finite("decay", self.decay, most=1)
+        return Forces(self.penalty, self.decay, distillation=0, temperature=1)

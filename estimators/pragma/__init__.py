@@ -1,0 +1,1 @@
+"""Trees, forests and thresholds weighted by PRAGMA."""

@@ -1,0 +1,80 @@
+"""What a user wants of each class or label, checked once: importances and compromises, and weights given by hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators.pragma._kernels.votes import Losses
+from metrics import pragma_plane
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """Importance of each class, and the slopes of its loss along recall and precision."""
+
+    importance: Array
+    alpha: Array
+    beta: Array
+
+    @classmethod
+    def of(cls, importance: Any, compromise: Any, classes: list[Any]) -> Self:
+        """Check what the user gave, one value for all or a mapping, against the classes that there are."""
+        theta = [_positive(value, "importance", c) for c, value in _by_class(importance, "importance", classes)]
+        planes = [_plane(pair, c) for c, pair in _by_class(compromise, "compromise", classes)]
+        alpha, beta = np.array(planes).T.copy()  # rows of one layout, so that kernels are compiled once
+        return cls(np.array(theta), alpha, beta)
+
+    def losses(self, truth: Array) -> Losses:
+        """Make the objective for rows of these classes; a class that does not occur is left out."""
+        n_true = np.bincount(truth, minlength=len(self.importance))
+        theta = np.where(n_true > 0, self.importance, 0.0)
+        return Losses(theta / theta.sum(), self.alpha, self.beta, n_true)
+
+    def losses_of_label(self, j: int, positive: Array) -> Losses:
+        """Make the objective of one label alone: what is right about its absence does not count."""
+        n_true = np.bincount(positive, minlength=2)
+        share = np.array([0.0, float(n_true[1] > 0)])
+        return Losses(share, np.repeat(self.alpha[j], 2), np.repeat(self.beta[j], 2), n_true)
+
+
+def check_vote_weights(given: Any, classes: list[Any]) -> Array:
+    """Return the weights that a user gives, in the order of the classes."""
+    if not isinstance(given, Mapping):
+        if np.shape(given) != (len(classes),):
+            raise ValueError(
+                f"vote_weights must hold one weight for each of {len(classes)} classes. Got {given!r} instead."
+            )
+        given = dict(zip(classes, np.asarray(given).tolist(), strict=True))
+    return np.array([_positive(value, "vote_weights", c) for c, value in _by_class(given, "vote_weights", classes)])
+
+
+def _by_class(given: Any, option: str, classes: list[Any]) -> list[tuple[Any, Any]]:
+    if not isinstance(given, Mapping):
+        return [(c, given) for c in classes]
+    unknown = [key for key in given if key not in classes]
+    missing = [c for c in classes if c not in given]
+    if unknown:
+        raise ValueError(f"{option} must name classes of the data only. Got class {unknown[0]!r} instead.")
+    if missing:
+        raise ValueError(f"{option} must have a value for every class. Got none for class {missing[0]!r} instead.")
+    return [(c, given[c]) for c in classes]
+
+
+def _positive(value: Any, option: str, whose: Any) -> float:
+    if not isinstance(value, int | float | np.number) or not np.isfinite(value) or value <= 0:
+        raise ValueError(f"{option} must be a finite number greater than 0. Got {value!r} for class {whose!r} instead.")
+    return float(value)
+
+
+def _plane(pair: Any, whose: Any) -> tuple[float, float]:
+    if np.shape(pair) != (2,):
+        raise ValueError(f"compromise must be a pair (x, y). Got {pair!r} for class {whose!r} instead.")
+    try:
+        return pragma_plane(*pair)
+    except ValueError as error:
+        raise ValueError(f"compromise of class {whose!r} must be valid: {error}") from None

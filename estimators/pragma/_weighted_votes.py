@@ -1,0 +1,108 @@
+"""Classifiers that decide by weighted votes, or probabilities: what they share."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+
+from estimators._locks import Locked, lock_of
+from estimators._targets import ClassTarget, Target
+from estimators.pragma._preferences import Wishes, check_vote_weights
+from estimators.pragma._vote_search import Effort
+from estimators.pragma._vote_weights import Scales
+
+Array = npt.NDArray[Any]
+
+
+class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
+    """Decide by shares of weighted votes; a classifier writes `_shares(X)`."""
+
+    _target_: Target
+
+    def predict(self, X: Any) -> Array:
+        """Decide the class, or the labels, of each row by weighted votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Values of `classes_`, of equals the first; or 0/1 integers, of equals 0.
+        """
+        with lock_of(self):
+            return self._decided(self._shares(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the shares of the weighted votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
+            Shares that sum to 1 over the classes; of labels, the share for each, inside (0, 1).
+        """
+        with lock_of(self):
+            return self._probabilities(self._shares(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return by how much the weighted votes decide.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
+            For two classes and for labels, the share for minus the share against, in [-1, 1]; for more classes the
+            shares.
+        """
+        with lock_of(self):
+            share, of_classes = self._shares(X), isinstance(self._target_, ClassTarget)
+        if not of_classes:
+            return 2 * share - 1
+        return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _shares(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def _decided(self, share: Array) -> Array:
+        if isinstance(self._target_, ClassTarget):
+            return self.classes_[share.argmax(axis=1)]
+        return (share > 0.5).astype(np.int64)
+
+    def _probabilities(self, share: Array) -> Array:
+        return share if isinstance(self._target_, ClassTarget) else self._target_.probabilities(share)
+
+    def _take_target(self, target: Target) -> None:
+        if isinstance(target, ClassTarget) and len(target.classes) < 2:
+            raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
+        self._target_ = target
+        self.classes_ = target.classes if isinstance(target, ClassTarget) else np.arange(target.width)
+
+    def _encode(self, y: Any) -> Array:
+        """Return positions in `classes_`, or 0/1 labels."""
+        return self._target_.codes(y) if isinstance(self._target_, ClassTarget) else self._target_.encode(y)
+
+    def _scales(self, vote_weights: Any = None, n_bags: int = 0) -> Scales:
+        names = self.classes_.tolist()
+        given = None if vote_weights is None else check_vote_weights(vote_weights, names)
+        wishes = Wishes.of(self.importance, self.compromise, names)
+        return Scales(wishes, given, Effort(self.search, self.n_restarts, self.n_moves, n_bags))

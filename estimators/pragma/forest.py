@@ -1,0 +1,263 @@
+"""A random forest whose votes are weighted so that PRAGMA, what a user wants of each class, is as low as can be."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from estimators._targets import make_target
+from estimators._validation import Features, check_features, is_sparse, unchanged_on_error
+from estimators.pragma._forest_votes import Voters
+from estimators.pragma._vote_search import Search
+from estimators.pragma._vote_weights import heard, shares, silent_classes, warn_of_silence
+from estimators.pragma._weighted_votes import WeightedVotes
+from estimators.pragma.tree import CRITERIA, PragmaTreeClassifier
+
+Array = npt.NDArray[Any]
+VOTES = ("out_of_bag", "in_bag")
+
+
+class PragmaForestClassifier(WeightedVotes):
+    """Random forest whose votes are weighted by class, or by label, so that PRAGMA is low.
+
+    A forest is grown once, and its trees vote. A row goes to the class of greatest weight times votes. The weights are
+    given, or searched for the lowest PRAGMA of the training rows: a user says what recall and precision of each class
+    are worth, and gets the forest that serves this best.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {'entropy', 'gini', 'pragma'}, default='entropy'
+        What a split makes low. 'entropy' and 'gini': trees are scikit-learn's; by entropy, rows of a rare class are
+        told apart a little better. 'pragma': trees are those of `PragmaTreeClassifier`, which knows what is wanted; for
+        classes and dense X only.
+    max_features, max_depth, min_samples_leaf
+        As in scikit-learn's `RandomForestClassifier`; with 'pragma', `min_samples_leaf` is a number of rows.
+    importance : float or mapping, default=1.0
+        Weight of every class in PRAGMA, or of each one (of each label, by its index); greater than 0.
+    compromise : (float, float) or mapping, default=(0.5, 0.5)
+        (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
+        class, or for each one; both in [0, 1).
+    vote_weights : array-like or mapping, optional
+        Weights to use instead of searching: one a class, in the order of `classes_` or by name; for labels, what a vote
+        for the label weighs against one for its absence. Only ratios of the weights of classes matter.
+    votes : {'out_of_bag', 'in_bag'}, default='out_of_bag'
+        Votes that the search sees: of trees that have not been grown from the row, or of all trees. Trees of full depth
+        know the rows they were grown from by heart.
+    shrinkage : float or None, default=30.0
+        How a tree votes. A number: half by the shares of classes in the leaf, half by shares to which each step down
+        the tree contributes N / (N + shrinkage) of its change, N being the rows above it. So leaves of one row do not
+        hide what is around them, and rows that all trees give to one class can be told apart. None: for one class, as
+        published.
+    search : {'exact', 'annealing', 'both'}, default='exact'
+        'exact': along one weight after another to the best of its breakpoints, until no single weight can lower PRAGMA;
+        'annealing': simulated annealing, as published; 'both': exact from where annealing ends.
+    n_restarts : int, default=0
+        How often the exact search starts again, from a jump away from the best weights so far. For two classes, and for
+        labels, the first search finds the lowest point.
+    n_moves : int, default=20000
+        Length of the annealing.
+    n_bags : int, default=10
+        Number of further searches, on rows drawn anew class by class; the weights are the geometric means of theirs.
+        Fewer where rows are so many that these would take long, down to none. 0: the weights of the one search.
+    n_jobs : int, optional
+        Trees grown at the same time.
+    random_state : int, RandomState or None, default=None
+        Randomness of forest and search. An integer grows the forest that `RandomForestClassifier` grows from it by the
+        same criterion, unless by 'pragma'.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,) or (n_labels,)
+        Classes; for labels their indices, as scikit-learn's `MLPClassifier` has it.
+    n_features_in_ : int
+        Number of features.
+    forest_ : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier
+        The forest, grown from positions in `classes_`.
+    vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
+        Weights of votes. Those found for classes have product 1.
+    pragma_ : float
+        PRAGMA reached on the votes that the search saw; NaN if there was none.
+    search_trace_ : ndarray, or list of ndarray
+        PRAGMA after each move of the chain, then after each line search, at last with the weights that are used; for
+        labels, of each label alone.
+
+    See Also
+    --------
+    estimators.pragma.threshold.PragmaThreshold : The same search over any estimator with ``predict_proba``.
+    metrics.pragma : The measure.
+
+    Notes
+    -----
+    What the paper did is ``criterion="gini", votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
+
+    Of more than three classes, the search sees the three greatest votes of a row: it takes time by their number.
+
+    There is no ``sample_weight``: votes are counted, and a forest's bootstrap does not make a row of weight two equal
+    to the row met twice, which scikit-learn asks of ``fit``.
+
+    References
+    ----------
+    A. Agarwal, Y. S. Tan, O. Ronen, C. Singh, B. Yu, "Hierarchical Shrinkage: improving the accuracy and
+    interpretability of tree-based methods", ICML 2022.
+
+    J. Thomas, P.-E. Jouve, N. Nicoloyannis, "Mesure non symétrique pour l'évaluation de modèles, utilisation pour les
+    jeux de données déséquilibrés", EGC 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.metrics import recall_score
+    >>> from estimators.pragma.forest import PragmaForestClassifier
+    >>> X, y = make_classification(2000, weights=[0.95], class_sep=0.5, random_state=0)
+    >>> wanted = {0: (0.5, 0.5), 1: (0.1, 0.9)}
+    >>> forest = PragmaForestClassifier(20, importance={0: 1, 1: 10}, compromise=wanted, random_state=0)
+    >>> forest = forest.fit(X[:1000], y[:1000])
+    >>> plain = forest.forest_.predict(X[1000:])
+    >>> bool(recall_score(y[1000:], forest.predict(X[1000:])) > recall_score(y[1000:], plain))
+    True
+    """
+
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: Literal["entropy", "gini", "pragma"] = "entropy",
+        max_features: float | str | None = "sqrt",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 1,
+        importance: float | Mapping[Any, float] = 1.0,
+        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        vote_weights: npt.ArrayLike | Mapping[Any, float] | None = None,
+        votes: Literal["out_of_bag", "in_bag"] = "out_of_bag",
+        shrinkage: float | None = 30.0,
+        search: Search = "exact",
+        n_restarts: int = 0,
+        n_moves: int = 20_000,
+        n_bags: int = 10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.importance = importance
+        self.compromise = compromise
+        self.vote_weights = vote_weights
+        self.votes = votes
+        self.shrinkage = shrinkage
+        self.search = search
+        self.n_restarts = n_restarts
+        self.n_moves = n_moves
+        self.n_bags = n_bags
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the forest, then find the weights of its votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features, finite.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Classes, at least two, or 0/1 labels.
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything is wrong.
+        """
+        with unchanged_on_error(self):
+            X, truth = self._check(X, y)
+            scales = self._scales(self.vote_weights, self.n_bags)
+            rng = check_random_state(self.random_state)
+            self.forest_ = self._grow(X, truth, rng)
+            voters = self._voters()
+            votes = voters.ask_all(X) if self.votes == "in_bag" else voters.ask_unseen(X)
+            silent = silent_classes(votes, truth)
+            warn_of_silence(silent, self.classes_.tolist(), self.votes.replace("_", "-"))
+            weighed = scales.weigh(heard(votes, silent), truth, rng)
+            self.vote_weights_, self.pragma_, self.search_trace_ = weighed.weights, weighed.pragma, weighed.trace
+        return self
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Importance of each feature to scikit-learn's trees, as it computes it; weights of votes do not enter."""
+        check_is_fitted(self)
+        return self.forest_.feature_importances_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.criterion == "pragma":
+            tags.input_tags.sparse = tags.target_tags.multi_output = tags.classifier_tags.multi_label = False
+        return tags
+
+    def _check(self, X: Any, y: Any) -> tuple[Features, Array]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        for name, known in (("criterion", CRITERIA), ("votes", VOTES)):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, known))}. Got {getattr(self, name)!r} instead."
+                )
+        if self.shrinkage is not None:
+            _check_shrinkage(self.shrinkage)
+        X = self._check_features(X, first=True)
+        self._take_target(make_target(y))
+        truth = self._encode(y)
+        if X.shape[0] != len(truth):
+            raise ValueError(
+                f"X and y must have as many rows as each other. Got {X.shape[0]} and {len(truth)} instead."
+            )
+        return X, truth
+
+    def _check_features(self, X: Any, *, first: bool) -> Features:
+        X = check_features(self, X, first=first)
+        if self.criterion == "pragma" and is_sparse(X):
+            raise ValueError("X must be dense for criterion='pragma'. Got a sparse matrix instead.")
+        return X
+
+    def _grow(
+        self, X: Features, truth: Array, rng: np.random.RandomState
+    ) -> RandomForestClassifier | BaggingClassifier:
+        how: dict[str, Any] = {
+            "max_features": self.max_features,
+            "max_depth": self.max_depth,
+            "min_samples_leaf": self.min_samples_leaf,
+        }
+        common: dict[str, Any] = {"n_jobs": self.n_jobs, "random_state": rng}
+        if self.criterion != "pragma":
+            forest = RandomForestClassifier(self.n_estimators, criterion=self.criterion, **how, **common)
+            return forest.fit(X, truth.ravel() if truth.shape[1:] == (1,) else truth)
+        if truth.ndim == 2:
+            raise ValueError(
+                "criterion must be 'gini' or 'entropy' for labels. Got 'pragma', for classes only, instead."
+            )
+        tree = PragmaTreeClassifier(**how, **{name: self._by_position(name) for name in ("importance", "compromise")})
+        return BaggingClassifier(tree, self.n_estimators, **common).fit(X, truth)
+
+    def _by_position(self, option: str) -> Any:
+        """Return a wish for trees, which know classes by their positions."""
+        given = getattr(self, option)
+        return dict(enumerate(given[c] for c in self.classes_.tolist())) if isinstance(given, Mapping) else given
+
+    def _shares(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = self._check_features(X, first=False)
+        return shares(self._voters().ask_all(X), self.vote_weights_)
+
+    def _voters(self) -> Voters:
+        return Voters(self.forest_, self._target_.multilabel, self.shrinkage)
+
+
+def _check_shrinkage(value: Any) -> None:
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value < np.inf:
+        raise ValueError(f"shrinkage must be None or a finite number of at least 0. Got {value!r} instead.")

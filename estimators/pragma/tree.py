@@ -1,0 +1,227 @@
+"""A decision tree whose splits serve what a user wants of each class."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from estimators._locks import Locked, lock_of
+from estimators._targets import ClassTarget
+from estimators._validation import check_sample_weight, unchanged_on_error
+from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
+from estimators.pragma._preferences import Wishes
+
+Array = npt.NDArray[Any]
+CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
+
+
+class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
+    """Grow a decision tree by splits that make PRAGMA low, or by impurity, to compare.
+
+    Parameters
+    ----------
+    criterion : {'pragma', 'gini', 'entropy'}, default='pragma'
+        What a split makes low. 'pragma': the PRAGMA that is expected of the rows of a node if each side gives classes
+        at random, in proportion to their rows there, a row counting by the importance of its class over the rows that
+        the class has in the node. 'gini' and 'entropy': as in scikit-learn's `DecisionTreeClassifier`.
+    max_depth : int, optional
+        Number of splits above the deepest leaf; None: no limit.
+    min_samples_split : int, default=2
+        Rows that a node must have to be split.
+    min_samples_leaf : int, default=1
+        Rows that each side of a split must have.
+    max_features : int, float, {'sqrt', 'log2'} or None, default=None
+        Number of features, drawn anew for every node, among which its split is looked for; all others if those drawn
+        are constant there. A float: their share of all; None: all.
+    importance : float or mapping, default=1.0
+        Weight of every class in PRAGMA, or of each one; greater than 0.
+    compromise : (float, float) or mapping, default=(0.5, 0.5)
+        (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
+        class, or for each one; both in [0, 1).
+    random_state : int, RandomState or None, default=None
+        Randomness of the features drawn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes.
+    n_features_in_ : int
+        Number of features.
+    tree_ : Nodes
+        The tree, in flat arrays that are named as scikit-learn's are: feature, threshold, children_left and
+        children_right (-1: leaf), value (the shares of the classes) and weighted_n_node_samples.
+
+    See Also
+    --------
+    PragmaForestClassifier : A forest, of such trees too, whose votes are weighted for PRAGMA.
+
+    Notes
+    -----
+    A row goes to the most frequent class of its leaf, the first of equals. Of equally good splits the first is taken,
+    where scikit-learn draws one. Features are compared as float32, as there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from estimators.pragma.tree import PragmaTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = PragmaTreeClassifier(max_depth=2).fit(X, y)
+    >>> tree.predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    """
+
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
+        self,
+        criterion: Literal["pragma", "gini", "entropy"] = "pragma",
+        *,
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_features: float | str | None = None,
+        importance: float | Mapping[Any, float] = 1.0,
+        compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.importance = importance
+        self.compromise = compromise
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features, finite.
+        y : array-like of shape (n_samples,)
+            Classes, at least two.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each row counts, at least 0: 2 as if it were there twice (but for `min_samples_split` and
+            `min_samples_leaf`, which count rows), 0 as if it were not there (but for its class, which is known).
+
+        Returns
+        -------
+        self
+            The estimator; unchanged if anything is wrong.
+        """
+        with unchanged_on_error(self):
+            X, y = validate_data(self, X, y, dtype=np.float32, order="C")
+            target = _classes_of(y)
+            growth = self._growth(target.classes.tolist(), X.shape[1])
+            seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            weights = check_sample_weight(sample_weight, X)
+            weights = np.ones(len(X)) if weights is None else weights
+            rows = np.flatnonzero(weights)
+            if len(rows) == 0:
+                raise ValueError("sample_weight must be greater than 0 for one row at least. Got zeros only instead.")
+            self.classes_ = target.classes
+            self.tree_ = grow_tree(X[rows], target.codes(y)[rows], weights[rows], growth, np.uint64(seed))
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the shares of the classes among the rows of the leaf.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Shares that sum to 1.
+        """
+        with lock_of(self):
+            leaves = self.apply(X)
+            return self.tree_.value[leaves, 0]
+
+    def predict(self, X: Any) -> Array:
+        """Return the most frequent class of the leaf.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Values of `classes_`.
+        """
+        with lock_of(self):
+            best = self.predict_proba(X).argmax(axis=1)
+            return self.classes_[best]
+
+    def apply(self, X: Any) -> Array:
+        """Return the leaf that each row falls into.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positions in the arrays of `tree_`.
+        """
+        with lock_of(self):
+            check_is_fitted(self)
+            X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
+            return self.tree_.apply(X)
+
+    def _growth(self, classes: list[Any], n_features: int) -> Growth:
+        if self.criterion not in CRITERIA:
+            names = ", ".join(map(repr, CRITERIA))
+            raise ValueError(f"criterion must be one of {names}. Got {self.criterion!r} instead.")
+        wishes = Wishes.of(self.importance, self.compromise, classes)
+        return Growth(
+            CRITERIA[self.criterion],
+            wishes.importance / wishes.importance.sum(),
+            wishes.alpha,
+            wishes.beta,
+            np.iinfo(np.int64).max if self.max_depth is None else _at_least(self.max_depth, 1, "max_depth"),
+            _at_least(self.min_samples_split, 2, "min_samples_split"),
+            _at_least(self.min_samples_leaf, 1, "min_samples_leaf"),
+            _n_drawn(self.max_features, n_features),
+        )
+
+
+def _classes_of(y: Any) -> ClassTarget:
+    check_classification_targets(y)
+    target = ClassTarget(np.unique(y))
+    if len(target.classes) < 2:
+        raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
+    return target
+
+
+def _at_least(value: Any, lowest: int, name: str) -> int:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
+        raise ValueError(f"{name} must be an integer of at least {lowest}. Got {value!r} instead.")
+    return int(value)
+
+
+def _n_drawn(max_features: Any, n_features: int) -> int:
+    match max_features:
+        case None:
+            return n_features
+        case "sqrt" | "log2":
+            return max(1, int(np.sqrt(n_features) if max_features == "sqrt" else np.log2(n_features)))
+        case float() | np.floating() if 0 < max_features <= 1:
+            return max(1, int(max_features * n_features))
+        case int() | np.integer() if max_features >= 1 and not isinstance(max_features, bool):
+            return int(max_features)
+    raise ValueError(
+        "max_features must be None, 'sqrt', 'log2', an integer of at least 1 or a number in (0, 1]. "
+        f"Got {max_features!r} instead."
+    )

@@ -1,0 +1,1 @@
+"""Learners that replay stored rows."""

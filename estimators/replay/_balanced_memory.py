@@ -1,0 +1,74 @@
+"""A memory of rows in which no task, and no label set of a task, is larger than it need be."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators.networks._row_store import COUNTS
+from estimators.replay._kept_rows import KeptRows, replaced, take
+from estimators.replay._kernels.balanced import NONE, place
+from estimators.replay.memories import Integers, chances
+
+Array = npt.NDArray[Any]
+Flags = npt.NDArray[np.bool_]
+
+
+class BalancedMemory:
+    """A bounded memory that keeps every row while there is room, and then becomes more even.
+
+    Targets are classes; or, for each label, its value, plus 2 if it counts: rows whose same labels count are a task.
+    The cut of a stream into chunks changes nothing.
+
+    Parameters
+    ----------
+    blank : KeptRows
+        Rows of nothing, as many as it can hold, of the kind and width of those it will hold.
+    share : float
+        Rows written since it was last due make it due again when they are this share of what it holds.
+    seed : int
+        Seed of which row makes room.
+    """
+
+    def __init__(self, blank: KeptRows, share: float, seed: int) -> None:
+        self.rows = blank
+        self.share = share
+        self.seed = seed
+        self.n_held = self.n_changed = self.n_seen = 0
+
+    def plan(self, rows: KeptRows) -> tuple[Integers, Flags]:
+        """Decide for the next rows, one after another, which slot each takes, -1 being none, and when it is due.
+
+        The rows then have to be written.
+        """
+        n_rows, size = len(rows.weight), len(self.rows.weight)
+        held, n_changed = np.full(size, NONE), np.array([self.n_changed])
+        targets = np.concatenate([self.rows.Y[: self.n_held], rows.Y])
+        kinds, groups = np.unique(targets, axis=0, return_inverse=True)
+        groups, tasks = groups.reshape(-1), _tasks(kinds)
+        held[: self.n_held] = groups[: self.n_held]
+        seen = self.n_seen + np.arange(n_rows)
+        chance, entry = chances(self.seed, seen, 2).T
+        admitted = entry * (seen + 1) < size  # as by algorithm R
+        slots, due = place(groups[self.n_held :], tasks, held, chance, admitted, self.share, n_changed)
+        self.n_seen += n_rows
+        self.n_changed = int(n_changed[0])
+        return slots, due
+
+    def write(self, rows: KeptRows, slots: Integers) -> None:
+        """Put rows where they were planned to go."""
+        held, written = np.arange(len(self.rows.weight)), slots != NONE
+        held[slots[written]] = len(held) + np.flatnonzero(written)
+        self.rows = replaced(self.rows, rows, held)
+        self.n_held = max(self.n_held, int(slots.max(initial=NONE)) + 1)
+
+    def held_rows(self) -> KeptRows:
+        """Return the rows it holds."""
+        return take(self.rows, slice(0, self.n_held))
+
+
+def _tasks(targets: Array) -> Integers:
+    """Return the number of the task that each target is of; classes are of one."""
+    if targets.ndim == 1:
+        return np.zeros(len(targets), dtype=np.int64)
+    return np.unique(targets >= COUNTS, axis=0, return_inverse=True)[1].reshape(-1)

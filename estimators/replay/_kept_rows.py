@@ -1,0 +1,54 @@
+"""Rows that memories hold: features, targets, masks and weights, slot after slot."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from estimators._validation import Features, is_sparse
+
+Array = npt.NDArray[Any]
+
+
+class KeptRows(NamedTuple):
+    """Rows to learn, with all that is needed to learn them; mask is None for learners that do not use the task."""
+
+    X: Features
+    Y: Array
+    mask: npt.NDArray[np.bool_] | None
+    weight: Array
+
+
+def blank(n_rows: int, like: KeptRows) -> KeptRows:
+    """Return so many rows of nothing, of the kind and width of others."""
+    shape = n_rows, like.X.shape[1]
+    X = sparse.csr_array(shape, dtype=like.X.dtype) if is_sparse(like.X) else np.zeros(shape, like.X.dtype)
+    mask = None if like.mask is None else np.ones((n_rows, like.mask.shape[1]), dtype=bool)
+    return KeptRows(X, np.zeros((n_rows, *like.Y.shape[1:]), like.Y.dtype), mask, np.ones(n_rows))
+
+
+def take(rows: KeptRows, index: Any) -> KeptRows:
+    """Take some rows."""
+    mask = None if rows.mask is None else rows.mask[index]
+    return KeptRows(rows.X[index], rows.Y[index], mask, rows.weight[index])
+
+
+def join(above: KeptRows, below: KeptRows) -> KeptRows:
+    """Put rows under others; sparse, if any are."""
+    X: Features
+    if isinstance(above.X, np.ndarray) and isinstance(below.X, np.ndarray):
+        X = np.vstack([above.X, below.X])
+    else:
+        X = sparse.csr_array(sparse.vstack([sparse.csr_array(above.X), sparse.csr_array(below.X)]))
+    mask = None if above.mask is None or below.mask is None else np.vstack([above.mask, below.mask])
+    return KeptRows(X, np.concatenate([above.Y, below.Y]), mask, np.concatenate([above.weight, below.weight]))
+
+
+def replaced(kept: KeptRows, block: KeptRows, held: Array) -> KeptRows:
+    """Return what is kept once each slot holds the row it names: a slot, or number of slots + a row of the block."""
+    new = held >= len(held)
+    if not new.any():
+        return kept
+    rows = join(kept, take(block, held[new] - len(held)))
+    return take(rows, np.where(new, len(held) + np.cumsum(new) - 1, held))

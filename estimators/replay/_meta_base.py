@@ -1,0 +1,62 @@
+"""What meta-estimators share that teach the classifier inside them rows of their own."""
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import RandomState
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+
+from estimators._validation import Features
+from estimators.base import StreamClassifier, fails_late
+
+Array = npt.NDArray[Any]
+
+
+class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
+    """Base of meta-estimators that have an `estimator`, teach a copy of it, `estimator_`, and answer as that does."""
+
+    estimator: StreamClassifier
+    estimator_: StreamClassifier
+
+    @property
+    def _fails_late(self) -> bool:  # type: ignore[override]
+        return fails_late(self.estimator)
+
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt: as for the classifier inside."""
+        return bool(getattr(self.estimator, "uses_task", False))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.classifier_tags = copy(inner.classifier_tags)
+        return tags
+
+    def _predict_proba(self, X: Features) -> Array:
+        return self.estimator_.predict_proba(X)
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        return answer(self.estimator_, X)
+
+
+def answer(inner: StreamClassifier, X: Features) -> tuple[Array, Array]:
+    """Return what a classifier decides, and its probabilities."""
+    return inner.predict(X), inner.predict_proba(X)
+
+
+def begin_inner(outer: Any, random_state: RandomState | None) -> StreamClassifier:
+    """Return a copy of ``outer.estimator`` at its start state for the data of `outer`, with new seeds unless None."""
+    if not isinstance(outer.estimator, StreamClassifier):
+        raise TypeError(f"estimator must be a StreamClassifier. Got {outer.estimator!r} instead.")
+    X, labels = np.zeros((1, outer.n_features_in_)), np.zeros((1, outer.n_labels_), dtype=int)
+    multilabel = outer._target_.multilabel
+    classes = outer.n_labels_ if multilabel else np.arange(len(outer.classes_))
+    inner = clone(outer.estimator)
+    if random_state is not None:
+        names = sorted(name for name in inner.get_params() if name.rpartition("__")[2] == "random_state")
+        inner.set_params(**{name: random_state.randint(2**31 - 1) for name in names})
+    return inner.begin(X, labels if multilabel else labels[:, 0], classes)

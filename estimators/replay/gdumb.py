@@ -1,0 +1,176 @@
+"""GDumb: a balanced memory, and a classifier that learns it from scratch."""
+
+from copy import copy
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from numpy.random import RandomState
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from estimators._validation import Features
+from estimators.base import Mask, StreamClassifier
+from estimators.networks._network_options import check_choice, check_finite
+from estimators.networks._row_store import COUNTS, cast
+from estimators.replay._balanced_memory import BalancedMemory
+from estimators.replay._kept_rows import KeptRows, blank, take
+from estimators.replay._kernels.balanced import NONE
+from estimators.replay._meta_base import OuterClassifier, answer, begin_inner
+
+Array = npt.NDArray[Any]
+Answer = tuple[Array, Array]
+
+
+class GDumbClassifier(OuterClassifier):
+    """Keep a memory in which tasks, and label sets in each, are as frequent as can be; learn it alone, from scratch.
+
+    A baseline that asks how much of continual learning is more than a good sample of the past.
+
+    Parameters
+    ----------
+    estimator : StreamClassifier
+        The classifier that learns the memory.
+    size : int, default=2000
+        Number of rows the memory can hold: 2000 are as many as ``NN_TLH_mini_memories`` holds in its two.
+    epochs : int, default=10
+        How often each row of the memory is met when it is learnt, in a new order each time.
+    share : float, default=0.2
+        The memory is learnt anew when rows written into it since make up this share of what it holds, within [0, 1].
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the rows kept.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the memory, of the orders and, unless None, of the classifier.
+
+    Attributes
+    ----------
+    estimator_ : StreamClassifier
+        The classifier, as it has last learnt the memory.
+    memory_ : BalancedMemory or None
+        The memory, once a row was met. Its ``held_rows()`` have features ``X``, targets ``Y`` (the class; or for each
+        label its value, plus 2 if it counts) and ``weight``.
+    n_trainings_ : int
+        How often the memory has been learnt.
+
+    Notes
+    -----
+    A task is the rows with the same label mask, a group those of them with the same labels; or a group is a class.
+    While there is room, every row is kept. Then a row is kept if its task stays smaller than the largest one, or else
+    if its group stays smaller than the largest one of its task; a random row of the largest groups there makes room.
+    Where these are of one row each, a row of a group that is not held takes its place with the chance it would have
+    in a reservoir: size / number of rows met.
+
+    Prabhu et al. keep a row while its class has less than its share of the memory. Label sets are so many that such
+    shares would leave it half empty, or let the newest sets drive out all others where sets outnumber its rows.
+
+    They learn the memory whenever an answer is wanted, which test-then-train wants at every row. Here it is learnt when
+    enough of it is new, so that rows kept since then, fewer than `share` of the memory, are not in the answers yet.
+    Every row written into the memory is worth at most epochs / share rows of learning. A change of the task
+    is not waited for: where tasks mix, it may come with every row.
+
+    Rows are learnt one after another, at the classifier's own learning rate; the annealing and the CutMix of Prabhu et
+    al. are for images and left out.
+
+    References
+    ----------
+    Prabhu, Torr, Dokania, "GDumb: a simple approach that questions our progress in continual learning", ECCV 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators import GDumbClassifier, OnlineNeuralClassifier
+    >>> X = np.random.default_rng(0).random((500, 2))
+    >>> Y = X > [0.5, 0.95]
+    >>> learner = GDumbClassifier(OnlineNeuralClassifier(16), size=60, random_state=0).fit(X, Y)
+    >>> np.unique(learner.memory_.held_rows().Y, axis=0, return_counts=True)[1]
+    array([20, 11, 20,  9])
+    """
+
+    _takes_codes: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        estimator: StreamClassifier,
+        *,
+        size: int = 2000,
+        epochs: int = 10,
+        share: float = 0.2,
+        dtype: str = "float32",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.size = size
+        self.epochs = epochs
+        self.share = share
+        self.dtype = dtype
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ hooks
+    def _start(self) -> None:
+        self._check_parameters()
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.memory_: BalancedMemory | None = None
+        self.n_trainings_ = 0
+        self.estimator_ = begin_inner(self, self._chance(0))
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
+        self._pass(X, Y, mask, weight)
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+        decided, proba = zip(*self._pass(X, Y, mask, None, answering=True), strict=True)
+        return np.concatenate(decided), np.concatenate(proba)
+
+    # ------------------------------------------------------------------ parts
+    def _pass(
+        self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, *, answering: bool = False
+    ) -> list[Answer]:
+        """Answer rows and put them into the memory, from one training to the next; keep all if nothing went wrong."""
+        chunk = self._as_rows(X, Y, mask, weight)
+        memory = copy(self.memory_) or BalancedMemory(blank(self.size, chunk), self.share, self.seed_)
+        inner, n_trainings = self.estimator_, self.n_trainings_
+        n_rows, learnt = len(chunk.weight), chunk.weight > 0
+        slots, due = np.full(n_rows, NONE), np.zeros(n_rows, dtype=bool)
+        slots[learnt], due[learnt] = memory.plan(take(chunk, learnt))
+        answers, start = [], 0
+        for stop in np.unique([*np.flatnonzero(due) + 1, n_rows]).tolist():
+            part = slice(start, stop)
+            if answering:
+                answers.append(answer(inner, X[part]))
+            memory.write(take(chunk, part), slots[part])
+            if due[stop - 1]:
+                n_trainings += 1
+                inner = self._train(memory.held_rows(), self._chance(n_trainings))
+            start = stop
+        self.memory_, self.estimator_, self.n_trainings_ = memory, inner, n_trainings
+        return answers
+
+    def _as_rows(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> KeptRows:
+        if isinstance(X, np.ndarray):
+            X = cast(X, self.dtype)
+        else:
+            X = sparse.csr_array((cast(X.data, self.dtype), X.indices, X.indptr), shape=X.shape)
+        if Y.ndim == 2:
+            Y = Y | (COUNTS if mask is None else mask * COUNTS)
+        return KeptRows(X, Y, None, np.ones(len(Y)) if weight is None else weight)
+
+    def _train(self, rows: KeptRows, chance: RandomState) -> StreamClassifier:
+        """Return a new classifier that has learnt the rows of the memory."""
+        inner = begin_inner(self, None if self.random_state is None else chance)
+        Y = rows.Y & 1 if rows.Y.ndim == 2 else rows.Y
+        mask = rows.Y >= COUNTS if self.uses_task and rows.Y.ndim == 2 else None
+        for _ in range(self.epochs):
+            part = take(KeptRows(rows.X, Y, mask, rows.weight), chance.permutation(len(Y)))
+            inner.partial_fit(part.X, part.Y, label_mask=part.mask, sample_weight=part.weight)
+        return inner
+
+    def _chance(self, n_trainings: int) -> RandomState:
+        return RandomState([self.seed_, n_trainings])
+
+    def _check_parameters(self) -> None:
+        for name in ("size", "epochs"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a positive integer. Got {value!r} instead.")
+        check_finite("share", self.share, most=1)
+        check_choice(self, "dtype")

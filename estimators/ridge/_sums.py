@@ -1,0 +1,156 @@
+"""What ridge regression must know of all rows met: sums in any order, and the coefficients they give."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg, sparse
+from threadpoolctl import ThreadpoolController
+
+from estimators._locks import lock_of
+from estimators._validation import Features
+from estimators.ridge._kernels.ridge import correlate
+
+Array = npt.NDArray[Any]
+
+# A variance under this share of the mean square is rounding, and the feature a constant.
+_NO_VARIANCE = 1e-10
+
+
+class Block(NamedTuple):
+    """Rows to add: features with a constant 1 first, targets and masks as floats times the weights, weights."""
+
+    F: Features
+    Y: Array
+    mask: Array
+    weight: Array
+
+
+class Sums(NamedTuple):
+    """Sums over rows, never changed in place.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n_features, n_features)
+        Products of features, the first of which is the constant 1.
+    in_mask : ndarray of shape (n_features, n_labels)
+        Features of the rows whose mask counts the label.
+    positive : ndarray of shape (n_features, n_labels)
+        Features of those among them that have the label.
+    """
+
+    products: Array
+    in_mask: Array
+    positive: Array
+
+    @classmethod
+    def zeros(cls, n_features: int, n_labels: int) -> Self:
+        """Start from no row."""
+        labels = np.zeros((n_features, n_labels))
+        return cls(np.zeros((n_features, n_features)), labels, labels)
+
+    def plus(self, blocks: Sequence[Block]) -> "Sums":
+        """Add rows, as one table whatever the blocks it comes in."""
+        block = stack(blocks)
+        with one_thread():
+            weighted = _scaled(block.F, block.weight)
+            return Sums(
+                _dense(block.F.T @ weighted) + self.products,
+                _dense(block.F.T @ block.mask) + self.in_mask,
+                _dense(block.F.T @ block.Y) + self.positive,
+            )
+
+
+class Model(NamedTuple):
+    """Coefficients of shape (n_features, n_labels), the constant first; prevalence of each label inside its masks."""
+
+    coef: Array
+    prevalence: Array
+
+
+def solve(sums: Sums, penalty: Array) -> Model:
+    """Give the coefficients of all labels from one factorisation.
+
+    Features are standardised, and all labels share the covariance of all rows; means, and the covariance with a label,
+    are those of the rows whose mask counts it.
+
+    Parameters
+    ----------
+    sums : Sums
+        At least one row.
+    penalty : ndarray of shape (n_features - 1,)
+        Penalty of each standardised coefficient, positive.
+
+    Returns
+    -------
+    Model
+        A label that no mask has counted has prevalence 0.
+
+    Raises
+    ------
+    ValueError
+        If sums are not finite, or have no solution.
+    """
+    n_rows, rows = sums.products[0, 0], np.maximum(sums.in_mask[0], np.finfo(float).tiny)
+    prevalence, label_mean = sums.positive[0] / rows, sums.in_mask[1:] / rows
+    mean_square = np.diag(sums.products)[1:] / n_rows
+    scale = _inverse_deviation(mean_square - (sums.products[0, 1:] / n_rows) ** 2, mean_square)
+    target = (sums.positive[1:] / rows - label_mean * prevalence) * scale[:, np.newaxis]
+    system = np.zeros((len(scale), len(scale)), order="C")
+    correlate(sums.products, scale, penalty, system)
+    if not (np.isfinite(mean_square).all() and np.isfinite(target).all()):
+        raise ValueError("X must be small enough to be squared and summed. Got sums that are not finite instead.")
+    with one_thread():
+        # the lower triangle of an array in the order of C is the upper one in that of Fortran, which LAPACK reads
+        try:
+            factor = linalg.cho_factor(system.T, lower=False, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError as error:
+            raise ValueError(
+                "l2 must be large enough beside the weights of rows for features that repeat each other. "
+                "Got sums that have no solution instead; raise l2, or divide all weights by one number."
+            ) from error
+        coef = linalg.cho_solve(factor, target, check_finite=False) * scale[:, np.newaxis]
+    constant = prevalence - (label_mean * coef).sum(axis=0)
+    return Model(np.vstack([constant, coef]), np.clip(prevalence, 0.0, 1.0))
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let BLAS use one thread, within which its bits do not depend on the machine's load.
+
+    The limit is that of the process: who sets it while another has it would put back 1 for good.
+    """
+    with lock_of(_controller()), _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+def _inverse_deviation(variance: Array, mean_square: Array) -> Array:
+    varies = variance > _NO_VARIANCE * mean_square
+    return np.divide(1.0, np.sqrt(np.where(varies, variance, 1.0)), out=np.zeros_like(variance), where=varies)
+
+
+def stack(blocks: Sequence[Block]) -> Block:
+    """Put rows that came in blocks under each other."""
+    if len(blocks) == 1:
+        return blocks[0]
+    F, *rest = zip(*blocks, strict=True)
+    stacked = sparse.vstack(F, format="csr") if sparse.issparse(F[0]) else np.vstack(F)
+    return Block(stacked, *(np.concatenate(parts) for parts in rest))
+
+
+def _scaled(F: Features, weight: Array) -> Any:
+    if (weight == 1).all():
+        return F
+    return sparse.diags_array(weight) @ F if sparse.issparse(F) else F * weight[:, np.newaxis]
+
+
+def _dense(product: Any) -> Array:
+    return np.asarray(product.toarray() if isinstance(product, sparse.csr_array | sparse.csc_array) else product)

@@ -1,0 +1,1 @@
+"""Hoeffding trees, multi-label trees and forests."""

@@ -1,0 +1,246 @@
+"""One Hoeffding tree for all labels, in flat arrays: nodes, what each node knows of each label, and observers."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators._kernels.compile import BUILD, HOT, LOOP, PART, njit
+from estimators._kernels.extend import lengthened
+from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE, OBSERVER
+
+Array = npt.NDArray[Any]
+
+# a leaf is a node without a feature; `slot`: where its observers are, if it has any
+NODE = np.dtype(
+    [
+        ("feature", "i4"),
+        ("left", "i4"),
+        ("right", "i4"),
+        ("depth", "i4"),
+        ("slot", "i4"),
+        ("active", "i4"),
+        ("threshold", "f8"),
+        ("last_attempt", "f8"),
+    ],
+    align=True,
+)
+# `slot`: head of the list of free slots, which `links` chains
+COUNT = np.dtype([("n_nodes", "i4"), ("n_inactive", "i4"), ("slot", "i4"), ("n_slots", "i4"), ("n_free", "i4")])
+
+# a node knows weights, hits and two ranks of each label
+NODE_BYTES = NODE.itemsize
+LABEL_BYTES = 34.0
+OBSERVER_BYTES = OBSERVER.itemsize + 1.0
+
+
+class SharedTree(NamedTuple):
+    """A tree whose every node knows all labels; a value of a label is 0 or 1.
+
+    Attributes
+    ----------
+    nodes : structured ndarray
+        Places of `NODE`.
+    weights : ndarray of shape (n_places, n_labels, 2)
+        Weight of each value in each node.
+    hits : ndarray of shape (n_places, n_labels, 2)
+        Weight of the rows that the majority, and naive Bayes, guessed right.
+    came : int8 ndarray of shape (n_places, n_labels, 2)
+        Whether a value came first (1), second (2) or never (0).
+    watched : int8 ndarray of shape (n_slots, n_labels, 2)
+        The same for the values that are observed.
+    observers : structured ndarray of shape (n_slots * n_labels * 2,)
+        One `OBSERVER` for each value of each label in each slot.
+    moments : ndarray of shape (n_slots * n_labels * 2, 5, n_features)
+        As in a grove.
+    links : ndarray of shape (n_slots,)
+        The next free slot.
+    counts : structured ndarray of shape (1,)
+        One `COUNT`.
+    """
+
+    nodes: Array
+    weights: Array
+    hits: Array
+    came: Array
+    watched: Array
+    observers: Array
+    moments: Array
+    links: Array
+    counts: Array
+
+
+def plant(n_features: int, n_labels: int) -> SharedTree:
+    """Make a tree of one leaf that knows nothing."""
+    counts = np.zeros(1, COUNT)
+    counts["slot"] = NONE
+    bare = SharedTree(
+        np.zeros(0, NODE),
+        np.zeros((0, n_labels, 2)),
+        np.zeros((0, n_labels, 2)),
+        np.zeros((0, n_labels, 2), np.int8),
+        np.zeros((0, n_labels, 2), np.int8),
+        np.zeros(0, OBSERVER),
+        np.zeros((0, 5, n_features)),
+        np.zeros(0, np.int32),
+        counts,
+    )
+    tree = _longer(bare, 3, 1)
+    take_node(tree, 0)
+    return tree
+
+
+def grow(tree: SharedTree) -> SharedTree:
+    """Double what runs short, so that a row can split a leaf and start to observe in one."""
+    counts = tree.counts[0]
+    n_nodes = len(tree.nodes) if counts["n_nodes"] + 2 > len(tree.nodes) else 0
+    return _longer(tree, n_nodes, len(tree.links) if counts["n_free"] < 1 else 0)
+
+
+def size_bytes(tree: SharedTree) -> int:
+    """Sum the sizes of the arrays."""
+    return sum(array.nbytes for array in tree)
+
+
+def _longer(tree: SharedTree, n_nodes: int, n_slots: int) -> SharedTree:
+    n_observers = n_slots * tree.weights.shape[1] * 2
+    counts, links = tree.counts.copy(), lengthened(tree.links, n_slots)
+    if n_slots:
+        links[-n_slots:] = np.arange(len(tree.links) + 1, len(links) + 1)
+        links[-1] = counts["slot"][0]
+        counts["slot"] = len(tree.links)
+        counts["n_free"] += n_slots
+    return SharedTree(
+        lengthened(tree.nodes, n_nodes),
+        lengthened(tree.weights, n_nodes),
+        lengthened(tree.hits, n_nodes),
+        lengthened(tree.came, n_nodes),
+        lengthened(tree.watched, n_slots),
+        lengthened(tree.observers, n_observers),
+        lengthened(tree.moments, n_observers),
+        links,
+        counts,
+    )
+
+
+# ------------------------------------------------------------------- places
+@njit(**HOT)
+def has_room(tree: SharedTree) -> bool:
+    """Tell whether any one row can be learnt without more places."""
+    counts = tree.counts[0]
+    return counts.n_nodes + 2 <= len(tree.nodes) and counts.n_free >= 1
+
+
+@njit(**LOOP)
+def take_node(tree: SharedTree, depth: int) -> int:
+    """Take a node for an empty leaf."""
+    i = tree.counts[0].n_nodes
+    tree.counts[0].n_nodes += 1
+    node = tree.nodes[i]
+    node.feature = node.left = node.right = node.slot = NONE
+    node.depth, node.active = depth, 1
+    return i
+
+
+@njit(**PART)
+def take_slot(tree: SharedTree, i: int) -> None:
+    """Give a leaf room to observe."""
+    counts = tree.counts[0]
+    slot = counts.slot
+    counts.slot = tree.links[slot]
+    counts.n_free -= 1
+    counts.n_slots += 1
+    tree.nodes[i].slot = slot
+    tree.watched[slot] = 0
+
+
+@njit(**PART)
+def drop_slot(tree: SharedTree, i: int) -> None:
+    """Let a leaf forget what it observed; its weights stay."""
+    node, counts = tree.nodes[i], tree.counts[0]
+    if node.slot != NONE:
+        tree.links[node.slot] = counts.slot
+        counts.slot = node.slot
+        counts.n_free += 1
+        counts.n_slots -= 1
+        node.slot = NONE
+
+
+@njit(**HOT)
+def observer_of(tree: SharedTree, slot: int, j: int, value: int) -> int:
+    """Return the place of the observer of a value of a label."""
+    return (slot * tree.watched.shape[1] + j) * 2 + value
+
+
+@njit(**HOT)
+def start_observer(tree: SharedTree, slot: int, j: int, value: int) -> int:
+    """Return the place of an observer, emptied if the value has not been observed in that slot."""
+    o = observer_of(tree, slot, j, value)
+    if tree.watched[slot, j, value] == 0:
+        tree.watched[slot, j, value] = 1 if tree.watched[slot, j, 1 - value] == 0 else 2
+        tree.observers[o].weight = tree.observers[o].log_norm = 0.0
+        tree.moments[o, :LOWEST] = 0.0
+        tree.moments[o, LOWEST] = np.inf
+        tree.moments[o, HIGHEST] = -np.inf
+    return o
+
+
+@njit(**HOT)
+def total_weight(tree: SharedTree, i: int) -> float:
+    """Average over the labels the weight that a node has seen."""
+    total = 0.0
+    for j in range(tree.weights.shape[1]):
+        total += tree.weights[i, j, 0] + tree.weights[i, j, 1]
+    return total / tree.weights.shape[1]
+
+
+@njit(**HOT)
+def ranked(ranks: Array, i: int, j: int, rank: int) -> int:
+    """Return the value that came first (1) or second (2), or none."""
+    if ranks[i, j, 0] == rank:
+        return 0
+    return 1 if ranks[i, j, 1] == rank else NONE
+
+
+# ------------------------------------------------------------------- memory
+@njit(**PART)
+def slots_allowed(tree: SharedTree, max_bytes: float) -> float:
+    """Compute how many leaves may observe, beside all nodes and what they count."""
+    n_labels, n_features = tree.weights.shape[1], tree.moments.shape[2]
+    of_node = NODE_BYTES + LABEL_BYTES * n_labels
+    of_slot = 2.0 * n_labels * (OBSERVER_BYTES + 8.0 * tree.moments.shape[1] * n_features)
+    return (max_bytes - tree.counts[0].n_nodes * of_node) / of_slot
+
+
+@njit(**PART)
+def deactivate(tree: SharedTree, i: int) -> None:
+    """Let a leaf stop observing."""
+    drop_slot(tree, i)
+    tree.nodes[i].active = 0
+    tree.counts[0].n_inactive += 1
+
+
+@njit(**BUILD)
+def keep_promising(tree: SharedTree, max_bytes: float, max_depth: int) -> None:
+    """Let the leaves of most promise observe, as many as there is memory for, and no other.
+
+    The promise of a leaf is the weight of its minorities. Does nothing while memory suffices for all.
+    """
+    counts = tree.counts[0]
+    allowed = slots_allowed(tree, max_bytes)
+    if counts.n_inactive == 0 and counts.n_slots <= allowed:
+        return
+    promises = np.zeros(counts.n_nodes)
+    for i in range(counts.n_nodes):
+        for j in range(tree.weights.shape[1]):
+            promises[i] += min(tree.weights[i, j, 0], tree.weights[i, j, 1])
+    counts.n_inactive, needed = 0, 0
+    for i in np.argsort(-promises, kind="mergesort"):
+        node = tree.nodes[i]
+        if node.feature == NONE:
+            needed += 1
+            fits = needed <= allowed and node.depth < max_depth
+            if not fits:
+                drop_slot(tree, i)
+            node.active = 1 if fits else 0
+            counts.n_inactive += 0 if fits else 1

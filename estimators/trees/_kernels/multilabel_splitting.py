@@ -1,0 +1,128 @@
+"""Which split of a leaf tells all labels best apart: the information gained, averaged over the labels."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators._kernels.compile import BUILD, HOT, njit
+from estimators.trees._kernels.gaussian import weight_below
+from estimators.trees._kernels.multilabel_arrays import SharedTree, observer_of
+from estimators.trees._kernels.splitting import LOG_2, MIN_BRANCH_SHARE, N_THRESHOLDS, ROUNDING
+from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE
+
+Array = npt.NDArray[Any]
+
+
+@njit(**BUILD)
+def best_two_splits(tree: SharedTree, i: int) -> tuple[int, float, float, float]:
+    """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
+
+    Of equal features the last wins, of equal thresholds the first; no split at all has merit minus infinity.
+    """
+    n_labels, slot = tree.weights.shape[1], tree.nodes[i].slot
+    below, observed = np.empty((n_labels, 2)), np.empty((n_labels, 2))
+    before = excess = 0.0
+    for j in range(n_labels):
+        for value in range(2):
+            watched = tree.watched[slot, j, value] != 0
+            observed[j, value] = tree.observers[observer_of(tree, slot, j, value)].weight if watched else 0.0
+        if observed[j, 0] + observed[j, 1] > 0.0:
+            entropy = _entropy(tree.weights[i, j, 0], tree.weights[i, j, 1])
+            before += entropy
+            # a leaf may have counted other rows than it observed: those behind its weights at birth
+            excess += entropy - _entropy(observed[j, 0], observed[j, 1])
+    before, excess = before / n_labels, excess / n_labels
+    feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
+    for f in range(tree.moments.shape[2]):
+        merit, value_of_best = _best_threshold(tree, slot, f, before, below, observed, second - excess)
+        if merit >= best and merit > -np.inf:
+            feature, threshold, best, second = f, value_of_best, merit, best
+        elif merit > second:
+            second = merit
+    return feature, threshold, best, second
+
+
+@njit(**HOT)
+def _best_threshold(
+    tree: SharedTree, slot: int, f: int, before: float, below: Array, observed: Array, least: float
+) -> tuple[float, float]:
+    """Find the best threshold of a feature; gains from what was observed that are under `least` need not be known."""
+    lowest, highest = np.inf, -np.inf
+    for j in range(len(below)):
+        for value in range(2):
+            if tree.watched[slot, j, value]:
+                o = observer_of(tree, slot, j, value)
+                lowest = min(lowest, tree.moments[o, LOWEST, f])
+                highest = max(highest, tree.moments[o, HIGHEST, f])
+    step = (highest - lowest) / (N_THRESHOLDS + 1.0)
+    best, threshold = -np.inf, 0.0
+    for k in range(N_THRESHOLDS):
+        at = lowest + step * (k + 1)
+        if lowest < at < highest:
+            weigh_below(tree, slot, f, at, below)
+            merit = _gain(before, below, observed, least)
+            if merit > best:
+                best, threshold = merit, at
+    return best, threshold
+
+
+@njit(**HOT)
+def weigh_below(tree: SharedTree, slot: int, f: int, threshold: float, below: Array) -> None:
+    """Write the weight of every value of every label (n_labels, 2) on the left of a threshold."""
+    for j in range(len(below)):
+        for value in range(2):
+            watched = tree.watched[slot, j, value] != 0
+            o = observer_of(tree, slot, j, value)
+            below[j, value] = weight_below(tree, o, f, threshold) if watched else 0.0
+
+
+@njit(**HOT)
+def _gain(before: float, below: Array, observed: Array, least: float) -> float:
+    left, right, at_most = 0.0, 0.0, 0.0
+    for j in range(len(below)):
+        l0, l1 = below[j, 0], below[j, 1]
+        r0, r1 = observed[j, 0] - l0, observed[j, 1] - l1
+        left += l0 + l1
+        right += r0 + r1
+        at_most += _gain_at_most(l0, l1, r0, r1)
+    total = left + right
+    if not (left / total > MIN_BRANCH_SHARE and right / total > MIN_BRANCH_SHARE):
+        return -np.inf
+    if at_most / len(below) + ROUNDING < least:
+        return -np.inf
+    after = 0.0
+    for j in range(len(below)):
+        l0, l1 = below[j, 0], below[j, 1]
+        r0, r1 = observed[j, 0] - l0, observed[j, 1] - l1
+        left, right = l0 + l1, r0 + r1
+        if left + right > 0.0:
+            after += (left * _entropy(l0, l1) + right * _entropy(r0, r1)) / (left + right)
+    return before - after / len(below)
+
+
+@njit(**HOT)
+def _gain_at_most(l0: float, l1: float, r0: float, r1: float) -> float:
+    """Bound the gain of one label without a logarithm: see the same in `splitting`."""
+    left, right = l0 + l1, r0 + r1
+    if not (left > 0.0 and right > 0.0):
+        return 0.0
+    p, q = l1 / left, r1 / right
+    flattest = min(p * (1.0 - p), q * (1.0 - q))
+    share = left / (left + right)
+    # the bound is no bound where a value is missing on a side; the entropy of a label is at most one
+    return share * (1.0 - share) * (p - q) ** 2 / (2.0 * LOG_2 * flattest) if flattest > 0.0 else 1.0
+
+
+@njit(**HOT)
+def _entropy(zeros: float, ones: float) -> float:
+    """Compute the entropy of one label, in bits."""
+    negative, total = 0.0, 0.0
+    if zeros > 0.0:
+        negative -= zeros * math.log2(zeros)
+        total += zeros
+    if ones > 0.0:
+        negative -= ones * math.log2(ones)
+        total += ones
+    return (negative + total * math.log2(total)) / total if total > 0.0 else 0.0

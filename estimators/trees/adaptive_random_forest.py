@@ -1,0 +1,274 @@
+"""Adaptive random forests: bagged Hoeffding trees on random features, replaced when the stream drifts."""
+
+import math
+from typing import Any, Literal
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import poisson
+from sklearn.utils import check_random_state
+
+from estimators._locks import lock_of
+from estimators._validation import Features
+from estimators.base import Mask, StreamClassifier
+from estimators.trees._forest_bank import ForestBank, codes_of
+from estimators.trees._kernels.forest import Habits
+from estimators.trees._multilabel_forest import SharedForest
+from estimators.trees.hoeffding import HoeffdingTreeClassifier
+
+Array = npt.NDArray[Any]
+
+MOST_BAGGING = 100
+
+
+class AdaptiveRandomForestClassifier(StreamClassifier):
+    """Learn one class a row with a forest that adapts to drift, or labels with one forest each.
+
+    Every member is a Hoeffding tree that learns each row a random number of times and whose leaves observe a random
+    few of the features. It watches its own errors: when they seem to change it starts another tree in the background,
+    and when they have changed that tree takes its place. Members vote with the accuracy that they have had.
+
+    Parameters
+    ----------
+    n_models : int, default=10
+        Number of trees that vote for each label, or for the class.
+    max_features : {'sqrt', 'log2'}, int, float or None, default='sqrt'
+        Number of features that a leaf draws to observe; a float is a share of them, None all, in which case nothing is
+        drawn.
+    bagging : float or None, default=6.0
+        Mean of the Poisson number of times that a member learns a row; None: once, all members alike.
+    warning_delta, drift_delta : float or None, default=0.01, 0.001
+        Confidence at which a change of the errors is a warning, or a drift; smaller is surer. None: not watched.
+    grace_period, delta, tau, max_depth
+        As in `HoeffdingTreeClassifier`; these trees are less patient.
+    max_bytes : int, default=104857600
+        Memory of all trees together, shared out alike among them, those in the background included; see
+        `HoeffdingTreeClassifier`.
+    multilabel : {'binary', 'native'}, default='binary'
+        'binary': a forest for each label. 'native': one forest of trees that know all labels in every leaf, as in
+        `MultiLabelHoeffdingTreeClassifier`; they share structure, rows and detectors, and each draws its `max_features`
+        once, not in every leaf, so that 0.6 suits it better than 'sqrt'. Classes have one forest in any case.
+    targeted : bool, default=False
+        Whether the learner uses the task: labels outside ``label_mask`` learn nothing from the row. Otherwise they
+        learn zeros.
+    n_jobs : int, optional
+        Number of threads among which the members are divided; -1: one for each processor. The results are the same.
+    random_state : int, RandomState instance or None, default=None
+        Gives each member seeds of its own.
+
+    Attributes
+    ----------
+    forest_ : ForestBank or SharedForest
+        The members, in flat arrays.
+    n_warnings_, n_drifts_ : ndarray of int of shape (n_labels, n_models) or (1, n_models)
+        How often each member was warned, and replaced; one row for classes, and where labels share members.
+    classes_ : ndarray, or list of ndarray
+        The classes; for labels, ``array([0, 1])`` each.
+
+    See Also
+    --------
+    HoeffdingTreeClassifier : one tree, which does not adapt.
+
+    Notes
+    -----
+    The algorithm is that of River 0.26's ``ARFClassifier`` and of MOA: a member is tested on a row before it learns it,
+    also where it then learns it zero times; it is heard with its accuracy since it took over, or fully while it has not
+    been right once; a tree that takes over starts with fresh detectors. Random numbers are other ones, so members are
+    equal to River's in distribution only, but one member without bagging on all features is `HoeffdingTreeClassifier`,
+    and its detectors decide as River's ADWIN.
+
+    A row costs O(n_labels x n_models x max_features), whatever the number of features, beside the tests of splits once
+    in `grace_period` rows of a leaf. Sparse rows are made dense by blocks of 256.
+
+    A member that knows all labels watches the share of labels that it gets wrong in a row, and is heard with the share
+    that it got right. That features are drawn once a tree follows the streaming random patches of Gomes, Read and Bifet
+    (ICDM 2019).
+
+    References
+    ----------
+    Gomes, Bifet, Read, Barddal, Enembreck, Pfahringer, Holmes and Abdessalem, Adaptive random forests for evolving data
+    stream classification, Machine Learning 106, 2017.
+    Bifet and Gavaldà, Learning from time-changing data with adaptive windowing, SDM 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+    >>> X = np.random.default_rng(0).random((1000, 3))
+    >>> forest = AdaptiveRandomForestClassifier(random_state=0).partial_fit(X, np.where(X[:, 0] > 0.5, "b", "a"))
+    >>> forest.predict([[0.1, 0.5, 0.5], [0.9, 0.5, 0.5]])
+    array(['a', 'b'], dtype='<U1')
+    >>> forest = forest.partial_fit(X, np.where(X[:, 0] > 0.5, "a", "b"))  # the classes change places
+    >>> forest.predict([[0.1, 0.5, 0.5], [0.9, 0.5, 0.5]])
+    array(['b', 'a'], dtype='<U1')
+    >>> bool(forest.n_drifts_.any())
+    True
+    """
+
+    _takes_codes = True
+
+    _fails_late = False
+
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
+        self,
+        n_models: int = 10,
+        *,
+        max_features: Literal["sqrt", "log2"] | int | float | None = "sqrt",
+        bagging: float | None = 6.0,
+        warning_delta: float | None = 0.01,
+        drift_delta: float | None = 0.001,
+        grace_period: int = 50,
+        delta: float = 0.01,
+        tau: float = 0.05,
+        max_depth: int | None = None,
+        max_bytes: int = 100 * 2**20,
+        multilabel: Literal["binary", "native"] = "binary",
+        targeted: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_models = n_models
+        self.max_features = max_features
+        self.bagging = bagging
+        self.warning_delta = warning_delta
+        self.drift_delta = drift_delta
+        self.grace_period = grace_period
+        self.delta = delta
+        self.tau = tau
+        self.max_depth = max_depth
+        self.max_bytes = max_bytes
+        self.multilabel = multilabel
+        self.targeted = targeted
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt."""
+        return self.targeted
+
+    @property
+    def n_warnings_(self) -> Array:
+        """How often each member was warned."""
+        return self._members("n_warnings")
+
+    @property
+    def n_drifts_(self) -> Array:
+        """How often each member was replaced."""
+        return self._members("n_drifts")
+
+    def plant(
+        self, n_targets: int, n_classes: int, n_features: int, random_state: Any, *, shared: bool
+    ) -> ForestBank | SharedForest:
+        """Make a forest for each target that knows nothing, after checking the parameters.
+
+        Parameters
+        ----------
+        n_targets, n_classes, n_features : int
+            Sizes; every target has the same classes.
+        random_state : int, RandomState instance or None
+            Gives each member its seeds.
+        shared : bool
+            Whether the targets are labels that one forest may know together.
+
+        Returns
+        -------
+        ForestBank or SharedForest
+            The forests.
+        """
+        if self.multilabel not in ("binary", "native"):
+            raise ValueError(f"multilabel must be 'binary' or 'native'. Got {self.multilabel!r} instead.")
+        n_models, width = _whole(self.n_models, "n_models"), _width(self.max_features, n_features)
+        rng, n_jobs = check_random_state(random_state), joblib.effective_n_jobs(self.n_jobs)
+        if shared and self.multilabel == "native":
+            habits = self._habits(2 * n_models)
+            return SharedForest((n_targets, n_models, n_features), width, habits, rng, n_threads=n_jobs)
+        habits = self._habits(2 * n_targets * n_models)
+        return ForestBank((n_targets, n_models, n_features, n_classes), width, habits, rng, n_groups=n_jobs)
+
+    # ------------------------------------------------------------------ hooks
+    def _size_bytes(self) -> int:
+        return self.forest_.size_bytes
+
+    def _start(self) -> None:
+        n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
+        self.forest_ = self.plant(
+            n_targets, n_classes, self.n_features_in_, self.random_state, shared=self._target_.multilabel
+        )
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
+        self.forest_.learn(X, codes_of(Y, mask), weight)
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+        return self._decide(self.forest_.learn(X, codes_of(Y, mask)))
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        return self._decide(self.forest_.answer(X))
+
+    def _predict_proba(self, X: Features) -> Array:
+        return self._infer(X)[1]
+
+    # ------------------------------------------------------------------ parts
+    def _members(self, fact: str) -> Array:
+        with lock_of(self):
+            return self.forest_.members[fact]
+
+    def _habits(self, n_trees: int) -> Habits:
+        tree = HoeffdingTreeClassifier(
+            grace_period=self.grace_period,
+            delta=self.delta,
+            tau=self.tau,
+            max_depth=self.max_depth,
+            max_bytes=self.max_bytes,
+        )
+        deltas = [_confidence(getattr(self, name), name) for name in ("warning_delta", "drift_delta")]
+        rules = tree.rules()
+        return Habits(rules._replace(max_bytes=rules.max_bytes / n_trees), _bagging(self.bagging), *deltas)
+
+    def _decide(self, votes: Array) -> tuple[Array, Array]:
+        if not self._target_.multilabel:
+            return votes[:, 0], votes[:, 0]
+        total = votes.sum(axis=2)
+        share = np.divide(votes[:, :, 1], total, out=np.zeros_like(total), where=total > 0)
+        return votes[:, :, 1] > votes[:, :, 0], share
+
+
+def _width(max_features: Any, n_features: int) -> int | None:
+    """Return how many features a leaf draws."""
+    if max_features is None:
+        return None
+    if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
+        number = math.sqrt(n_features) if max_features == "sqrt" else math.log2(n_features)
+        return max(1, round(number))
+    if isinstance(max_features, int | np.integer) and max_features >= 1:
+        return min(int(max_features), n_features)
+    if isinstance(max_features, float) and 0 < max_features <= 1:
+        return max(1, int(max_features * n_features))
+    raise ValueError(
+        "max_features must be 'sqrt', 'log2', an integer of at least 1, a share in (0, 1] or None. "
+        f"Got {max_features!r} instead."
+    )
+
+
+def _bagging(mean: float | None) -> Array:
+    """Return the cumulative probabilities of 0, 1, 2, ... times, up to where doubles tell no more."""
+    if mean is None:
+        return np.zeros(0)
+    if not 0 < mean <= MOST_BAGGING:
+        raise ValueError(f"bagging must be None or in (0, {MOST_BAGGING}]. Got {mean!r} instead.")
+    return np.asarray(poisson.cdf(np.arange(poisson.isf(1e-16, mean)), mean))
+
+
+def _confidence(delta: float | None, name: str) -> float:
+    if delta is None:
+        return 0.0
+    if not 0 < delta < 1:
+        raise ValueError(f"{name} must be None or in (0, 1). Got {delta!r} instead.")
+    return float(delta)
+
+
+def _whole(number: Any, name: str) -> int:
+    if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 1:
+        raise ValueError(f"{name} must be an integer of at least 1. Got {number!r} instead.")
+    return int(number)

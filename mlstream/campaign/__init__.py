@@ -1,0 +1,1 @@
+"""Many runs, planned, resumed and distributed, into a folder of records."""

@@ -1,0 +1,189 @@
+"""Jobs run one after the other, in processes of this machine, or on a Dask cluster: the same records in all cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import joblib
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from mlstream._files import atomic_path
+from mlstream.campaign.job import Job
+from mlstream.campaign.progress_files import remove_mark
+from mlstream.campaign.worker import record_failure, run_job
+from mlstream.evaluation.run import RowProgress
+from mlstream.records.run_record import RunResult
+from mlstream.stream import Stream
+
+Ended = Iterator[tuple[Job, RunResult]]
+
+_DIED = "The process that ran this died: killed by the system (for want of memory, say), or by the learner's own code."
+
+
+def run_serially(jobs: Sequence[Job], listen: Callable[[Job], RowProgress | None]) -> Ended:
+    """Run jobs in this process and give each with its record.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        The jobs.
+    listen : callable
+        Gives what hears of the rows of a job.
+
+    Yields
+    ------
+    job, record
+        In the order of the jobs.
+    """
+    for job in jobs:
+        yield job, _run_unless_recorded(job, listen(job))
+
+
+def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
+    """Run jobs in processes of this machine and give each with its record, in the order in which they end.
+
+    When a process dies, the runs that were going on are run again, each alone: one that kills its process again is
+    recorded as failed, and the others go on.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        The jobs.
+    n_jobs : int
+        Number of processes; -1 for as many as there are cores.
+    backend : str
+        A backend of joblib.
+
+    Yields
+    ------
+    job, record
+        In the order in which they end.
+    """
+    waiting = {job.path: job for job in jobs}
+    while waiting:
+        try:
+            for job, record in _in_pool(list(waiting.values()), n_jobs, backend):
+                del waiting[job.path]
+                yield job, record
+        except TerminatedWorkerError:
+            for job in [job for job in waiting.values() if job.mark.exists()] or list(waiting.values()):
+                del waiting[job.path]
+                yield job, _run_alone(job, backend)
+
+
+def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
+    """Run jobs on a Dask cluster and give each with its record, in the order in which they end.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        The jobs. Their folder must be one that all workers see: streams are written there once, and mapped into the
+        memory of each worker.
+    address : str
+        Of the scheduler, such as ``tcp://127.0.0.1:8786``.
+
+    Yields
+    ------
+    job, record
+        In the order in which they end. What a worker that dies was running is run by another one; a job that kills
+        several workers is recorded as failed.
+
+    Raises
+    ------
+    ImportError
+        If Dask is not installed.
+    OSError
+        If no scheduler answers.
+    ValueError
+        If a worker runs several jobs at a time: times could not be told apart.
+    """
+    try:
+        from distributed import Client, KilledWorker, as_completed
+    except ImportError:
+        raise ImportError("A Dask cluster needs the package distributed: pip install 'mlstream[dask]'.") from None
+    with Client(address) as client, _shared_streams(jobs) as paths:
+        _require_one_thread_each(client)
+        futures = {}
+        for job in jobs:
+            parcel = replace(job, stream=cast(Any, None))
+            futures[client.submit(_run_from_file, parcel, paths[id(job.stream)], pure=False)] = job
+        for future in as_completed(futures):
+            job = futures[future]
+            try:
+                yield job, future.result()
+            except KilledWorker:
+                yield job, record_failure(job, _DIED)
+
+
+def _in_pool(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
+    threads = {"inner_max_num_threads": 1} if backend == "loky" else {}
+    with parallel_config(backend=backend, n_jobs=n_jobs, **threads):
+        # Large arrays reach the workers as memory maps; writable ones, which compiled code takes for plain arrays.
+        ended = Parallel(return_as="generator_unordered", mmap_mode="c")(
+            delayed(_run_numbered)(number, job) for number, job in enumerate(jobs)
+        )
+        for number, record in ended:
+            yield jobs[number], record
+
+
+def _run_alone(job: Job, backend: str) -> RunResult:
+    try:
+        # joblib would run a single job in this process, were it told to use one.
+        return next(_in_pool([job], 2, backend))[1]
+    except TerminatedWorkerError:
+        remove_mark(job.mark)
+        return record_failure(job, _DIED)
+
+
+def _run_numbered(number: int, job: Job) -> tuple[int, RunResult]:
+    return number, _run_unless_recorded(job)
+
+
+def _run_unless_recorded(job: Job, progress: RowProgress | None = None) -> RunResult:
+    # It may have been recorded just before its process died, or by another process that works in the same folder.
+    return job.find_record() or run_job(job, progress)
+
+
+def _run_from_file(parcel: Job, path: Path) -> RunResult:
+    return _run_numbered(0, replace(parcel, stream=_mapped(path)))[1]
+
+
+@cache
+def _mapped(path: Path) -> Stream:
+    # As joblib does for processes: see _in_pool.
+    stream: Stream = joblib.load(path, mmap_mode="c")
+    return stream
+
+
+@contextmanager
+def _shared_streams(jobs: Sequence[Job]) -> Iterator[dict[int, Path]]:
+    """Write each stream once where all workers see it, for as long as the block goes on."""
+    paths = {}
+    for job in {id(job.stream): job for job in jobs}.values():
+        path = (job.directory / "running" / f"{job.stream.card.data_sha256}.joblib").resolve()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as temporary:
+            joblib.dump(job.stream, temporary)
+        paths[id(job.stream)] = path
+    try:
+        yield paths
+    finally:
+        for path in paths.values():
+            path.unlink(missing_ok=True)
+
+
+def _require_one_thread_each(client: Any) -> None:
+    client.wait_for_workers(1, timeout=60)
+    threads = {name: worker["nthreads"] for name, worker in client.scheduler_info(n_workers=-1)["workers"].items()}
+    several = [name for name, number in threads.items() if number != 1]
+    if several:
+        raise ValueError(
+            f"Every Dask worker must have one thread (dask worker --nthreads 1): time is measured by process. "
+            f"Got {threads[several[0]]} at {several[0]}."
+        )

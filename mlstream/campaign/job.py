@@ -1,0 +1,182 @@
+"""A run of a campaign, before it is run: what it is, and whether its record is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from mlstream._files import write_text_atomically
+from mlstream.campaign.search import Search, choose
+from mlstream.evaluation.learners import fresh
+from mlstream.evaluation.provenance import describe_run, to_json
+from mlstream.evaluation.settings import Settings
+from mlstream.records.paths import Repetition, mark_path, run_path, selection_path
+from mlstream.records.run_record import RunResult, load_run_at, load_selection
+from mlstream.records.selection_record import Selection, SelectionRecord
+from mlstream.stream import Stream
+
+# What must be equal for a record to be that of the run that is asked for.
+_IDENTITY = ("stream_sha256", "parameters", "label_space", "settings")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to do.
+
+    Parameters
+    ----------
+    strategy : str
+        Its name.
+    learner : estimator or Search
+        The learner (cloned, never changed), or what it is chosen from.
+    stream : Stream
+        The stream, in the order and split of the repetition.
+    stream_name : str
+        What the stream is called, whatever its order and split.
+    repetition : Repetition
+        Seeds.
+    directory : Path
+        The folder of the campaign.
+    options : dict
+        Options of `evaluate`.
+    """
+
+    strategy: str
+    learner: Any
+    stream: Stream
+    stream_name: str
+    repetition: Repetition
+    directory: Path
+    options: dict[str, Any]
+
+    @property
+    def path(self) -> Path:
+        """Where its record is, or will be."""
+        return run_path(self.directory, self.stream_name, self.strategy, self.repetition)
+
+    @property
+    def mark(self) -> Path:
+        """What is there while it goes on."""
+        return mark_path(self.directory, self.stream_name, self.strategy, self.repetition)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """Fields of its record that the campaign gives it."""
+        return {"strategy": self.strategy, "stream": self.stream_name} | {
+            f"{name}_seed": getattr(self.repetition, f"{name}_seed") for name in ("order", "split")
+        }
+
+    def select(self) -> Selection | None:
+        """Choose its configuration, if there is a choice; one that was made before is kept.
+
+        Raises
+        ------
+        ValueError
+            If the file holds the choice of another run.
+        RuntimeError
+            If every configuration failed.
+        """
+        if not isinstance(self.learner, Search):
+            return None
+        kept = self.find_selection()
+        if kept is not None:
+            return kept
+        selection = choose(self.learner, self.stream, self.repetition.seed, Settings(**self.options))
+        path = self._selection_path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record = SelectionRecord(run=self._origin(), selection=selection)
+        try:
+            write_text_atomically(path, record.model_dump_json(indent=1), replace=False)
+        except FileExistsError:
+            # Another process that works in the same folder chose first: both must run the same configuration.
+            return self.find_selection()
+        return selection
+
+    def configure(self, selection: Selection | None) -> Any:
+        """Give the learner, in the configuration that was chosen."""
+        if selection is None:
+            return self.learner
+        return self.learner.build(self.learner.draw(self.repetition.seed)[selection.chosen])
+
+    def describe(self, selection: Selection | None = None) -> dict[str, Any]:
+        """Give the fields of its record that are known before it is run."""
+        configuration = selection
+        if configuration is None and isinstance(self.learner, Search):
+            configuration = Selection.model_construct(trials=[], chosen=0)
+        copy = fresh(self.configure(configuration), self.repetition.seed)
+        fields = describe_run(copy, self.stream, self.repetition.seed, Settings(**self.options))
+        return fields | self.labels | {"selection": selection}
+
+    def find_record(self) -> RunResult | None:
+        """Give its record, if there is one that need not be made again.
+
+        Returns
+        -------
+        RunResult or None
+            None if there is none, or it is that of a failure.
+
+        Raises
+        ------
+        ValueError
+            If the file holds the record of another run, contradicts itself, or is none of this version.
+        """
+        if not self.path.exists():
+            return None
+        record = load_run_at(self.path, self.directory)
+        self._require_same_search(self.path, record)
+        # A search that failed chose nothing, and so had no parameters.
+        names = [name for name in _IDENTITY if name != "parameters" or not self._is_undecided(record)]
+        expected = self.describe(record.selection)
+        self._require_same(self.path, {name: (getattr(record, name), expected[name]) for name in names})
+        return None if record.status == "failed" else record
+
+    def find_selection(self) -> Selection | None:
+        """Give the choice of its configuration that was made before, if there is one.
+
+        Raises
+        ------
+        ValueError
+            If the file holds the choice of another run, or none of this version.
+        """
+        path = self._selection_path
+        if not isinstance(self.learner, Search) or not path.exists():
+            return None
+        record, expected = load_selection(path), self._origin()
+        self._require_same(path, {name: (record.run.get(name), value) for name, value in expected.items()})
+        return record.selection
+
+    @property
+    def _selection_path(self) -> Path:
+        return selection_path(self.directory, self.stream_name, self.strategy, self.repetition)
+
+    def _origin(self) -> dict[str, JsonValue]:
+        """Say what a selection is made for: all that its outcome depends on."""
+        fields = self.describe()
+        return {name: fields[name] for name in ("stream_sha256", "label_space", "settings")} | {"tried": self._drawn()}
+
+    def _drawn(self) -> JsonValue:
+        if not isinstance(self.learner, Search):
+            return None
+        return to_json([self.learner.draw(self.repetition.seed), dict(self.learner.parameters)])
+
+    def _is_undecided(self, record: RunResult) -> bool:
+        return isinstance(self.learner, Search) and record.selection is None and record.status == "failed"
+
+    def _require_same_search(self, path: Path, record: RunResult) -> None:
+        if self._is_undecided(record):
+            return
+        drawn = to_json(self.learner.draw(self.repetition.seed)) if isinstance(self.learner, Search) else None
+        tried = None if record.selection is None else [dict(trial.parameters) for trial in record.selection.trials]
+        self._require_same(path, {"configurations tried": (tried, drawn)})
+
+    def _require_same(self, path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:
+        for name, (got, expected) in pairs.items():
+            if got != expected:
+                raise ValueError(
+                    f"{path} must be the record of the run that is asked for: use another folder, or remove it. "
+                    f"Got {name} = {got!r} instead of {expected!r}."
+                )

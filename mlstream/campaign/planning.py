@@ -1,0 +1,117 @@
+"""The runs of a campaign: every strategy on every stream, as often as it is repeated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mlstream.campaign.job import Job
+from mlstream.campaign.search import Search
+from mlstream.evaluation.learners import fresh
+from mlstream.evaluation.settings import Settings, require_seed
+from mlstream.generators import reordered_tasks, resplit_rows
+from mlstream.records.paths import Repetition
+from mlstream.stream import Stream
+
+
+class Repetitions(NamedTuple):
+    """What varies between the runs of a strategy on a stream: all combinations of these are run.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        Seeds of the learner.
+    orders, splits : sequence of int
+        Seeds of the order of tasks, and of the split of rows; empty: as the stream has them.
+    """
+
+    seeds: Sequence[int]
+    orders: Sequence[int] = ()
+    splits: Sequence[int] = ()
+
+
+def plan_jobs(
+    strategies: Sequence[str] | Mapping[str, Any],
+    streams: Sequence[Stream],
+    repetitions: Repetitions,
+    directory: Path,
+    options: dict[str, Any],
+    *,
+    n_configurations: int = 0,
+) -> list[Job]:
+    """List the runs of a campaign.
+
+    Parameters
+    ----------
+    strategies, streams, directory, options, n_configurations
+        As for `run_campaign`.
+    repetitions : Repetitions
+        Seeds of all kinds.
+
+    Returns
+    -------
+    list of Job
+        By stream, then strategy, then repetition.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to run, two runs have the same name, a name or the value of an option is unknown, or a
+        stream cannot be put in another order or split.
+    TypeError
+        If an option is unknown, or what should be an estimator is none.
+    """
+    Settings(**options)
+    learners = _learners(strategies, n_configurations)
+    jobs = [job for stream in streams for job in _jobs_on(stream, learners, repetitions, directory, options)]
+    if not jobs:
+        raise ValueError("A campaign must have strategies, streams and seeds. Got none of at least one of them.")
+    path, times = Counter(job.path for job in jobs).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"Runs of a campaign must differ in stream, strategy or seed. Got {times} runs for {path}.")
+    return jobs
+
+
+def _jobs_on(
+    stream: Stream, learners: Mapping[str, Any], repetitions: Repetitions, directory: Path, options: dict[str, Any]
+) -> Iterator[Job]:
+    seeds = [require_seed(seed) for seed in repetitions.seeds]
+    variants = [
+        (order, split, _repeat(stream, order, split))
+        for order, split in product(repetitions.orders or (None,), repetitions.splits or (None,))
+    ]
+    for (strategy, learner), seed, (order, split, varied) in product(learners.items(), seeds, variants):
+        repetition = Repetition(seed, order, split)
+        yield Job(strategy, learner, varied, stream.card.name, repetition, directory, options)
+
+
+def _repeat(stream: Stream, order: int | None, split: int | None) -> Stream:
+    varied = stream if order is None else reordered_tasks(stream, seed=order)
+    return varied if split is None else resplit_rows(varied, seed=split)
+
+
+def _learners(strategies: Sequence[str] | Mapping[str, Any], n_configurations: int) -> dict[str, Any]:
+    if isinstance(strategies, Mapping):
+        learners = dict(strategies)
+    elif isinstance(strategies, str):
+        raise TypeError(f"strategies must be a list of names, or estimators by name. Got {strategies!r} instead.")
+    else:
+        learners = {name: name for name in strategies}
+    return {name: _learner(one, n_configurations) for name, one in learners.items()}
+
+
+def _learner(one: Any, n_configurations: int) -> Any:
+    """Give what a name stands for: a strategy, or a search among its configurations."""
+    if isinstance(one, Search):
+        return one
+    if not isinstance(one, str):
+        fresh(one, 0)
+        return one
+    if n_configurations:
+        return Search(one, n_configurations=n_configurations)
+    from estimators.strategies import make_strategy
+
+    return make_strategy(one)

@@ -1,0 +1,205 @@
+"""The choice of a configuration: some are drawn, each meets the first experience, and the most frugal one wins."""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+from metrics import frug
+from mlstream.evaluation.label_space import CountedLabels
+from mlstream.evaluation.learners import adapt, fresh, warm_up
+from mlstream.evaluation.prequential import Plan, PrequentialScorer
+from mlstream.evaluation.provenance import to_json
+from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.run import best_labels, meet
+from mlstream.evaluation.settings import Settings, require_count
+from mlstream.records.run_record import PhaseResources, Resources, to_score
+from mlstream.records.selection_record import Selection, Trial
+from mlstream.stream import Stream
+
+Configuration = dict[str, Any]
+Grid = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A learner whose configuration is chosen on the first experience of each stream.
+
+    Parameters
+    ----------
+    estimator : str or estimator
+        A name of `estimators.strategies`, or an estimator.
+    grid : mapping, or sequence of mappings, optional
+        Parameter -> values, as for scikit-learn's `ParameterGrid`; by default that of the named strategy.
+    n_configurations : int
+        How many configurations are drawn, without replacement; all where there are fewer.
+    parameters : mapping
+        Parameters that are fixed.
+
+    Raises
+    ------
+    ValueError
+        If there is no grid, a number is none, or a name or parameter is unknown.
+
+    Examples
+    --------
+    >>> search = Search("BR_HT", n_configurations=2, parameters={"tau": 0.05})
+    >>> search.draw(seed=0)
+    [{'grace_period': 100, 'delta': 1e-07}, {'grace_period': 200, 'delta': 1e-07}]
+    """
+
+    estimator: Any
+    grid: Grid | Sequence[Grid] | None = None
+    n_configurations: int = 10
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require_count(self.n_configurations, "n_configurations")
+        if self.grid is None and not isinstance(self.estimator, str):
+            raise ValueError("grid must say what to search where the estimator is no named strategy. Got None instead.")
+        for configuration in self.draw(0)[:1]:
+            self.build(configuration)
+
+    def draw(self, seed: int) -> list[Configuration]:
+        """Draw configurations without replacement, in the order in which they are tried."""
+        grids = [{name: list(part[name]) for name in sorted(part)} for part in self._grids()]
+        n_drawn = min(self.n_configurations, len(ParameterGrid(grids)))
+        return [dict(one) for one in ParameterSampler(grids, n_drawn, random_state=seed)]
+
+    def build(self, configuration: Mapping[str, Any]) -> Any:
+        """Give a fresh estimator in a configuration."""
+        chosen = {**self.parameters, **configuration}
+        if not isinstance(self.estimator, str):
+            return clone(self.estimator).set_params(**chosen)
+        from estimators.strategies import make_strategy
+
+        return make_strategy(self.estimator, **chosen)
+
+    def _grids(self) -> list[Grid]:
+        from estimators.strategies import grid
+
+        wanted = grid(self.estimator) if self.grid is None else self.grid
+        grids = [wanted] if isinstance(wanted, Mapping) else list(wanted)
+        return [{name: part[name] for name in part if name not in self.parameters} for part in grids]
+
+
+def choose(search: Search, stream: Stream, seed: int, settings: Settings) -> Selection:
+    """Try configurations on the first experience, and choose the one with the greatest frugality.
+
+    Parameters
+    ----------
+    search : Search
+        What to draw from.
+    stream : Stream
+        The stream; only its first experience is met.
+    seed : int
+        Seed of the draw, and of every learner.
+    settings : Settings
+        The choices of the evaluation; its time cap holds for the whole search.
+
+    Returns
+    -------
+    Selection
+        All configurations drawn, and the place of the chosen one.
+
+    Raises
+    ------
+    RuntimeError
+        If every configuration failed; the traceback of the first is in the message.
+
+    Notes
+    -----
+    Frugality is BA_macro - C / (1 + C), C the energy of the trial. Energy below the meter's resolution is noise and
+    counts as nothing; of equals, the one drawn first wins. A trial that the cap cut short is chosen only if none came
+    to its end. A single configuration is not tried: there is nothing to choose.
+    """
+    drawn = search.draw(seed)
+    if len(drawn) == 1:
+        return Selection(trials=[_untried(drawn[0])], chosen=0)
+    deadline = math.inf if settings.time_cap_s is None else time.perf_counter() + settings.time_cap_s
+    trials: list[Trial] = []
+    for configuration in drawn:
+        is_late = trials and time.perf_counter() > deadline
+        trials.append(
+            _untried(configuration) if is_late else _try(search, configuration, stream, seed, settings, deadline)
+        )
+    return Selection(trials=trials, chosen=_best(trials))
+
+
+def select_cost(selection: Selection) -> PhaseResources:
+    """Add up what the trials of a selection cost."""
+    energies = [trial.energy_kwh for trial in selection.trials if trial.energy_kwh is not None]
+    return PhaseResources(
+        wall_time_s=sum(trial.wall_time_s for trial in selection.trials),
+        cpu_time_s=sum(trial.cpu_time_s for trial in selection.trials),
+        peak_memory_bytes=None,
+        energy_kwh=sum(energies) if energies else None,
+    )
+
+
+def _try(
+    search: Search, configuration: Configuration, stream: Stream, seed: int, settings: Settings, deadline: float
+) -> Trial:
+    try:
+        ba_macro, is_whole, used = _meet_first_experience(search.build(configuration), stream, seed, settings, deadline)
+    except Exception:
+        return Trial(parameters=_as_json(configuration), status="failed", error=traceback.format_exc())
+    phases = used.phases.values()
+    measured = [phase.energy_kwh for phase in phases if phase.energy_kwh is not None]
+    energy_kwh = sum(measured) if measured else None
+    counted = 0.0 if energy_kwh is None or used.energy_below_resolution else energy_kwh
+    return Trial(
+        parameters=_as_json(configuration),
+        status="done" if is_whole else "capped",
+        ba_macro=ba_macro,
+        frugality=None if ba_macro is None else frug(ba_macro, counted, energy_unit=settings.energy_unit),
+        wall_time_s=sum(phase.wall_time_s for phase in phases),
+        cpu_time_s=sum(phase.cpu_time_s for phase in phases),
+        energy_kwh=energy_kwh,
+        energy_below_resolution=used.energy_below_resolution,
+    )
+
+
+def _meet_first_experience(
+    estimator: Any, stream: Stream, seed: int, settings: Settings, deadline: float
+) -> tuple[float | None, bool, Resources]:
+    first, mask = stream.experiences[0], next(CountedLabels(stream, settings.label_space).online())
+    plan = Plan(checkpoints=(len(first),), window=len(first), cuts=(len(first),))
+    scorer = PrequentialScorer(plan, best_labels(stream), settings.one_class)
+    warm_up(estimator, stream)
+    with ResourceMeter(settings.energy, settings.cpu_power_w) as meter:
+        learner = adapt(fresh(estimator, seed), stream.n_labels, meter)
+        learner.begin(first.X, first.Y)
+        for scored in meet(learner, first, mask, settings.chunk_size):
+            scorer.add(scored)
+            if time.perf_counter() > deadline:
+                break
+        used = meter.report(None)
+    return to_score(scorer.finish()[0]["ba_macro"]), scorer.n_rows == len(first), used
+
+
+def _best(trials: Sequence[Trial]) -> int:
+    """Give the place of the first trial with the greatest frugality, whole trials before those cut short."""
+    failed = [trial.error for trial in trials if trial.status == "failed"]
+    if len(failed) == len(trials):
+        raise RuntimeError(
+            f"At least one configuration must learn the first experience. Got this from the first:\n{failed[0]}"
+        )
+    ranks = {"done": 2, "capped": 1, "untried": 0, "failed": -1}
+    worth = [(ranks[trial.status], -math.inf if trial.frugality is None else trial.frugality) for trial in trials]
+    return worth.index(max(worth))
+
+
+def _untried(configuration: Configuration) -> Trial:
+    return Trial(parameters=_as_json(configuration), status="untried")
+
+
+def _as_json(configuration: Configuration) -> dict[str, Any]:
+    return {name: to_json(value) for name, value in configuration.items()}

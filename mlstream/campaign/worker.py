@@ -1,0 +1,66 @@
+"""One job, run and recorded, whatever comes of it."""
+
+from __future__ import annotations
+
+import traceback
+
+from threadpoolctl import threadpool_limits
+
+from mlstream.campaign.job import Job
+from mlstream.campaign.progress_files import Mark
+from mlstream.campaign.search import select_cost
+from mlstream.evaluation.evaluate import evaluate
+from mlstream.evaluation.learners import warm_up
+from mlstream.evaluation.run import RowProgress
+from mlstream.records.run_record import RunResult, save_run
+from mlstream.records.selection_record import Selection
+
+
+def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
+    """Run a job and record it: a failure with its traceback.
+
+    Parameters
+    ----------
+    job : Job
+        The job.
+    progress : callable, optional
+        Called with the number of rows met and the number of rows of the stream; by default the job's mark tells.
+
+    Returns
+    -------
+    RunResult
+        The record that is in its file: that of another process which recorded the same run first, if there is one.
+    """
+    with Mark(job.mark, job.stream.n_samples) as mark:
+        selection = None
+        try:
+            with threadpool_limits(limits=1):
+                selection = job.select()
+                estimator = job.configure(selection)
+                warm_up(estimator, job.stream)
+                result = evaluate(
+                    estimator, job.stream, seed=job.repetition.seed, progress=progress or mark.tell, **job.options
+                )
+        except (Exception, SystemExit):
+            # A learner's own code that ends its process must not end the campaign.
+            return record_failure(job, traceback.format_exc(), selection)
+        return _save(result, job, selection)
+
+
+def record_failure(job: Job, error: str, selection: Selection | None = None) -> RunResult:
+    """Record that a job failed, and why."""
+    return _save(RunResult(**job.describe(selection), status="failed", error=error), job, selection)
+
+
+def _save(result: RunResult, job: Job, selection: Selection | None) -> RunResult:
+    """Add what the evaluation does not know (names, order and split, how the configuration was chosen), and write."""
+    resources = result.resources
+    if selection is not None and resources is not None:
+        resources = resources.model_copy(update={"phases": {"select": select_cost(selection)} | resources.phases})
+    result = result.model_copy(update=job.labels | {"selection": selection, "resources": resources})
+    try:
+        save_run(result, job.directory)
+    except FileExistsError:
+        # Another process that works in the same folder came first, and what it recorded counts.
+        return job.find_record() or result
+    return result

@@ -1,0 +1,222 @@
+"""Measure a stream's parts and write what was found on its card."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import platform
+from collections.abc import Sequence
+from importlib import metadata
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream.cards.card import (
+    DropCard,
+    ExperienceCard,
+    GeneratorCard,
+    ScenarioCard,
+    SourceCard,
+    StreamCard,
+    TaskCard,
+)
+from mlstream.label_sets import count_label_sets, count_labels, label_statistics, signature_overlap
+from mlstream.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
+
+# What can change the bits of a generated stream.
+_VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn")
+
+
+class Measures(NamedTuple):
+    """The fields of a card that follow from the arrays."""
+
+    tasks: list[TaskCard]
+    experiences: list[ExperienceCard]
+    data_sha256: str
+
+
+def describe_stream(
+    dataset: Dataset,
+    parts: StreamParts,
+    *,
+    name: str,
+    description: str,
+    generator: GeneratorCard,
+    scenario: ScenarioCard,
+    drops: Sequence[DropCard] = (),
+) -> StreamCard:
+    """Build the card of a stream from its parts.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The table that the rows come from, its dropped columns left out.
+    parts : StreamParts
+        Tasks, experiences and evaluation sets.
+    name, description : str
+        What to call it, and one sentence on what it is.
+    generator : GeneratorCard
+        What makes the stream again.
+    scenario : ScenarioCard
+        The rule by which tasks follow each other.
+    drops : sequence of DropCard
+        What of the source is not in the stream.
+
+    Returns
+    -------
+    StreamCard
+        With every task, experience and evaluation set measured.
+    """
+    return StreamCard(
+        name=name,
+        description=description,
+        source=_describe_source(dataset),
+        generator=generator,
+        scenario=scenario,
+        versions={package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()},
+        feature_names=list(dataset.feature_names),
+        label_names=list(dataset.label_names),
+        label_parents=_kept_parents(dataset),
+        drops=list(drops),
+        **measure(parts)._asdict(),
+    )
+
+
+def measure(parts: StreamParts | Stream) -> Measures:
+    """Measure what a card says about the arrays of a stream.
+
+    Parameters
+    ----------
+    parts : StreamParts or Stream
+        Tasks, experiences and evaluation sets.
+
+    Returns
+    -------
+    Measures
+        The fields of the card that can be computed from the arrays alone.
+    """
+    return Measures(
+        tasks=[_describe_task(index, parts, overlap) for index, overlap in enumerate(_mean_overlaps(parts))],
+        experiences=[
+            ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
+        ],
+        data_sha256=hash_data(parts),
+    )
+
+
+def describe_again(
+    card: StreamCard, parts: StreamParts, *, name: str, description: str, generator: GeneratorCard
+) -> StreamCard:
+    """Build the card of a stream that was made from another one.
+
+    Parameters
+    ----------
+    card : StreamCard
+        Card of the stream that it was made from: source, scenario, columns and drops stay.
+    parts : StreamParts
+        Tasks, experiences and evaluation sets, measured again.
+    name, description : str
+        What to call it, and one sentence on what it is.
+    generator : GeneratorCard
+        What makes the stream again.
+
+    Returns
+    -------
+    StreamCard
+        Without files, which are the other stream's.
+    """
+    changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
+    return card.model_copy(update=changes | measure(parts)._asdict())
+
+
+def hash_data(parts: StreamParts | Stream) -> str:
+    """Hash every array of a stream, whatever file or layout holds them.
+
+    Returns
+    -------
+    str
+        SHA-256 as 64 hexadecimal digits; equal for streams with equal tasks, rows, order and values.
+    """
+    digest = hashlib.sha256()
+    for task in parts.tasks:
+        _update(digest, np.frombuffer(task.name.encode(), np.uint8), task.signature)
+    for experience in parts.experiences:
+        _update(digest, *_arrays(experience.X), experience.Y, experience.label_mask, experience.row_ids)
+        _update(digest, experience.task_ids)
+    for held_out in parts.evaluation_sets:
+        _update(digest, *_arrays(held_out.X), held_out.Y, held_out.label_mask, held_out.row_ids)
+    return digest.hexdigest()
+
+
+def _arrays(X: Features) -> tuple[npt.NDArray[np.generic], ...]:
+    if sparse.issparse(X):
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        # Index widths depend on how the matrix was made, not on what it holds.
+        return X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return (np.asarray(X),)
+
+
+def _update(digest: hashlib._Hash, *arrays: npt.NDArray[np.generic]) -> None:
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+
+
+def _kept_parents(dataset: Dataset) -> dict[str, str]:
+    # A dropped label is on the card among the drops only; it is nobody's parent any more.
+    kept = set(dataset.label_names)
+    return {child: parent for child, parent in dataset.label_parents.items() if {child, parent} <= kept}
+
+
+def _describe_source(dataset: Dataset) -> SourceCard:
+    return SourceCard(
+        name=dataset.name,
+        origin=dataset.source or "memory",
+        licence=dataset.licence,
+        citation=dataset.citation,
+        sha256=dataset.sha256 or None,
+        labels=list(dataset.label_rule) if isinstance(dataset.label_rule, tuple) else dataset.label_rule,
+        n_samples=dataset.n_samples,
+    )
+
+
+def _mean_overlaps(parts: StreamParts | Stream) -> list[float | None]:
+    """Give the mean overlap of each signature with the others; None where there is no other task."""
+    overlap = signature_overlap(np.array([task.signature for task in parts.tasks]))
+    n_others = len(overlap) - 1
+    return [float((row.sum() - 1) / n_others) if n_others else None for row in overlap]
+
+
+def _describe_task(index: int, parts: StreamParts | Stream, overlap: float | None) -> TaskCard:
+    task, held_out = parts.tasks[index], parts.evaluation_sets[index].Y
+    learning = [_labels_of_task(experience, index) for experience in parts.experiences]
+    Y = np.concatenate([*learning, held_out])
+    n_rows, counts = max(1, len(Y)), count_labels(Y)
+    statistics = label_statistics(Y, task.signature)
+    return TaskCard(
+        name=task.name,
+        signature=np.flatnonzero(task.signature).tolist(),
+        label_frequencies=(counts / n_rows).tolist(),
+        cardinality=float(counts.sum() / n_rows),
+        n_label_sets=count_label_sets(Y),
+        density=statistics.density,
+        diversity=statistics.diversity,
+        imbalance=None if math.isnan(statistics.imbalance) else statistics.imbalance,
+        overlap=overlap,
+        n_learning=sum(len(part) for part in learning),
+        n_evaluation=len(held_out),
+    )
+
+
+def _labels_of_task(experience: Experience, index: int) -> Indicator:
+    mine = experience.task_ids == index
+    return experience.Y if mine.all() else experience.Y[mine]
+
+
+def _tasks_of(experience: Experience) -> list[int]:
+    found: list[int] = np.flatnonzero(np.bincount(experience.task_ids)).tolist()
+    return found

@@ -1,0 +1,82 @@
+"""What a user of a stream should know before trusting a number on it, as far as its card tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlstream.cards.card import StreamCard
+
+# With fewer rows than this a label's recall moves by more than 10 points a row.
+_FEW = 10
+_MOST_NAMED = 5
+
+
+def known_limits(card: StreamCard) -> list[str]:
+    """List the known limits of a stream.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+
+    Returns
+    -------
+    list of str
+        One sentence each; plain text.
+
+    Examples
+    --------
+    >>> from mlstream.generators import multiplier_stream
+    >>> known_limits(multiplier_stream("monolab").card)[0]
+    'The rows are drawn, not measured: scores compare learners, they say nothing about an application.'
+    """
+    return [
+        sentence for find in (_origin, _making, _rare_labels, _single_labels, _drops, _terms) for sentence in find(card)
+    ]
+
+
+def _origin(card: StreamCard) -> Iterator[str]:
+    if card.source.origin == "synthetic":
+        yield "The rows are drawn, not measured: scores compare learners, they say nothing about an application."
+    elif card.source.sha256 is None:
+        yield "The table was made in memory: the card cannot make the stream again."
+
+
+def _making(card: StreamCard) -> Iterator[str]:
+    if card.generator.name in {"task_stream", "stand_in_stream"}:
+        yield (
+            "Tasks are clusters of the label sets of all rows, those held out included: they are a benchmark's "
+            "construction, not tasks that anyone met in this order."
+        )
+
+
+def _rare_labels(card: StreamCard) -> Iterator[str]:
+    rare = [
+        f"{name} in {task.name}"
+        for task in card.tasks
+        for label, name in enumerate(card.label_names)
+        if label in task.signature and task.label_frequencies[label] * (task.n_learning + task.n_evaluation) < _FEW
+    ]
+    if rare:
+        more = f", and {len(rare) - _MOST_NAMED} more" if len(rare) > _MOST_NAMED else ""
+        yield (
+            f"Labels with fewer than {_FEW} rows in a task, where a score per label rests on single rows: "
+            f"{', '.join(rare[:_MOST_NAMED])}{more}."
+        )
+
+
+def _single_labels(card: StreamCard) -> Iterator[str]:
+    single = [task.name for task in card.tasks if task.n_label_sets == 1]
+    if single:
+        yield f"Tasks whose rows all carry the same labels, which a constant answer solves: {', '.join(single)}."
+
+
+def _drops(card: StreamCard) -> Iterator[str]:
+    rows = sum(drop.count for drop in card.drops if drop.what == "rows")
+    if rows:
+        yield f"{rows:,} of the source's {card.source.n_samples:,} rows are not in the stream."
+
+
+def _terms(card: StreamCard) -> Iterator[str]:
+    if not card.source.licence:
+        yield "No licence is stated: whoever publishes the stream has to find out."

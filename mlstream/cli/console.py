@@ -1,0 +1,275 @@
+"""What the command line shows: sentences, tables, and progress bars (plain lines when not on a terminal)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from mlstream.campaign.campaign import CampaignProgress
+from mlstream.cards.card import StreamCard, TaskCard
+from mlstream.data.registry import DatasetEntry
+from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
+from mlstream.diagnosis.task_distances import Distances
+from mlstream.generators import Suggestion
+from mlstream.records.run_record import RunResult
+from mlstream.reporting.costs import wall_time_s
+
+_LEVELS = " ░▒▓█"
+_WIDEST_HEAT_MAP = 101
+# Rich takes 80 columns where there is no terminal: too few for a table of scores.
+_WIDTH_WITHOUT_TERMINAL = 140
+
+
+def say(message: str) -> None:
+    """Print one sentence."""
+    Console(soft_wrap=True, highlight=False, markup=False).print(message)
+
+
+def show_datasets(entries: Iterable[DatasetEntry]) -> None:
+    """Print the tables that can be named."""
+    table = Table("name", "rows", "features", "labels", "where", box=None)
+    for entry in entries:
+        table.add_row(entry.name, f"{entry.n_samples:,}", str(entry.n_features), str(entry.n_labels), entry.where)
+    _console().print(table)
+
+
+def show_card(card: StreamCard) -> None:
+    """Print what a stream is: origin, tasks, signatures, schedule, drops."""
+    console = _console()
+    console.print(f"[bold]{_plain(card.name)}[/bold]: {_plain(card.description)}", soft_wrap=True)
+    console.print(
+        f"{len(card.feature_names)} features, {len(card.label_names)} labels, {len(card.tasks)} tasks, "
+        f"{len(card.experiences)} experiences; from {_plain(card.source.name)} ({card.source.n_samples:,} rows), "
+        f"generator {_plain(card.generator.name)}, seed {card.generator.seed}",
+        soft_wrap=True,
+    )
+    console.print(_task_table(card))
+    console.print("Schedule: " + " -> ".join(_visit(card, i) for i in range(len(card.experiences))), soft_wrap=True)
+    for drop in card.drops:
+        names = f" ({', '.join(drop.names)})" if drop.names else ""
+        console.print(f"Dropped: {drop.count} {drop.what}, {_plain(drop.reason + names)}", soft_wrap=True)
+
+
+def show_diagnosis(diagnosis: Diagnosis) -> None:
+    """Print what a stream is like: labels by task, distances between tasks, rows and labels met twice or never."""
+    console = _console()
+    console.print(_label_table(diagnosis))
+    console.print("Tasks nearest to each other and farthest apart:")
+    pairs = {"P(X)": diagnosis.distances.inputs, "P(Y)": diagnosis.distances.labels}
+    pairs |= {"P(Y|X)": diagnosis.distances.labels_given_inputs, "signatures": 1 - diagnosis.signature_overlap}
+    for what, matrix in pairs.items():
+        console.print(f"  {what}: {_extremes(matrix, [task.name for task in diagnosis.tasks])}", markup=False)
+    console.print(
+        f"Rows of the source: {diagnosis.n_unlearnt_rows:,} are never learnt, {diagnosis.n_unused_rows:,} of them not "
+        f"evaluated either; {diagnosis.n_reused_rows:,} are both learnt and evaluated.",
+        soft_wrap=True,
+    )
+    if diagnosis.unlearnt_labels:
+        console.print(f"Labels never learnt: {', '.join(diagnosis.unlearnt_labels)}", soft_wrap=True, markup=False)
+
+
+def show_suggestion(suggestion: Suggestion) -> None:
+    """Print what each number of tasks would give, and which one is suggested."""
+    table = Table("tasks", "mean diversity", "with one label only", box=None)
+    measures = zip(suggestion.candidates, suggestion.diversity, suggestion.n_single_label, strict=True)
+    for n_tasks, diversity, n_single in measures:
+        table.add_row(str(n_tasks), f"{diversity:.3f}", str(n_single))
+    _console().print(table)
+    say(f"Suggested: {suggestion.n_tasks} tasks.")
+
+
+def show_results(results: Sequence[RunResult]) -> None:
+    """Print one line of scores per run."""
+    special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
+    columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug")
+    table = Table("stream", "strategy", "seed", "status", *columns, "seconds", box=None)
+    for result in results:
+        scores = [_format(result.scores.get(column)) for column in columns]
+        table.add_row(
+            result.stream, result.strategy, str(result.seed), result.status, *scores, f"{_seconds(result):.2f}"
+        )
+    _console().print(table)
+
+
+def _label_table(diagnosis: Diagnosis) -> Table:
+    columns = ("labels", "per row", "density", "diversity", "imbalance")
+    table = Table("task", "rows", *columns, "duplicates", "new label sets", "labels not learnt", box=None)
+    for task in diagnosis.tasks:
+        found = (f"{task.n_duplicates:,}", f"{task.n_new_label_sets:,}", str(len(task.unlearnt_labels)))
+        table.add_row(_plain(task.name), *_label_cells(task.labels), *found)
+    table.add_row("all", *_label_cells(diagnosis.overall), f"{sum(task.n_duplicates for task in diagnosis.tasks):,}")
+    return table
+
+
+def _label_cells(labels: LabelDiagnosis) -> tuple[str, ...]:
+    measures = (labels.density, labels.diversity, labels.imbalance)
+    return (
+        f"{labels.n_rows:,}",
+        str(labels.n_labels),
+        f"{labels.cardinality:.2f}",
+        *(f"{value:.3g}" for value in measures),
+    )
+
+
+def _extremes(distances: Distances, names: Sequence[str]) -> str:
+    pairs = [
+        (float(distances[one, other]), f"{names[other]} and {names[one]}")
+        for one in range(len(names))
+        for other in range(one)
+        if not np.isnan(distances[one, other])
+    ]
+    if not pairs:
+        return "no two tasks with rows enough"
+    return " - ".join(f"{value:.3f} ({pair})" for value, pair in (min(pairs), max(pairs)))
+
+
+def _plain(text: str) -> str:
+    """Keep what a name holds from being read as markup, or by the terminal."""
+    return escape("".join(character if character.isprintable() else "?" for character in text))
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
+
+
+@contextmanager
+def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
+    """Show how far a campaign is: bars on a terminal, one line per run elsewhere."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        yield _say_when_ended
+        return
+    bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    columns = (*bar, _Speed(), TimeRemainingColumn(), TextColumn("{task.fields[worker]}", markup=False))
+    with Progress(*columns, console=console) as bars:
+        yield _Bars(bars)
+
+
+@contextmanager
+def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show how far downloads are: one bar each on a terminal, nothing elsewhere."""
+    console = Console(highlight=False, stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bars:
+        rows: dict[str, TaskID] = {}
+
+        def show(url: str, n_bytes: int, n_bytes_in_all: int) -> None:
+            if url not in rows:
+                rows[url] = bars.add_task(url.rpartition("/")[2], total=n_bytes_in_all)
+            bars.update(rows[url], completed=n_bytes)
+
+        yield show
+
+
+@contextmanager
+def tracking_progress() -> Iterator[Callable[[int, int], None] | None]:
+    """Show how many records were met: a bar on a terminal, nothing elsewhere."""
+    console = Console(highlight=False, stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as bars:
+        records = bars.add_task("records", total=None)
+        yield lambda met, total: bars.update(records, completed=met, total=total)
+
+
+class _Speed(ProgressColumn):
+    """Rows per second of a run; the campaign itself has none."""
+
+    def render(self, task: Task) -> Text:
+        """Show the speed, once there is one."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f} rows/s" if speed and task.fields["is_run"] else "")
+
+
+class _Bars:
+    """One bar for the campaign, one for the rows of each run that is going on, with the worker that runs it."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._runs = bars.add_task("runs", total=None, worker="", is_run=False)
+        self._rows: dict[str, TaskID] = {}
+        self._ended: set[str] = set()
+
+    def __call__(self, event: CampaignProgress) -> None:
+        self._bars.update(self._runs, completed=event.n_runs_ended, total=event.n_runs)
+        run = _name(event)
+        if event.state == "running":
+            # Other processes are heard of late: sometimes after their run has ended.
+            if run not in self._rows and run not in self._ended:
+                self._rows[run] = self._bars.add_task(run, total=event.n_rows, worker=event.worker, is_run=True)
+            if run in self._rows:
+                self._bars.update(self._rows[run], completed=event.n_rows_met)
+            return
+        self._ended.add(run)
+        if run in self._rows:
+            self._bars.remove_task(self._rows.pop(run))
+        self._bars.console.print(_ending(event), soft_wrap=True, markup=False)
+
+
+def _say_when_ended(event: CampaignProgress) -> None:
+    if event.state != "running":
+        say(_ending(event))
+
+
+def _ending(event: CampaignProgress) -> str:
+    outcome = "recorded earlier" if event.state == "kept" else event.state
+    return f"[{event.n_runs_ended}/{event.n_runs}] {_name(event)}: {outcome}"
+
+
+def _name(event: CampaignProgress) -> str:
+    repeated = (("order", event.order_seed), ("split", event.split_seed))
+    others = "".join(f", {what} {number}" for what, number in repeated if number is not None)
+    return f"{event.strategy} on {event.stream}, seed {event.seed}{others}"
+
+
+def _seconds(result: RunResult) -> float:
+    return wall_time_s(result) or 0.0
+
+
+def _format(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"
+
+
+def _visit(card: StreamCard, index: int) -> str:
+    experience = card.experiences[index]
+    return f"{_plain('+'.join(card.tasks[task].name for task in experience.tasks))} ({experience.n_samples})"
+
+
+def _task_table(card: StreamCard) -> Table:
+    table = Table("task", "learn", "evaluate", "labels", "per row", "label sets", box=None)
+    drawn = len(card.label_names) <= _WIDEST_HEAT_MAP
+    if drawn:
+        table.add_column("how often each label occurs", no_wrap=True)
+    for task in card.tasks:
+        cells = [_plain(task.name), f"{task.n_learning:,}", f"{task.n_evaluation:,}", str(len(task.signature))]
+        cells += [f"{task.cardinality:.2f}", str(task.n_label_sets)]
+        table.add_row(*cells, *([_heat_row(task)] if drawn else []))
+    return table
+
+
+def _heat_row(task: TaskCard) -> str:
+    # A label that occurs at all shows, however rare it is.
+    levels = [0 if share == 0 else min(4, 1 + int(share * 4)) for share in task.label_frequencies]
+    return "".join(_LEVELS[level] for level in levels)

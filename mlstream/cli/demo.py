@@ -1,0 +1,76 @@
+"""The whole job on embedded real data, small enough to watch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlstream._files import atomic_folder
+from mlstream.campaign.campaign import run_campaign
+from mlstream.cli import console
+from mlstream.data.datasets import load_dataset
+from mlstream.formats import load
+from mlstream.generators import task_stream
+from mlstream.publishing.folder import publish, verify
+from mlstream.records.run_record import RunResult, require_success
+from mlstream.reporting.report import report
+
+STRATEGIES = ("NN", "NN_TL", "NN_TLH_mini_memories", "BR_HT", "LC_HT", "CC_HT", "last_class", "mean", "1NN")
+
+
+def run_demo(output: Path, *, seed: int = 0) -> Path:
+    """Make a stream of tasks from Yeast, publish it, run learners on it, and write the report.
+
+    Parameters
+    ----------
+    output : Path
+        Folder to make.
+    seed : int
+        Source of everything random.
+
+    Returns
+    -------
+    Path
+        The report.
+
+    Raises
+    ------
+    FileExistsError
+        If `output` exists.
+    RuntimeError
+        If a run failed; the folder is whole.
+
+    Notes
+    -----
+    The folder is made under another name and renamed at the end: it is whole, or not there.
+    """
+    if output.exists():
+        raise FileExistsError(f"{output} must not exist yet: name another folder with --output.")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_folder(output) as folder:
+        results = _fill(folder, output, seed)
+    require_success(results, output / "runs")
+    page = output / "report.html"
+    console.say(f"4. The report: open {page} in a browser")
+    return page
+
+
+def _fill(folder: Path, output: Path, seed: int) -> list[RunResult]:
+    """Do the work in `folder`, which will be called `output`."""
+    published = folder / "yeast-stream"
+
+    console.say("1. Cluster the label sets of Yeast (2,417 rows, 103 features, 14 labels) into tasks that come back")
+    stream = task_stream(load_dataset("yeast"), seed=seed)
+    console.show_card(stream.card)
+
+    console.say(
+        f"2. Publish it in {output / published.name}: NPZ, ARFF, card, readable page, hashes; then verify the folder"
+    )
+    publish(stream, published)
+    verify(published)
+
+    console.say("3. Test-then-train, and after each experience an evaluation on every task")
+    with console.campaign_progress() as progress:
+        results = run_campaign(STRATEGIES, [load(published / "stream.npz")], [seed], folder / "runs", progress=progress)
+    console.show_results(results)
+    report(folder / "runs", folder / "report.html")
+    return results

@@ -1,0 +1,1 @@
+"""Tables by name: the registry, downloads and readers of unusual tables."""

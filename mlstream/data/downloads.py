@@ -1,0 +1,249 @@
+"""Downloads of named tables: resumed, from one mirror after the other, and kept only if the hash is right.
+
+`pooch` compares hashes and moves what is right to its place in one step; what arrives until then lies in a file of
+its own beside that place, so that a connection that was cut is taken up where it ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import urljoin, urlsplit
+
+from mlstream.data.registry import DataFile, DatasetEntry, Download, find_entry
+from mlstream.formats.content import FormatError, read_unpacked
+
+if TYPE_CHECKING:
+    import requests
+
+    from mlstream.data._connections import Watch
+
+Progress = Callable[[str, int, int], None]
+
+_OFFLINE = "MLSTREAM_OFFLINE"
+_REDIRECTS = 5
+_ATTEMPTS = 4
+_CHUNK = 1 << 16
+_LEAST_BYTES_PER_S = 1000
+_TIMEOUT_S = 30.0
+
+
+def fetch_dataset(
+    name: str, *, offline: bool | None = None, progress: Progress | None = None, timeout_s: float = _TIMEOUT_S
+) -> tuple[Path, ...]:
+    """Find the files of a named table, and download those that are not on this machine.
+
+    Parameters
+    ----------
+    name : str
+        A name that `list_datasets` lists.
+    offline : bool, optional
+        Open no connection. By default, whether the variable MLSTREAM_OFFLINE is set, and not to 0.
+    progress : callable, optional
+        Told, as bytes arrive, the address, how many bytes there are and how many there will be.
+    timeout_s : float
+        Seconds in which all headers must arrive, and after which a connection without a byte of the file is given up;
+        so is one that sends less than 1 kB a second.
+
+    Returns
+    -------
+    tuple of Path
+        The files: of the installed package, of the folder that MLSTREAM_DATA names, or downloaded, in this order.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table.
+    FileNotFoundError
+        If a file is not on this machine, and there is no address to download it from, or no connection is allowed.
+    OSError
+        If no address sends the right file; the message says what each did. Nothing wrong is kept.
+
+    Notes
+    -----
+    Downloads are kept in the folder that MLSTREAM_CACHE names, by default the cache of the system. A file is there
+    under its name only when it is complete and its SHA-256 is right.
+
+    Examples
+    --------
+    >>> [path.name for path in fetch_dataset("yeast")]
+    ['yeast.csv.gz']
+    """
+    entry = find_entry(name)
+    return tuple(_find(entry, file) or _download(entry, file, offline, progress, timeout_s) for file in entry.files)
+
+
+def _find(entry: DatasetEntry, file: DataFile) -> Path | None:
+    path = entry.locate(file)
+    if path is None or path.parent != entry.cache:
+        return path
+    # What was downloaded long ago may have been spoilt since: it is downloaded again.
+    try:
+        content = read_unpacked(path)
+    except FormatError:
+        return None
+    return path if hashlib.sha256(content).hexdigest() == file.sha256 else None
+
+
+def _download(
+    entry: DatasetEntry, file: DataFile, offline: bool | None, progress: Progress | None, timeout_s: float
+) -> Path:
+    if _is_offline(offline):
+        raise FileNotFoundError(f"{entry.missing()} No connection is allowed (offline).")
+    if not file.downloads:
+        raise FileNotFoundError(entry.missing())
+    failures = []
+    for source in file.downloads:
+        try:
+            return retrieve(source, entry.cache, progress=progress, timeout_s=timeout_s)
+        except (OSError, ValueError) as error:
+            failures.append(f"{source.url}: {' '.join(str(error).split())}")
+    raise OSError(
+        f"{file.name} of data set {entry.name!r} must be sent by one of its addresses. Nothing was kept that is wrong. "
+        f"Got {'; '.join(failures)}"
+    )
+
+
+def retrieve(
+    source: Download, folder: Path, *, progress: Progress | None = None, timeout_s: float = _TIMEOUT_S
+) -> Path:
+    """Download a file into a folder, or find it there; what was begun earlier is continued.
+
+    Raises
+    ------
+    OSError, ValueError
+        If the address cannot be reached, or sends anything but the file.
+    """
+    import pooch
+
+    downloader = ResumingDownloader(source, folder, progress=progress, timeout_s=timeout_s)
+    options = {"known_hash": f"sha256:{source.sha256}", "fname": source.file_name, "path": folder}
+    with _alone(folder / f".{source.sha256}.lock"):
+        begun = downloader.part.exists()
+        try:
+            return Path(pooch.retrieve(source.url, **options, downloader=downloader))
+        except ValueError:
+            if not begun:
+                raise
+        # What had been begun earlier may have been wrong from the start, and is gone now.
+        return Path(pooch.retrieve(source.url, **options, downloader=downloader))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one process at a time download a file: the next one finds it, or goes on where the other was killed."""
+    import fcntl
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+class ResumingDownloader:
+    """What `pooch.retrieve` calls to get the bytes, before it compares hashes.
+
+    Parameters
+    ----------
+    source : Download
+        What to get.
+    folder : Path
+        Where to keep what has arrived, as a hidden file that is named after the hash.
+    progress : callable, optional
+        Told, as bytes arrive, the address, how many bytes there are and how many there will be.
+    timeout_s : float
+        Seconds in which all headers must arrive, and after which a connection without a byte of the file is given up.
+    """
+
+    def __init__(self, source: Download, folder: Path, *, progress: Progress | None, timeout_s: float) -> None:
+        self.source = source
+        self.part = folder / f".{source.sha256}.part"
+        self._progress = progress
+        self._timeout_s = timeout_s
+
+    def __call__(self, url: str, output_file: str, *_: object) -> None:
+        """Get all bytes, and give them the name that pooch asks for."""
+        import requests
+
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self._continue(url)
+                break
+            except (ConnectionError, requests.ConnectionError, requests.Timeout):
+                if attempt == _ATTEMPTS:
+                    raise
+        self.part.replace(output_file)
+
+    def _continue(self, url: str) -> None:
+        with self.part.open("ab") as file:
+            here = file.tell()
+            if here == self.source.n_bytes:
+                return
+            with _open(url, {"Range": f"bytes={here}-"} if here else {}, self._timeout_s) as (response, watch):
+                response.raise_for_status()
+                if not _continues(response, here):
+                    file.truncate(0)
+                self._append(response, file, watch)
+
+    def _append(self, response: requests.Response, file: BinaryIO, watch: Watch) -> None:
+        n_bytes = file.seek(0, os.SEEK_END)
+        patience_s = self._timeout_s + (self.source.n_bytes - n_bytes) / _LEAST_BYTES_PER_S
+        end_s = time.monotonic() + patience_s
+        for chunk in _read(response):
+            watch.extend()
+            n_bytes += len(chunk)
+            if n_bytes > self.source.n_bytes:
+                self.part.unlink()
+                raise ValueError(f"It must send {self.source.n_bytes} bytes. Got more; deleted for safety.")
+            file.write(chunk)
+            if self._progress is not None:
+                self._progress(self.source.url, n_bytes, self.source.n_bytes)
+            if time.monotonic() > end_s:
+                raise ConnectionError(f"It must send its bytes within {patience_s:.0f} s. Got {n_bytes} by then.")
+        if n_bytes < self.source.n_bytes:
+            raise ConnectionError(f"It must send {self.source.n_bytes} bytes. Got {n_bytes}.")
+
+
+def _continues(response: requests.Response, here: int) -> bool:
+    """Tell whether a server goes on where we are; it may send everything again."""
+    given = str(response.headers.get("Content-Range", ""))
+    return bool(response.status_code == 206) and given.startswith(f"bytes {here}-")
+
+
+def _read(response: requests.Response) -> Iterator[bytes]:
+    """Give whatever has arrived, even if the connection ends in the middle of a chunk."""
+    from urllib3.exceptions import HTTPError
+
+    try:
+        while chunk := response.raw.read1(_CHUNK):
+            yield chunk
+    except HTTPError as error:
+        raise ConnectionError(str(error)) from error
+
+
+@contextmanager
+def _open(url: str, headers: Mapping[str, str], timeout_s: float) -> Iterator[tuple[requests.Response, Watch]]:
+    """Open an address; redirects are followed a few times, and never from https to anything else."""
+    from mlstream.data._connections import watched_get
+
+    # Bytes that are packed on the way could not be continued.
+    wanted = {"Accept-Encoding": "identity", **headers}
+    for _ in range(_REDIRECTS + 1):
+        with watched_get(url, wanted, timeout_s) as (response, watch):
+            if not response.is_redirect:
+                yield response, watch
+                return
+            target = urljoin(url, response.headers["location"])
+        if urlsplit(target).scheme not in {"https", urlsplit(url).scheme}:
+            raise ValueError(f"It must redirect to https only. Got {target}")
+        url = target
+    raise ValueError(f"It must redirect at most {_REDIRECTS} times. Got more.")
+
+
+def _is_offline(offline: bool | None) -> bool:
+    return os.environ.get(_OFFLINE, "0") not in {"", "0"} if offline is None else offline

@@ -1,0 +1,142 @@
+"""Tables whose labels are paths through a tree of classes, as Clus writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mlstream.formats.arff.reader import parse_arff
+from mlstream.formats.content import FormatError, UnpackedFile, at, bare_path, read_lines, show, stem
+from mlstream.formats.lines import Lines
+from mlstream.formats.table import Table, gather, part
+from mlstream.stream import Dataset, Indicator
+
+_CLASSES = re.compile(r"\s*@attribute\s+(\S+)\s+hierarchical\s+(\S+)\s*", re.IGNORECASE)
+_DATA = re.compile(r"\s*@data\b", re.IGNORECASE)
+
+
+class _Read(NamedTuple):
+    """Features, and the classes of each row with their declared names."""
+
+    features: Table
+    names: tuple[str, ...]
+    Y: Indicator
+
+
+def is_hierarchical(path: Path) -> bool:
+    """Tell whether a file is ARFF, packed or not, whose header declares a tree of classes."""
+    if bare_path(path).suffix.lower() != ".arff":
+        return False
+    with UnpackedFile(path) as file:
+        for line in Lines(file, path).head():
+            if _DATA.match(line):
+                return False
+            if _CLASSES.fullmatch(line):
+                return True
+    return False
+
+
+def read_hierarchical_table(paths: Sequence[Path], contents: Sequence[bytes]) -> Dataset:
+    r"""Read a table whose last column holds paths through a tree of classes: ``2/1/3``, several joined by ``@``.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Its files, for their names; the rows of one follow those of the other.
+    contents : sequence of bytes
+        What they hold.
+
+    Returns
+    -------
+    Dataset
+        One label per class, in the order of their declaration, called by its whole path. A row has the labels of its
+        paths and of everything above; `label_parents` is the tree.
+
+    Raises
+    ------
+    FormatError
+        If the last column does not declare classes, a class lacks the one above it, a row names an unknown one, or the
+        features cannot be read. The message says the file and the line.
+
+    Examples
+    --------
+    >>> head = b"@relation toy\n@attribute x numeric\n@attribute class hierarchical a,a/b,c\n"
+    >>> text = head + b"@data\n1,a/b\n2,a@c\n"
+    >>> table = read_hierarchical_table([Path("toy.arff")], [text])
+    >>> table.label_names, table.Y.tolist(), table.label_parents
+    (('a', 'a/b', 'c'), [[1, 1, 0], [1, 0, 1]], {'a/b': 'a'})
+    """
+    found = [_read(path, read_lines(content)) for path, content in zip(paths, contents, strict=True)]
+    names = found[0].names
+    for path, one in zip(paths, found, strict=True):
+        if one.names != names:
+            raise FormatError(f"{path} must declare the classes of {paths[0]}. Got others.")
+    table = gather(one.features for one in found)
+    features = part(table, [len(table.columns) - 1])
+    return Dataset(
+        features.X,
+        np.concatenate([one.Y for one in found]),
+        features.feature_names,
+        names,
+        name=stem(paths[0]),
+        source=str(paths[0]),
+        sha256=hashlib.sha256(b"".join(contents)).hexdigest(),
+        label_parents={name: name.rpartition("/")[0] for name in names if "/" in name},
+    )
+
+
+def _read(path: Path, lines: list[str]) -> _Read:
+    names: tuple[str, ...] = ()
+    for number, line in enumerate(lines):
+        if declared := _CLASSES.fullmatch(line):
+            names = _declare(declared[2], at(path, number + 1))
+            # What is left is an ordinary file, with zeros for classes, whose lines keep their numbers.
+            lines[number] = f"@attribute {declared[1]} numeric"
+        elif names and _DATA.match(line):
+            Y = _take_classes(lines, number + 1, names, path)
+            return _Read(parse_arff("\n".join(lines).encode(), path), names, Y)
+        elif names and line.strip() and not line.lstrip().startswith("%"):
+            raise FormatError(f"{at(path, number + 1)}: the column of classes must be the last. Got {show(line)}.")
+    raise FormatError(f"{path} must declare classes (@attribute NAME hierarchical a,a/b,...) and @data. Got neither.")
+
+
+def _declare(text: str, where: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    known = set(names)
+    if len(known) < len(names) or not all(names):
+        raise FormatError(f"{where}: classes must have names that differ. Got {show(text)}.")
+    for name in names:
+        above = name.rpartition("/")[0]
+        if above and above not in known:
+            raise FormatError(f"{where}: the class above {show(name)} must be declared too. Got no {show(above)}.")
+    return names
+
+
+def _take_classes(lines: list[str], start: int, names: tuple[str, ...], path: Path) -> Indicator:
+    """Cut the classes off the rows, and mark them and all above."""
+    column = {name: place for place, name in enumerate(names)}
+    rows = []
+    for number in range(start, len(lines)):
+        text = lines[number].strip()
+        if not text or text.startswith("%"):
+            continue
+        values, _, classes = text.rpartition(",")
+        lines[number] = f"{values},0"
+        rows.append(np.zeros(len(names), dtype=np.uint8))
+        for name in chain.from_iterable(_path(leaf) for leaf in classes.strip().split("@")):
+            if name not in column:
+                raise FormatError(f"{at(path, number + 1)}: classes must be declared ones. Got {show(name)}.")
+            rows[-1][column[name]] = 1
+    return np.array(rows, dtype=np.uint8).reshape(len(rows), len(names))
+
+
+def _path(name: str) -> list[str]:
+    """Give a class and all above it."""
+    parts = name.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]

@@ -1,0 +1,1 @@
+"""Measurements and figures that describe a stream."""

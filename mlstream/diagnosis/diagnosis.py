@@ -1,0 +1,201 @@
+"""What kind of data a stream is: labels of each task, and how tasks and their parts differ or overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream.diagnosis.duplicates import duplicated_evaluation_rows
+from mlstream.diagnosis.task_distances import TaskDistances, task_distances
+from mlstream.label_sets import label_statistics, signature_overlap
+from mlstream.stream import Indicator, Mask, Stream
+
+Counts = sparse.csr_array
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelDiagnosis:
+    """What the labels of some rows are like.
+
+    Parameters
+    ----------
+    n_rows, n_labels : int
+        Rows, and labels that can occur in them.
+    cardinality : float
+        Mean number of labels of a row; 0 without rows.
+    density : float
+        Cardinality divided by `n_labels`.
+    diversity : float
+        Number of distinct label sets divided by the greatest possible one, ``min(n_rows, 2 ** n_labels)``.
+    imbalance : float
+        Mean over the labels that occur of the count of the commonest label divided by that of the label: 1 is
+        balanced. NaN if no label occurs.
+    co_occurrence : csr_array of int64, shape (all labels of the stream, the same)
+        Rows that carry both labels; the diagonal counts each label.
+    """
+
+    n_rows: int
+    n_labels: int
+    cardinality: float
+    density: float
+    diversity: float
+    imbalance: float
+    co_occurrence: Counts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TaskDiagnosis:
+    """What one task is like.
+
+    Parameters
+    ----------
+    name : str
+        Name of the task.
+    labels : LabelDiagnosis
+        Of its learning rows and evaluation rows together, labels of its signature only.
+    n_duplicates : int
+        Evaluation rows whose features all equal those of a learning row of any task.
+    n_new_label_sets : int
+        Evaluation rows whose label set no learning row of the task has, labels of the signature only.
+    unlearnt_labels : tuple of str
+        Labels of the signature that no learning row of the task carries.
+    """
+
+    name: str
+    labels: LabelDiagnosis
+    n_duplicates: int
+    n_new_label_sets: int
+    unlearnt_labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Diagnosis:
+    """What a stream is like.
+
+    Parameters
+    ----------
+    overall : LabelDiagnosis
+        Of all rows together, all labels.
+    tasks : tuple of TaskDiagnosis
+        One for each task.
+    signature_overlap : ndarray of shape (n_tasks, n_tasks)
+        Jaccard index of the signatures: labels in both divided by labels in either; 1 for two empty ones.
+    distances : TaskDistances
+        Distances between tasks in P(X), P(Y) and P(Y|X).
+    unlearnt_labels : tuple of str
+        Labels that no learning row carries.
+    n_reused_rows : int
+        Rows of the source that are both learnt and evaluated.
+    n_unlearnt_rows : int
+        Rows of the source that are never learnt: held out, or not in the stream at all.
+    n_unused_rows : int
+        Those of them that are not in the stream at all.
+    """
+
+    overall: LabelDiagnosis
+    tasks: tuple[TaskDiagnosis, ...]
+    signature_overlap: npt.NDArray[np.float64]
+    distances: TaskDistances
+    unlearnt_labels: tuple[str, ...]
+    n_reused_rows: int
+    n_unlearnt_rows: int
+    n_unused_rows: int
+
+
+def diagnose(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Diagnosis:
+    """Measure what a stream is like, beyond what its card says.
+
+    Parameters
+    ----------
+    stream : Stream
+        A stream of any kind; X is never made dense.
+    max_rows : int
+        Rows that are drawn to measure distances between tasks; everything else counts all rows.
+    seed : int
+        Source of that draw.
+
+    Returns
+    -------
+    Diagnosis
+        Labels by task and overall, distances between tasks, overlaps and duplicates.
+
+    Notes
+    -----
+    Labels are taken as they are stored: one that is masked, as with missing labels, is absent.
+
+    Examples
+    --------
+    >>> from mlstream.generators import multiplier_stream
+    >>> found = diagnose(multiplier_stream("monolab", n_rows=500))
+    >>> [task.labels.n_labels for task in found.tasks], found.signature_overlap[0].tolist()
+    ([1, 1, 1, 1], [1.0, 0.0, 0.0, 0.0])
+    """
+    names = stream.card.label_names
+    learning = np.concatenate([experience.Y for experience in stream])
+    every = np.concatenate([learning, *(held_out.Y for held_out in stream.evaluation_sets)])
+    duplicated = duplicated_evaluation_rows(stream)
+    signatures = np.array([task.signature for task in stream.tasks])
+    all_labels = np.ones(stream.n_labels, dtype=bool)
+    learnt = np.unique(np.concatenate([experience.row_ids for experience in stream]))
+    evaluated = np.unique(np.concatenate([held_out.row_ids for held_out in stream.evaluation_sets]))
+    n_source = stream.card.source.n_samples
+    return Diagnosis(
+        overall=describe_labels(every, all_labels),
+        tasks=tuple(_diagnose_task(stream, task, duplicated[task]) for task in range(stream.n_tasks)),
+        signature_overlap=signature_overlap(signatures),
+        distances=task_distances(stream, max_rows=max_rows, seed=seed),
+        unlearnt_labels=_absent(learning, all_labels, names),
+        n_reused_rows=len(np.intersect1d(learnt, evaluated, assume_unique=True)),
+        n_unlearnt_rows=n_source - len(learnt),
+        n_unused_rows=n_source - len(np.union1d(learnt, evaluated)),
+    )
+
+
+def describe_labels(Y: Indicator, signature: Mask) -> LabelDiagnosis:
+    """Measure the labels of rows.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_rows, n_labels)
+        0/1 label indicator.
+    signature : ndarray of bool, shape (n_labels,)
+        Labels that can occur; the others are left out.
+
+    Returns
+    -------
+    LabelDiagnosis
+        With a co-occurrence over all labels.
+
+    Examples
+    --------
+    >>> found = describe_labels(np.array([[1, 1, 0], [1, 0, 0]], dtype=np.uint8), np.array([True, True, False]))
+    >>> found.cardinality, found.density, found.diversity, found.imbalance
+    (1.5, 0.75, 1.0, 1.5)
+    """
+    table = sparse.csr_array((Y * signature).astype(np.int64))
+    return LabelDiagnosis(
+        n_rows=len(Y),
+        n_labels=int(signature.sum()),
+        **label_statistics(Y, signature)._asdict(),
+        co_occurrence=sparse.csr_array(table.T @ table),
+    )
+
+
+def _diagnose_task(stream: Stream, index: int, duplicated: Mask) -> TaskDiagnosis:
+    task, held_out = stream.tasks[index], stream.evaluation_sets[index].Y
+    learning = np.concatenate([part.Y[part.task_ids == index] for part in stream])
+    known = {row.tobytes() for row in np.packbits(learning[:, task.signature], axis=1)}
+    return TaskDiagnosis(
+        name=task.name,
+        labels=describe_labels(np.concatenate([learning, held_out]), task.signature),
+        n_duplicates=int(duplicated.sum()),
+        n_new_label_sets=sum(row.tobytes() not in known for row in np.packbits(held_out[:, task.signature], axis=1)),
+        unlearnt_labels=_absent(learning, task.signature, stream.card.label_names),
+    )
+
+
+def _absent(Y: Indicator, signature: Mask, names: list[str]) -> tuple[str, ...]:
+    return tuple(names[label] for label in np.flatnonzero(signature & ~Y.any(axis=0)))

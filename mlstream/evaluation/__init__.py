@@ -1,0 +1,1 @@
+"""One learner on one stream, scored and measured into one record."""

@@ -1,0 +1,197 @@
+"""The evaluation of one learner on one stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlstream.evaluation.learners import adapt, fresh, model_size_bytes, uses_task
+from mlstream.evaluation.predictions import Floats
+from mlstream.evaluation.provenance import describe_run
+from mlstream.evaluation.references import reference_scores
+from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.run import RowProgress, Run
+from mlstream.evaluation.settings import EnergyMethod, LabelSpace, OneClass, Settings, require_seed
+from mlstream.evaluation.summary import (
+    ReferenceScores,
+    ScoreBook,
+    add_continual,
+    add_environments,
+    add_frugality,
+    add_hierarchy,
+    add_prequential,
+    add_references,
+)
+from mlstream.records.run_record import References, Resources, RunResult, Score, to_score
+from mlstream.stream import Stream
+
+
+def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its record holds
+    estimator: Any,
+    stream: Stream,
+    *,
+    label_space: LabelSpace = "task",
+    references: bool = False,
+    seed: int = 0,
+    one_class: OneClass = "skip",
+    energy: EnergyMethod = "codecarbon",
+    energy_unit: str = "kWh",
+    cpu_power_w: float = 15.0,
+    time_cap_s: float | None = 10_800.0,
+    n_checkpoints: int = 100,
+    window: int | None = None,
+    chunk_size: int = 256,
+    progress: RowProgress | None = None,
+) -> RunResult:
+    """Judge a learner on a stream.
+
+    Every row of every experience is predicted, scored and learnt, in order. Before the first row and after each
+    experience the model, frozen, predicts the evaluation sets of all tasks: the matrix R.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. One with
+        `predict_then_fit` is called by chunks, any other row by row. Only one whose `uses_task` is True is told the
+        label mask, and only when it learns.
+    stream : Stream
+        The stream, with its card.
+    label_space : {"task", "seen", "all"}
+        Which labels count in a score: those of the row's task, those of all tasks seen so far, or all.
+    references : bool
+        Whether to train clones jointly and on single tasks as well, for the scores ``im``, ``fwt_single`` and
+        ``acc_joint``. Their cost is not in the record.
+    seed : int
+        What every `random_state` of the estimator becomes, nested ones too.
+    one_class : {"skip", "recall", "river"}
+        What a label gives whose true values are all alike, see `metrics.ba_macro`.
+    energy : {"codecarbon", "cpu", "none"}
+        What measures energy; "cpu": CPU seconds times a stated power, where there is no meter.
+    energy_unit : {"J", "kJ", "MJ", "Wh", "kWh", "MWh"}
+        Unit of energy in the frugality score, see `metrics.frug`.
+    cpu_power_w : float
+        Power of a busy core in watts, for ``energy="cpu"``.
+    time_cap_s : float, optional
+        The run is stopped at the first occasion after so many seconds, and keeps what it measured. None: never.
+    n_checkpoints : int
+        Greatest number of points of a curve.
+    window : int, optional
+        Rows that a windowed score covers; by default from one checkpoint to the fifth after it, a twentieth of the
+        stream.
+    chunk_size : int
+        Rows per call of `predict_then_fit`, and between two looks at the clock. Scores do not depend on it.
+    progress : callable, optional
+        Called with the number of rows met and the number of rows of the stream.
+
+    Returns
+    -------
+    RunResult
+        The record, its status "done" or "capped". Scores: ``ba_macro``, ``rmse`` and ``precision_at_k`` over all rows;
+        ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
+        ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
+        ``pw_js``, ``pw_js_mean``, ``jaccard`` and ``refinement_recall`` on the evaluation sets; where tasks are
+        environments, ``nce[NAME]`` in each of them, ``nce_worst`` and ``nce_worst_unseen``. One that is not defined is
+        None, and ``undefined`` tells why.
+
+    Raises
+    ------
+    TypeError
+        If the estimator is none.
+    ValueError
+        If an option is none of its values, the estimator uses the task and the scenario does not tell it, or the
+        estimator returns something else than decisions and probabilities of the right shape.
+    RuntimeError
+        If energy cannot be measured.
+
+    Notes
+    -----
+    Before anything is learnt, learners without a start state of their own are recorded as predicting 0 with
+    probability 0. The k of precision@k is 3, or the size of the smallest signature.
+
+    Under "seen", nothing counts in row 0 of R. A label that does not occur in an evaluation set has one class there:
+    with ``one_class="skip"`` it is left out, so that false alarms about labels of other tasks cost nothing in
+    `ba_macro`; ``one_class="recall"`` counts them.
+
+    Time, memory and energy are those of the learner's calls. A compiled learner compiles at its first call on a new
+    installation; `run_campaign` makes such calls beforehand. Learners are asked for decisions and for probabilities
+    wherever they have both.
+
+    References
+    ----------
+    B. Peuzet, P. Kuntz, F. Meyer, V. Lemaire, E. Le Mau, "Apprentissage multi-labels et multi-tâches en continu pour
+    données tabulaires", EGC 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neural_network import MLPClassifier
+    >>> from mlstream import Dataset, evaluate, task_stream
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> Y = (X @ [[1, 0, 1], [0, 1, 1], [1, 1, 0]] > 0).astype(np.uint8)
+    >>> stream = task_stream(Dataset(X, Y, ("a", "b", "c"), ("k", "l", "m"), name="toy"), n_tasks=2)
+    >>> result = evaluate(MLPClassifier(hidden_layer_sizes=()), stream, energy="none")
+    >>> result.status, len(result.R["ba_macro"])
+    ('done', 5)
+    """
+    settings = Settings(
+        label_space=label_space,
+        references=references,
+        one_class=one_class,
+        energy=energy,
+        energy_unit=energy_unit,
+        cpu_power_w=cpu_power_w,
+        time_cap_s=time_cap_s,
+        n_checkpoints=n_checkpoints,
+        window=window,
+        chunk_size=chunk_size,
+    )
+    copy = fresh(estimator, require_seed(seed))
+    _require_task_identity(copy, stream)
+    description = describe_run(copy, stream, seed, settings)
+    with ResourceMeter(energy, cpu_power_w) as meter:
+        run = Run(adapt(copy, stream.n_labels, meter), stream, settings)
+        run.go(progress)
+        resources = meter.report(model_size_bytes(copy))
+    bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
+    return _record(description, stream, run, resources, bounds)
+
+
+def _require_task_identity(estimator: Any, stream: Stream) -> None:
+    scenario = stream.card.scenario
+    if uses_task(estimator) and scenario.task_identity == "never":
+        raise ValueError(
+            f"{type(estimator).__name__} uses the task, so the scenario must tell it in training. "
+            f"Got {stream.card.name!r}, whose scenario {scenario.name!r} never does."
+        )
+
+
+def _record(
+    description: dict[str, Any], stream: Stream, run: Run, resources: Resources, bounds: ReferenceScores | None
+) -> RunResult:
+    prequential, curves = run.finish()
+    book, R, order = ScoreBook(), run.R["ba_macro"], stream.order
+    add_prequential(book, prequential)
+    add_continual(book, R, order)
+    add_hierarchy(book, run.R, order)
+    add_environments(book, run.R, order, [task.name for task in stream.tasks])
+    if bounds is not None:
+        add_references(book, R, order, bounds)
+    add_frugality(book, _total_energy(resources), description["settings"]["energy_unit"])
+    return RunResult(
+        **description,
+        status="done" if run.is_complete else "capped",
+        scores=book.values,
+        undefined=book.undefined,
+        curves=curves,
+        R={name: [_to_scores(row) for row in matrix] for name, matrix in run.R.items()},
+        references=None if bounds is None else References(**{k: _to_scores(v) for k, v in bounds._asdict().items()}),
+        resources=resources,
+    )
+
+
+def _to_scores(values: Floats) -> list[Score]:
+    return [to_score(value) for value in values.tolist()]
+
+
+def _total_energy(resources: Resources) -> float | None:
+    used = [phase.energy_kwh for phase in resources.phases.values() if phase.energy_kwh is not None]
+    return sum(used) if used else None

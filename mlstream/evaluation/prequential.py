@@ -1,0 +1,134 @@
+"""Prequential scores: every row is scored when it is met, cumulatively and over a sliding window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mlstream.evaluation.scoring import METRICS, CumulativeSums, Scored, Tally, join_scored, tally
+from mlstream.evaluation.settings import OneClass
+from mlstream.records.run_record import Curve, to_score
+
+_CHECKPOINTS_PER_WINDOW = 5
+
+
+class Plan(NamedTuple):
+    """Where along a stream scores are read.
+
+    Parameters
+    ----------
+    checkpoints : tuple of int
+        Numbers of rows, rising; the last is the length of the stream.
+    window : int
+        Number of rows that a windowed score covers.
+    cuts : tuple of int
+        Numbers of rows, rising, between which sums are kept: checkpoints, where their windows begin, and where
+        experiences end, because their masks differ.
+    """
+
+    checkpoints: tuple[int, ...]
+    window: int
+    cuts: tuple[int, ...]
+
+
+def plan_curves(experience_sizes: Sequence[int], n_checkpoints: int, window: int | None) -> Plan:
+    """Spread checkpoints evenly over a stream.
+
+    Parameters
+    ----------
+    experience_sizes : sequence of int
+        Number of rows of each experience.
+    n_checkpoints : int
+        Greatest number of checkpoints.
+    window : int, optional
+        Number of rows of the sliding window; by default from one checkpoint to the fifth after it.
+
+    Returns
+    -------
+    Plan
+        Checkpoints a whole number of rows apart; the last is the last row.
+
+    Examples
+    --------
+    >>> plan_curves([6, 4], n_checkpoints=5, window=3).checkpoints
+    (2, 4, 6, 8, 10)
+    """
+    ends = np.cumsum(experience_sizes).tolist()
+    n_rows = ends[-1]
+    step = max(1, -(-n_rows // n_checkpoints))
+    window = window or _CHECKPOINTS_PER_WINDOW * step
+    checkpoints = (*range(step, n_rows, step), n_rows)
+    cuts = {*checkpoints, *ends, *(checkpoint - window for checkpoint in checkpoints)}
+    return Plan(checkpoints, window, tuple(sorted(cut for cut in cuts if cut > 0)))
+
+
+class PrequentialScorer:
+    """Collects scored rows in stream order, in chunks of any size, and scores them piece by piece.
+
+    Pieces end where the plan says, wherever chunks end: results do not depend on chunks, and no more than a piece is
+    kept.
+
+    Parameters
+    ----------
+    plan : Plan
+        Where scores are read.
+    k : int
+        Number of best-scored labels.
+    one_class : {"skip", "recall", "river"}
+        What a label gives whose true values are all alike, see `metrics.ba_macro`.
+    """
+
+    def __init__(self, plan: Plan, k: int, one_class: OneClass) -> None:
+        self._plan = plan
+        self._k = k
+        self._one_class = one_class
+        self._pending: list[Scored] = []
+        self._pieces: list[Tally] = []
+        self._n_rows = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows met so far."""
+        return self._n_rows
+
+    def add(self, scored: Scored) -> None:
+        """Take the rows that come next."""
+        start, n_rows = 0, len(scored.Y)
+        while start < n_rows:
+            stop = min(n_rows, start + self._plan.cuts[len(self._pieces)] - self._n_rows)
+            self._pending.append(scored.rows(start, stop))
+            self._n_rows += stop - start
+            start = stop
+            if self._n_rows == self._plan.cuts[len(self._pieces)]:
+                self._close()
+
+    def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
+        """Give each score over all rows met, and its curve up to the last checkpoint reached; nothing without rows."""
+        if self._pending:
+            self._close()
+        if not self._pieces:
+            return {}, {}
+        sums = CumulativeSums(self._pieces, self._k, self._one_class)
+        marks = [mark for mark in self._plan.checkpoints if mark <= self._n_rows]
+        final = {name: float(values[0]) for name, values in sums.between([0], [self._n_rows]).items()}
+        return final, self._curves(sums, marks) if marks else {}
+
+    def _curves(self, sums: CumulativeSums, marks: list[int]) -> dict[str, Curve]:
+        window = self._plan.window
+        cumulative = sums.between([0] * len(marks), marks)
+        windowed = sums.between([max(0, mark - window) for mark in marks], marks)
+        return {
+            name: Curve(
+                n_rows=marks,
+                cumulative=[to_score(value) for value in cumulative[name]],
+                windowed=[to_score(value) for value in windowed[name]],
+                window=window,
+            )
+            for name in METRICS
+        }
+
+    def _close(self) -> None:
+        self._pieces.append(tally(join_scored(self._pending), self._k))
+        self._pending.clear()

@@ -1,0 +1,110 @@
+"""Who ran, on what, with what: everything of a record that is known before the run."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import JsonValue
+
+from mlstream.evaluation.learners import uses_task
+from mlstream.evaluation.run import best_labels
+from mlstream.evaluation.settings import Settings
+from mlstream.stream import Stream
+
+# What can change the bits of a run, or what it costs.
+_VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn", "numba", "river", "codecarbon")
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) -> dict[str, Any]:
+    """Give the fields of a record that say what was run.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Cloned and seeded.
+    stream : Stream
+        With its card.
+    seed : int
+        The seed.
+    settings : Settings
+        The choices of the evaluation.
+
+    Returns
+    -------
+    dict
+        Fields of `RunResult`; the strategy is the name of the estimator's class.
+    """
+    return {
+        "strategy": type(estimator).__name__,
+        "estimator": _ADDRESS.sub("", repr(estimator)),
+        "parameters": {name: to_json(value) for name, value in sorted(estimator.get_params().items())},
+        "seed": seed,
+        "stream": stream.card.name,
+        "stream_sha256": stream.card.data_sha256,
+        "task_names": [task.name for task in stream.tasks],
+        "order": [np.flatnonzero(row).tolist() for row in stream.order],
+        "experience_sizes": [len(experience) for experience in stream],
+        "label_space": settings.label_space,
+        "settings": settings.as_json() | {"k": best_labels(stream)},
+        "uses_task": uses_task(estimator),
+        "versions": installed_versions(),
+        "machine": describe_machine(),
+    }
+
+
+def to_json(value: Any) -> JsonValue:
+    """Give a parameter as JSON can hold it: what is no number, text or collection of these by its representation.
+
+    Examples
+    --------
+    >>> to_json((np.float32(0.5), {"a": range(2)}))
+    [0.5, {'a': 'range(0, 2)'}]
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value)):
+        return value
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    return _ADDRESS.sub("", repr(value))
+
+
+def installed_versions() -> dict[str, str]:
+    """Give the versions of Python and of the packages that matter, as far as they are installed."""
+    versions = {"python": platform.python_version()}
+    for package in _VERSIONED:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def describe_machine() -> dict[str, str]:
+    """Say what the run ran on: system, processor, number of cores, memory."""
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "memory": f"{memory_bytes / 2**30:.1f} GiB",
+    }
+
+
+def _processor() -> str:
+    try:
+        facts = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor()
+    model = re.search(r"^model name\s*:\s*(.+)$", facts, flags=re.MULTILINE)
+    return model[1].strip() if model else platform.processor() or platform.machine()

@@ -1,0 +1,110 @@
+"""Reference models: clones that learn jointly or one task alone, to compare a learner with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from mlstream.evaluation.label_space import CountedLabels
+from mlstream.evaluation.learners import Learner, adapt, fresh
+from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.run import best_labels
+from mlstream.evaluation.scoring import Scored, score
+from mlstream.evaluation.settings import Settings
+from mlstream.evaluation.summary import ReferenceScores
+from mlstream.stream import Features, Index, Indicator, Mask, Stream
+
+
+class _Rows(NamedTuple):
+    X: Features
+    Y: Indicator
+    mask: Mask
+
+    def take(self, rows: Index | Mask) -> _Rows:
+        return _Rows(self.X[rows], self.Y[rows], self.mask[rows])
+
+
+def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settings) -> ReferenceScores:
+    """Train reference models and score them on the evaluation sets of tasks.
+
+    A joint model meets the rows of several experiences in a seeded random order, each once, as the learner does; the
+    stream's rows are held in memory twice meanwhile.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Cloned for every model.
+    stream : Stream
+        The stream.
+    seed : int
+        Seed of the clones and of the order of rows.
+    settings : Settings
+        The choices of the evaluation: which labels count, and what one-class labels give.
+
+    Returns
+    -------
+    ReferenceScores
+        Balanced accuracies.
+    """
+    models = _Models(estimator, stream, seed, settings)
+    scores = ReferenceScores(*(np.full(stream.n_tasks, np.nan) for _ in ReferenceScores._fields))
+    order = stream.order
+    last, trained = len(stream), np.flatnonzero(order.any(axis=0)).tolist()
+    first = order.argmax(axis=0) + 1
+    for step in sorted({*first[trained].tolist(), last}):
+        joint = models.train(_shuffled(_rows_until(stream, step), seed, step))
+        for task in trained:
+            if first[task] == step:
+                scores.joint_at_first_visit[task] = models.score(joint, task, step)
+            if step == last:
+                scores.joint[task] = models.score(joint, task, step)
+    for task in trained:
+        step = int(first[task])
+        scores.single[task] = models.score(models.train(_rows_of_task(stream, step, task)), task, step)
+    return scores
+
+
+class _Models:
+    """Trains clones, and scores them as the learner itself is scored after the same number of experiences."""
+
+    def __init__(self, estimator: Any, stream: Stream, seed: int, settings: Settings) -> None:
+        self._estimator = estimator
+        self._stream = stream
+        self._seed = seed
+        self._counted = CountedLabels(stream, settings.label_space)
+        self._one_class = settings.one_class
+
+    def train(self, rows: _Rows) -> Learner:
+        learner = adapt(fresh(self._estimator, self._seed), self._stream.n_labels, ResourceMeter("none"))
+        learner.learn(*rows)
+        return learner
+
+    def score(self, learner: Learner, task: int, step: int) -> float:
+        held_out = self._stream.evaluation_sets[task]
+        scored = Scored(held_out.Y, learner.predict(held_out.X), self._counted.held_out(step, task))
+        return score(scored, best_labels(self._stream), self._one_class)["ba_macro"]
+
+
+def _rows_until(stream: Stream, step: int) -> _Rows:
+    experiences = stream.experiences[:step]
+    X, Y = _stack([part.X for part in experiences]), np.concatenate([part.Y for part in experiences])
+    return _Rows(X, Y, np.concatenate([np.broadcast_to(part.label_mask, part.Y.shape) for part in experiences]))
+
+
+def _rows_of_task(stream: Stream, step: int, task: int) -> _Rows:
+    experience = stream.experiences[step - 1]
+    rows = _Rows(experience.X, experience.Y, np.broadcast_to(experience.label_mask, experience.Y.shape))
+    return rows.take(experience.task_ids == task)
+
+
+def _shuffled(rows: _Rows, seed: int, step: int) -> _Rows:
+    return rows.take(np.random.default_rng([seed, step]).permutation(len(rows.Y)))
+
+
+def _stack(parts: Sequence[Any]) -> Features:
+    if sparse.issparse(parts[0]):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.asarray(np.concatenate(parts))

@@ -1,0 +1,126 @@
+"""One run: a learner meets a stream, chunk by chunk and experience by experience."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from mlstream.evaluation.held_out import HeldOutScorer
+from mlstream.evaluation.label_space import CountedLabels
+from mlstream.evaluation.learners import Learner
+from mlstream.evaluation.predictions import Floats
+from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
+from mlstream.evaluation.scoring import Scored
+from mlstream.evaluation.settings import Settings
+from mlstream.records.run_record import Curve
+from mlstream.stream import Experience, Mask, Stream
+
+# What is told while a run goes on: rows of the stream that were met, and how many there are.
+RowProgress = Callable[[int, int], None]
+
+_MOST_BEST_LABELS = 3
+
+
+def best_labels(stream: Stream) -> int:
+    """Give the k of precision@k: 3, or the size of the smallest signature."""
+    return min(_MOST_BEST_LABELS, *(int(task.signature.sum()) for task in stream.tasks))
+
+
+def meet(learner: Learner, experience: Experience, mask: Mask, chunk_size: int) -> Iterator[Scored]:
+    """Let a learner answer about an experience chunk by chunk, each before it is learnt.
+
+    Parameters
+    ----------
+    learner : Learner
+        What answers and learns; it is told the label mask of the experience, never that of the score.
+    experience : Experience
+        The rows.
+    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
+        The labels that count.
+    chunk_size : int
+        Rows per chunk.
+
+    Yields
+    ------
+    Scored
+        A chunk, with the answers about it.
+    """
+    for start in range(0, len(experience), chunk_size):
+        rows = slice(start, start + chunk_size)
+        Y, told = experience.Y[rows], experience.label_mask
+        answers = learner.test_then_train(experience.X[rows], Y, told[rows] if told.ndim == 2 else told)
+        yield Scored(Y, answers, mask[rows] if mask.ndim == 2 else mask)
+
+
+class Run:
+    """Test-then-train on every row in order; before the first and after each experience, R.
+
+    Parameters
+    ----------
+    learner : Learner
+        A fresh learner, which the run changes.
+    stream : Stream
+        The stream.
+    settings : Settings
+        The choices of the evaluation.
+
+    Attributes
+    ----------
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric; NaN where not measured or not defined.
+    """
+
+    def __init__(self, learner: Learner, stream: Stream, settings: Settings) -> None:
+        self._learner = learner
+        self._stream = stream
+        self._settings = settings
+        self._counted = CountedLabels(stream, settings.label_space)
+        self._k = best_labels(stream)
+        plan = plan_curves([len(part) for part in stream], settings.n_checkpoints, settings.window)
+        self._scorer = PrequentialScorer(plan, self._k, settings.one_class)
+        self._held_out = HeldOutScorer(stream.card, self._k, settings.one_class)
+        self._n_rows_of_R = 0
+        empty = np.full((len(stream) + 1, stream.n_tasks), np.nan)
+        self.R: dict[str, Floats] = {name: empty.copy() for name in self._held_out.names}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything was measured."""
+        return self._n_rows_of_R == len(self._stream) + 1
+
+    def go(self, progress: RowProgress | None) -> None:
+        """Run to the end of the stream, or to the time cap."""
+        cap_s = math.inf if self._settings.time_cap_s is None else self._settings.time_cap_s
+        began = time.perf_counter()
+        for _ in self._steps():
+            if progress is not None:
+                progress(self._scorer.n_rows, self._stream.n_samples)
+            if time.perf_counter() - began > cap_s:
+                return
+
+    def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
+        """Give the prequential scores and their curves."""
+        return self._scorer.finish()
+
+    def _steps(self) -> Iterator[None]:
+        first = self._stream.experiences[0]
+        self._learner.begin(first.X, first.Y)
+        self._measure(step=0)
+        yield
+        for step, (experience, mask) in enumerate(zip(self._stream, self._counted.online(), strict=True), start=1):
+            for scored in meet(self._learner, experience, mask, self._settings.chunk_size):
+                self._scorer.add(scored)
+                yield
+            self._measure(step)
+            yield
+
+    def _measure(self, step: int) -> None:
+        """Fill a row of R."""
+        for task, held_out in enumerate(self._stream.evaluation_sets):
+            scored = Scored(held_out.Y, self._learner.predict(held_out.X), self._counted.held_out(step, task))
+            for name, value in self._held_out.score(scored).items():
+                self.R[name][step, task] = value
+        self._n_rows_of_R += 1

@@ -1,0 +1,166 @@
+"""Scores of rows, from sums that add up: no row is looked at twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics import LabelCounts, ba_macro_from_counts, label_counts, precision_at_k, rmse, stack_counts
+from mlstream.evaluation.predictions import Answers, Floats, join_answers
+from mlstream.evaluation.settings import OneClass
+from mlstream.stream import Indicator, Mask
+
+METRICS = ("ba_macro", "rmse", "precision_at_k")
+
+
+class Scored(NamedTuple):
+    """Rows to score.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        The truth.
+    answers : Answers
+        Decisions and probabilities.
+    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
+        Which labels count.
+    """
+
+    Y: Indicator
+    answers: Answers
+    mask: Mask
+
+    def rows(self, start: int, stop: int) -> Scored:
+        """Give some of the rows."""
+        cut = slice(start, stop)
+        mask = self.mask[cut] if self.mask.ndim == 2 else self.mask
+        return Scored(self.Y[cut], Answers(self.answers.decided[cut], self.answers.proba[cut]), mask)
+
+
+class Tally(NamedTuple):
+    """Sums over the rows of a piece of a stream, from which every score follows.
+
+    Labels can be missing or late, so that none counts in a row (it is not scored), or fewer than k (it is not ranked).
+    """
+
+    n_rows: int
+    n_scored: int
+    n_ranked: int
+    counts: LabelCounts
+    rmse: float
+    hits_at_k: int
+
+
+def join_scored(parts: Sequence[Scored]) -> Scored:
+    """Put consecutive rows of one experience together."""
+    Y, answers, masks = zip(*parts, strict=True)
+    mask = np.concatenate(masks) if masks[0].ndim == 2 else masks[0]
+    return Scored(np.concatenate(Y), join_answers(answers), mask)
+
+
+def tally(scored: Scored, k: int) -> Tally:
+    """Add up what rows contribute to each score.
+
+    Parameters
+    ----------
+    scored : Scored
+        At least one row.
+    k : int
+        Number of best-scored labels.
+
+    Returns
+    -------
+    Tally
+        Counts of decisions per label, and sums over rows.
+    """
+    n_rows = len(scored.Y)
+    n_counted = np.broadcast_to(scored.mask.sum(axis=-1), n_rows)
+    ranked = np.flatnonzero(n_counted >= k)
+    n_scored, n_ranked = int(np.count_nonzero(n_counted)), len(ranked)
+    if not n_scored:
+        nothing = np.zeros(scored.Y.shape[1], dtype=np.int64)
+        return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0)
+    (decided, proba), mask = scored.answers, scored.mask
+    counts = label_counts(scored.Y, decided, label_mask=mask)
+    errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
+    return Tally(n_rows, n_scored, n_ranked, counts, errors, _hits(scored, k, ranked) if n_ranked else 0)
+
+
+class CumulativeSums:
+    """Sums from the start of a stream to the end of each piece; their differences are the sums in between.
+
+    Parameters
+    ----------
+    pieces : sequence of Tally
+        Consecutive pieces from the start of the stream.
+    k : int
+        Number of best-scored labels.
+    one_class : {"skip", "recall", "river"}
+        See `metrics.ba_macro`.
+    """
+
+    def __init__(self, pieces: Sequence[Tally], k: int, one_class: OneClass) -> None:
+        n_rows, n_scored, n_ranked, counts, errors, hits = zip(*pieces, strict=True)
+        self._ends, self._errors, self._hits = (_accumulate(np.array(part)) for part in (n_rows, errors, hits))
+        self._n_scored, self._n_ranked = (_accumulate(np.array(part)) for part in (n_scored, n_ranked))
+        self._counts = [_accumulate(part) for part in _parts(stack_counts(counts))]
+        self._k = k
+        self._one_class = one_class
+
+    def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
+        """Give the scores over stretches of the stream; all numbers must be ends of pieces, or 0."""
+        left, right = np.searchsorted(self._ends, starts), np.searchsorted(self._ends, stops)
+        n_scored, n_ranked = (sums[right] - sums[left] for sums in (self._n_scored, self._n_ranked))
+        counts = LabelCounts(*(part[right] - part[left] for part in self._counts))
+        return {
+            "ba_macro": ba_macro_from_counts(counts, one_class=self._one_class),
+            "rmse": _mean(self._errors[right] - self._errors[left], n_scored),
+            "precision_at_k": _mean(self._hits[right] - self._hits[left], self._k * n_ranked),
+        }
+
+
+def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
+    """Score rows on their own.
+
+    Parameters
+    ----------
+    scored : Scored
+        The rows; none, or no label that counts, leaves every score undefined.
+    k : int
+        Number of best-scored labels.
+    one_class : {"skip", "recall", "river"}
+        See `metrics.ba_macro`.
+
+    Returns
+    -------
+    dict
+        Name of each metric -> score; NaN where it is not defined.
+    """
+    n_rows = len(scored.Y)
+    if not n_rows or not scored.mask.any():
+        return dict.fromkeys(METRICS, float("nan"))
+    sums = CumulativeSums([tally(scored, k)], k, one_class)
+    return {name: float(values[0]) for name, values in sums.between([0], [n_rows]).items()}
+
+
+def _hits(scored: Scored, k: int, ranked: npt.NDArray[np.intp]) -> int:
+    """Count the relevant labels among the k best-scored ones of the rows in which k labels count."""
+    if len(ranked) < len(scored.Y):
+        decided, proba = scored.answers
+        scored = Scored(scored.Y[ranked], Answers(decided[ranked], proba[ranked]), scored.mask[ranked])
+    return round(len(ranked) * k * precision_at_k(scored.Y, scored.answers.proba, k, label_mask=scored.mask))
+
+
+def _mean(sums: Floats, n: npt.NDArray[np.int64]) -> Floats:
+    return np.asarray(np.divide(sums, n, out=np.full(len(sums), np.nan), where=n > 0))
+
+
+def _parts(counts: LabelCounts) -> tuple[npt.NDArray[np.int64], ...]:
+    return counts.tp, counts.fp, counts.fn, counts.tn
+
+
+def _accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])

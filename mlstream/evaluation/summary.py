@@ -1,0 +1,152 @@
+"""The numbers that a run comes to, and the reason for each that is not defined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
+from mlstream.evaluation.held_out import OF_HIERARCHIES
+from mlstream.evaluation.predictions import Floats
+from mlstream.records.run_record import Score
+from mlstream.stream import Mask
+
+Numbers = Mapping[str, float]
+
+
+class ReferenceScores(NamedTuple):
+    """Balanced accuracy of reference models on the evaluation set of each task; NaN for tasks never learnt.
+
+    Parameters
+    ----------
+    joint : ndarray of shape (n_tasks,)
+        Of a clone that learnt all experiences, rows shuffled: what can be had without any order of tasks.
+    joint_at_first_visit : ndarray of shape (n_tasks,)
+        Of a clone that learnt, rows shuffled, all experiences up to and including the task's first visit.
+    single : ndarray of shape (n_tasks,)
+        Of a clone that learnt nothing but the task's rows of its first visit.
+    """
+
+    joint: Floats
+    joint_at_first_visit: Floats
+    single: Floats
+
+
+class ScoreBook:
+    """Collects scores by name; one that cannot be computed is None, and has a reason."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Score] = {}
+        self.undefined: dict[str, str] = {}
+
+    def add(self, name: str, value: float, reason: str) -> None:
+        """Record a score; NaN becomes None, for the reason given."""
+        self.values[name] = None if math.isnan(value) else float(value)
+        if math.isnan(value):
+            self.undefined[name] = reason
+
+    def compute(self, scores: Callable[[], Numbers], names: tuple[str, ...], reason: str) -> None:
+        """Record the scores of a metric; what it cannot use (a missing cell of R) is the reason for all of them."""
+        try:
+            values = scores()
+        except ValueError as error:
+            values, reason = dict.fromkeys(names, math.nan), str(error)
+        for name in names:
+            self.add(name, values[name], reason)
+
+
+def add_prequential(book: ScoreBook, scores: Numbers) -> None:
+    """Record the scores over all rows of the stream."""
+    for name, value in scores.items():
+        book.add(name, value, "No label that counts has both classes.")
+
+
+def add_continual(book: ScoreBook, R: Floats, order: Mask) -> None:
+    """Record what the matrix of balanced accuracies comes to.
+
+    Parameters
+    ----------
+    book : ScoreBook
+        Where to.
+    R : ndarray of shape (n_experiences + 1, n_tasks)
+        Balanced accuracies; NaN where not measured or not defined.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Tasks of each experience.
+    """
+    single: dict[str, Callable[[], float]] = {
+        "acc": lambda: acc(R, order),
+        "acc_mean": lambda: acc(R, order, when="mean"),
+        "bwt": lambda: bwt(R, order),
+        "fwt": lambda: fwt(R, order),
+        "fm": lambda: fm(R, order),
+    }
+    for name, metric in single.items():
+        _compute_one(book, name, metric)
+    stepwise = ("BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-")
+    book.compute(lambda: stepwise_transfer(R, order), stepwise, "")
+
+
+def add_references(book: ScoreBook, R: Floats, order: Mask, references: ReferenceScores) -> None:
+    """Record what needs reference models: intransigence, forward transfer against single tasks, and the joint bound."""
+    _compute_one(book, "im", lambda: intransigence(R, order, references.joint_at_first_visit, when="mean"))
+    _compute_one(book, "fwt_single", lambda: fwt(R, order, reference_scores=references.single))
+    book.add("acc_joint", float(references.joint[order.any(axis=0)].mean()), "A task has no balanced accuracy.")
+
+
+def add_hierarchy(book: ScoreBook, R: Mapping[str, Floats], order: Mask) -> None:
+    """Record, where labels have a hierarchy, what the matrices of its metrics come to: means over the tasks seen.
+
+    Parameters
+    ----------
+    book : ScoreBook
+        Where to.
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Tasks of each experience.
+    """
+    for name in OF_HIERARCHIES:
+        if name in R:
+            _compute_one(book, name, partial(acc, R[name], order))
+    if "pw_js" in R:
+        _compute_one(book, "pw_js_mean", lambda: acc(R["pw_js"], order, when="mean"))
+
+
+def add_environments(book: ScoreBook, R: Mapping[str, Floats], order: Mask, task_names: Sequence[str]) -> None:
+    """Record, where tasks are environments, the normalised cross-entropy in each of them at the end, and the worst.
+
+    Parameters
+    ----------
+    book : ScoreBook
+        Where to: ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those never learnt.
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Environments of each experience.
+    task_names : sequence of str
+        Names of the environments.
+    """
+    if "nce" not in R:
+        return
+    final, reason = R["nce"][-1], "An environment has a label of one class, or the run did not reach the end."
+    for name, value in zip(task_names, final, strict=True):
+        book.add(f"nce[{name}]", value, reason)
+    book.add("nce_worst", final.max(), reason)
+    unseen = ~order.any(axis=0)
+    if unseen.any():
+        book.add("nce_worst_unseen", final[unseen].max(), reason)
+
+
+def add_frugality(book: ScoreBook, energy_kwh: float | None, energy_unit: str) -> None:
+    """Record accuracy against energy; both must be known."""
+    accuracy = book.values["acc"]
+    if accuracy is None or energy_kwh is None:
+        book.add("frug", math.nan, "Energy was not measured." if energy_kwh is None else "ACC is not defined.")
+    else:
+        book.add("frug", frug(accuracy, energy_kwh, energy_unit=energy_unit), "")
+
+
+def _compute_one(book: ScoreBook, name: str, metric: Callable[[], float]) -> None:
+    book.compute(lambda: {name: metric()}, (name,), "No task qualifies.")

@@ -1,0 +1,1 @@
+"""ARFF files: the header, rows, and blocks of rows larger than memory."""

@@ -1,0 +1,119 @@
+"""ARFF files of every dialect as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream.formats.arff.blocks import BlockReader
+from mlstream.formats.arff.header import parse_header
+from mlstream.formats.content import FormatError, at, clip, show
+from mlstream.formats.lines import Lines, Readable
+from mlstream.formats.table import Cells, Table, gather
+
+
+def parse_arff(content: bytes, path: Path) -> Table:
+    """Read the content of an ARFF file.
+
+    Parameters
+    ----------
+    content : bytes
+        The file's content, unpacked.
+    path : Path
+        The file, for errors.
+
+    Returns
+    -------
+    Table
+        Its cells are a CSR matrix if most rows are in sparse notation.
+
+    Raises
+    ------
+    FormatError
+        If anything is not as the format or the header has it; the message says the line.
+    """
+    return gather(read_arff(BytesIO(content), path))
+
+
+def read_arff(source: Readable, path: Path) -> Iterator[Table]:
+    """Read an ARFF file in tables of some thousands of rows, one after the other.
+
+    Dense and sparse rows, comments, blank lines, trailing commas, quotes and escapes, keywords in any case, UTF-8 and
+    Latin-1 are read; columns are numeric or nominal. The width is the header's.
+
+    Parameters
+    ----------
+    source : Readable
+        The content, unpacked.
+    path : Path
+        The file, for errors.
+
+    Yields
+    ------
+    Table
+        At least one, and each with the same columns; its cells are a CSR matrix if its rows are in sparse notation.
+
+    Raises
+    ------
+    FormatError
+        As `parse_arff` does.
+    """
+    lines = Lines(source, path)
+    header = parse_header(lines.head(), path)
+    reader, first_line = BlockReader(header.columns, lines), header.n_lines + 1
+    has_values = any(column.numbers not in {None, (0.0, 1.0), (1.0, 0.0)} for column in header.columns)
+    nothing = np.empty((0, len(header.columns))), np.empty(0, np.int64)
+    yield Table(path, header.columns, *nothing, header.relation)
+    for block in lines.blocks():
+        rows = reader.read(block, first_line)
+        table = Table(path, header.columns, rows.cells, rows.lines, header.relation)
+        if rows.n_careful:
+            # Compiled loops read finite numbers only, and 0 and 1 only where these are declared.
+            _require_finite(table)
+        if rows.n_careful or has_values:
+            _require_declared(table)
+        yield table
+        first_line = rows.next_line
+
+
+def _require_finite(table: Table) -> None:
+    _require(table, ~np.isfinite(_stored(table.cells)), "a finite number")
+
+
+def _require_declared(table: Table) -> None:
+    groups = dict[tuple[float, ...], list[int]]()
+    for index, column in enumerate(table.columns):
+        if column.numbers is not None:
+            groups.setdefault(column.numbers, []).append(index)
+    stored = _stored(table.cells)
+    for numbers, group in groups.items():
+        member = np.isin(np.arange(len(table.columns)), group)
+        chosen = member[table.cells.indices] if sparse.issparse(table.cells) else (slice(None), member)
+        wrong = np.zeros(stored.shape, dtype=bool)
+        wrong[chosen] = ~np.isin(stored[chosen], numbers)
+        _require(table, wrong, f"one of {{{clip(', '.join(f'{number:g}' for number in numbers))}}}")
+
+
+def _stored(cells: Cells) -> npt.NDArray[np.float64]:
+    return cells.data if sparse.issparse(cells) else np.asarray(cells)
+
+
+def _require(table: Table, wrong: npt.NDArray[np.bool_], rule: str) -> None:
+    positions = np.flatnonzero(wrong)
+    if not len(positions):
+        return
+    row, column = _place(table.cells, int(positions[0]))
+    name, got = table.columns[column].name, _stored(table.cells).ravel()[positions[0]]
+    raise FormatError(f"{at(table.path, table.lines[row])}: column {show(name)} must be {rule}. Got {got:g}.")
+
+
+def _place(cells: Cells, position: int) -> tuple[int, int]:
+    if sparse.issparse(cells):
+        return int(np.searchsorted(cells.indptr, position, side="right")) - 1, int(cells.indices[position])
+    row, column = divmod(position, len(cells[0]))
+    return row, column

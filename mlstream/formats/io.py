@@ -1,0 +1,91 @@
+"""Save and load by the ending of a file's name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mlstream.formats.npz import load_npz, save_npz
+from mlstream.formats.plain_stream import card_path, evaluation_path, load_arff, save_arff
+from mlstream.stream import Stream
+
+_SUFFIXES = (".npz", ".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet")
+
+
+def save(stream: Stream, path: str | os.PathLike[str]) -> None:
+    """Write a stream to a file, complete or not at all; a file that exists is replaced.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    path : path
+        ``x.npz``; or ``x.arff``, ``x.arff.gz``, ``x.csv``, ``x.csv.gz`` or ``x.parquet``, beside which
+        ``x.evaluation.arff`` (or as it is called) and ``x.card.json`` are written.
+
+    Raises
+    ------
+    ValueError
+        If the name ends otherwise, or the format cannot hold the stream.
+
+    Notes
+    -----
+    The same stream gives the same bytes. `load` gives an equal stream, array by array and type by type; only the list
+    of files on its card is empty, for that belongs to files.
+
+    Examples
+    --------
+    >>> from mlstream import load_dataset, task_stream
+    >>> stream = task_stream(load_dataset("yeast"))
+    >>> save(stream, "yeast.npz")  # doctest: +SKIP
+    """
+    path = Path(path)
+    (save_npz if _require_suffix(path) == ".npz" else save_arff)(stream, path)
+
+
+def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
+    """Read a stream that `save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    mmap : bool
+        Leave the arrays of an NPZ file on disk, read-only, until they are used; for streams larger than memory.
+
+    Returns
+    -------
+    Stream
+        Equal to the one that was written.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file, or one that belongs to it, is missing.
+    ValueError
+        If the file holds no stream of this version, or is not as it was written.
+    """
+    path = Path(path)
+    suffix = _require_suffix(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} must be a file that exists.")
+    if suffix == ".npz":
+        return load_npz(path, mmap=mmap)
+    if mmap:
+        raise ValueError(f"{path} must be an NPZ file to be mapped into memory.")
+    return load_arff(path)
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Name the files that `save` writes, the one asked for first; a wrong ending is a ValueError."""
+    if _require_suffix(path) == ".npz":
+        return (path,)
+    return path, evaluation_path(path), card_path(path)
+
+
+def _require_suffix(path: Path) -> str:
+    suffix = next((suffix for suffix in _SUFFIXES if path.name.lower().endswith(suffix)), None)
+    if suffix is None:
+        endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
+        raise ValueError(f"The name of a stream's file must end in {endings}. Got {path.name!r}.")
+    return suffix

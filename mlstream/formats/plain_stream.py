@@ -1,0 +1,195 @@
+"""Streams as ARFF, CSV or Parquet: plain rows that any reader takes, and a card that says where experiences begin.
+
+``x.arff`` (or ``.arff.gz``, ``.csv``, ``.csv.gz``, ``.parquet``) holds the rows to learn from in stream order,
+``x.evaluation.arff`` the held-out rows, task after task, and ``x.card.json`` the card with whatever plain rows cannot
+say. Only ARFF holds sparse rows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from mlstream._files import atomic_path, sha256_of
+from mlstream.cards.card import FileCard, PartCard, RowsCard, StreamCard, load_card
+from mlstream.formats.content import FormatError, UnpackedFile, stem
+from mlstream.formats.flat import BY_ROW, FlatStream, Rows, flatten, restore
+from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
+from mlstream.formats.table import Table, gather
+from mlstream.formats.table_io import read_tables, write_table
+from mlstream.stream import Features, Index, Mask, Stream
+
+_HINT = "load_dataset reads plain tables."
+
+
+def save_arff(stream: Stream, path: str | os.PathLike[str]) -> None:
+    """Write a stream as two tables and a card, each complete or not at all, the card last.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream; X is float32 or float64.
+    path : path
+        The file for the rows to learn from, packed if it ends in .gz; the others go beside it. Files that exist are
+        replaced.
+
+    Raises
+    ------
+    ValueError
+        If X is not finite, of another type, or dense in some parts and sparse in others, or the format cannot hold it.
+    """
+    path, flat = Path(path), flatten(stream)
+    with ExitStack() as stack:
+        # They take their names in the opposite order.
+        card, evaluation, learning = (
+            stack.enter_context(atomic_path(name)) for name in (card_path(path), evaluation_path(path), path)
+        )
+        _write(flat, flat.learning, flat.card.name, learning, path.name)
+        _write(flat, flat.evaluation, f"{flat.card.name} evaluation", evaluation, path.name)
+        files = [describe_file(learning, path.name), describe_file(evaluation, evaluation_path(path).name)]
+        whole = flat.card.model_copy(update={"files": files, "rows": _describe_rows(flat)})
+        card.write_text(whole.model_dump_json(indent=1), encoding="utf-8")
+
+
+def load_arff(path: str | os.PathLike[str]) -> Stream:
+    """Read a stream that `save_arff` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file with the rows to learn from; the others must be beside it.
+
+    Returns
+    -------
+    Stream
+        Equal to the one that was written, array by array and type by type.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the card or the file of held-out rows is missing.
+    FormatError
+        If a file is not the one that the card lists, or they do not fit each other.
+    """
+    path = Path(path)
+    card = find_card(path)
+    if card is None or card.rows is None:
+        raise FileNotFoundError(f"{card_path(path)} must be beside {path.name}, to read a stream. {_HINT}")
+    try:
+        return restore(_combine(card, card.rows, _read(path, card), _read(evaluation_path(path), card)))
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(f"{card_path(path)}: {error}") from None
+
+
+def card_path(path: Path) -> Path:
+    """Name the card beside an ARFF file: ``x.card.json`` for ``x.arff`` and ``x.arff.gz``."""
+    return path.with_name(f"{stem(path)}.card.json")
+
+
+def evaluation_path(path: Path) -> Path:
+    """Name the file of held-out rows: ``x.evaluation.arff`` for ``x.arff``, packed like that."""
+    return path.with_name(f"{stem(path)}.evaluation{path.name.removeprefix(stem(path))}")
+
+
+def find_card(path: Path) -> StreamCard | None:
+    """Read the card beside a file, if there is one."""
+    card = card_path(path)
+    return load_card(card) if card.is_file() else None
+
+
+def describe_file(path: Path, name: str) -> FileCard:
+    """Measure a file that is to be called `name`."""
+    return FileCard(name=name, n_bytes=path.stat().st_size, sha256=sha256_of(path))
+
+
+def _write(flat: FlatStream, rows: Rows, title: str, path: Path, name: str) -> None:
+    write_table(path, name, (rows.X, rows.Y), (flat.card.feature_names, flat.card.label_names), title)
+
+
+def _read(path: Path, card: StreamCard) -> Table:
+    listed = {file.name: file.sha256 for file in card.files}
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} must be there, to read a stream. {_HINT}")
+    if path.name not in listed or sha256_of(path) != listed[path.name]:
+        raise FormatError(f"{path} must be the file that its card lists, unchanged. Got another. {_HINT}")
+    with UnpackedFile(path) as file:
+        table = gather(read_tables(path, file))
+    if table.names != (*card.label_names, *card.feature_names):
+        raise FormatError(f"{path} must have the columns that its card lists: labels, then features. Got others.")
+    return table
+
+
+def _describe_rows(flat: FlatStream) -> RowsCard:
+    X = flat.learning.X
+    return RowsCard(
+        dtype="float32" if X.dtype == np.float32 else "float64",
+        sparse=sparse.issparse(X),
+        masks=[np.flatnonzero(mask).tolist() for mask in flat.masks],
+        experiences=_describe_parts(flat.learning),
+        evaluation_sets=_describe_parts(flat.evaluation),
+    )
+
+
+def _describe_parts(rows: Rows) -> list[PartCard]:
+    return [
+        PartCard(
+            row_ids=format_ranges(rows.row_ids[start:stop]),
+            task_ids=format_repeats(rows.task_ids[start:stop]),
+            mask=format_repeats(rows.mask_ids[start:stop]) if mask == BY_ROW else mask,
+        )
+        for mask, (start, stop) in zip(rows.part_mask_ids.tolist(), pairwise(rows.offsets.tolist()), strict=True)
+    ]
+
+
+def _combine(card: StreamCard, layout: RowsCard, learning: Table, evaluation: Table) -> FlatStream:
+    n_labels = len(card.label_names)
+    return FlatStream(
+        _to_mask([task.signature for task in card.tasks], n_labels),
+        _to_mask(layout.masks, n_labels),
+        _to_rows(learning, n_labels, layout, layout.experiences, [part.n_samples for part in card.experiences]),
+        _to_rows(evaluation, n_labels, layout, layout.evaluation_sets, [task.n_evaluation for task in card.tasks]),
+        card.model_copy(update={"files": [], "rows": None}),
+    )
+
+
+def _to_rows(table: Table, n_labels: int, layout: RowsCard, parts: Sequence[PartCard], sizes: Sequence[int]) -> Rows:
+    if len(parts) != len(sizes):
+        raise ValueError(f"there must be {len(sizes)} lists of rows for {table.path.name}. Got {len(parts)}.")
+    if sum(sizes) != len(table.lines):
+        raise ValueError(f"there must be {sum(sizes)} rows in {table.path.name}. Got {len(table.lines)}.")
+    X, Y = table.cells[:, n_labels:].astype(layout.dtype), table.cells[:, :n_labels]
+    features: Features = sparse.csr_array(X) if layout.sparse else np.asarray(X)
+    masks = [
+        np.full(size, part.mask) if isinstance(part.mask, int) else parse_repeats(part.mask, size)
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    return Rows(
+        features,
+        (Y.toarray() if sparse.issparse(Y) else Y).astype(np.uint8),
+        _join(parse_repeats(part.task_ids, size) for part, size in zip(parts, sizes, strict=True)),
+        _join(parse_ranges(part.row_ids, size) for part, size in zip(parts, sizes, strict=True)),
+        _join(masks),
+        np.array([part.mask if isinstance(part.mask, int) else BY_ROW for part in parts]),
+        np.cumsum([0, *sizes]),
+    )
+
+
+def _to_mask(indices: Sequence[Sequence[int]], n_labels: int) -> Mask:
+    mask = np.zeros((len(indices), n_labels), dtype=bool)
+    for row, labels in zip(mask, indices, strict=True):
+        if max(labels, default=0) >= n_labels:
+            raise ValueError(f"labels must be numbered below {n_labels}. Got {max(labels)}.")
+        row[list(labels)] = True
+    return mask
+
+
+def _join(parts: Iterable[Index]) -> Index:
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts])

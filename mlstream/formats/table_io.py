@@ -1,0 +1,77 @@
+"""Plain tables in files, by the ending of the name: ARFF, CSV or Parquet."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+from scipy import sparse
+
+from mlstream.formats.arff.reader import read_arff
+from mlstream.formats.arff.writer import format_arff, require_different
+from mlstream.formats.content import FormatError, bare_path
+from mlstream.formats.csv_reader import read_csv
+from mlstream.formats.csv_writer import format_csv
+from mlstream.formats.lines import Readable
+from mlstream.formats.table import Table
+from mlstream.stream import Features, Indicator
+
+
+def read_tables(path: Path, source: Readable) -> Iterator[Table]:
+    """Read the unpacked content of a plain table piece by piece: CSV or Parquet if the name says so, else ARFF."""
+    suffix = bare_path(path).suffix.lower()
+    if suffix == ".npz":
+        raise FormatError(f"{path} must be an ARFF, CSV or Parquet file. Got an NPZ file; `load` reads streams.")
+    if suffix == ".parquet":
+        from mlstream.formats.parquet import read_parquet
+
+        return read_parquet(source, path)
+    return (read_csv if suffix == ".csv" else read_arff)(source, path)
+
+
+def write_table(
+    path: Path, name: str, rows: tuple[Features, Indicator], names: Sequence[Sequence[str]], title: str
+) -> None:
+    """Write a plain table to a path, in the format that another name says: labels first, then features.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write.
+    name : str
+        The name that the file will have; packed if it ends in .gz.
+    rows : tuple of X and Y
+        Features and labels.
+    names : pair of sequences of str
+        Names of the features, and of the labels.
+    title : str
+        The title, where the format has one.
+
+    Raises
+    ------
+    ValueError
+        If the format cannot hold the table.
+    """
+    (X, Y), (feature_names, label_names), suffix = rows, names, bare_path(Path(name)).suffix.lower()
+    require_different(feature_names, label_names)
+    if suffix != ".arff" and sparse.issparse(X):
+        raise ValueError(f"X must be dense to be written as {suffix[1:]}; .npz and .arff hold sparse ones. Got CSR.")
+    if suffix == ".parquet":
+        from mlstream.formats.parquet import write_parquet
+
+        write_parquet(path, X, Y, (*label_names, *feature_names))
+        return
+    if suffix == ".csv":
+        pieces = format_csv(X, Y, (*label_names, *feature_names))
+    else:
+        pieces = format_arff(X, Y, feature_names, label_names, title=title)
+    with path.open("wb") as file, _pack(file, packed=name.lower().endswith(".gz")) as sink:
+        sink.writelines(piece.encode() for piece in pieces)
+
+
+def _pack(file: BinaryIO, *, packed: bool) -> AbstractContextManager[BinaryIO | gzip.GzipFile]:
+    # Neither name nor time goes into the archive: the same stream gives the same bytes.
+    return gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else nullcontext(file)

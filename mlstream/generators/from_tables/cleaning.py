@@ -1,0 +1,105 @@
+"""What a table holds that no stream needs: labels that never occur, features that never vary, rows without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from mlstream.cards.card import DropCard
+from mlstream.generators._checks import require_choice
+from mlstream.stream import Dataset, Features, Index, Mask
+
+Keep = Literal["drop", "keep"]
+
+
+class Cleaned(NamedTuple):
+    """A table without what carries nothing.
+
+    Parameters
+    ----------
+    table : Dataset
+        The table, its dropped columns left out; all its rows are there.
+    rows : ndarray of int64
+        The rows that are kept, in order.
+    drops : tuple of DropCard
+        What is not kept, and why.
+    """
+
+    table: Dataset
+    rows: Index
+    drops: tuple[DropCard, ...]
+
+
+def clean(dataset: Dataset, *, unlabelled: Keep = "drop", constant_features: Keep = "drop") -> Cleaned:
+    """Leave out labels that never occur and, unless told to keep them, rows without labels and constant features.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        A table.
+    unlabelled : {"drop", "keep"}
+        What happens to rows without any label.
+    constant_features : {"drop", "keep"}
+        What happens to features with one value only in the rows that are kept.
+
+    Returns
+    -------
+    Cleaned
+        The table, the rows to use, and what was dropped. The arrays are those of `dataset` where no column goes.
+
+    Raises
+    ------
+    ValueError
+        If no label, or no feature, is left.
+    """
+    require_choice(unlabelled, "unlabelled", ("drop", "keep"))
+    require_choice(constant_features, "constant_features", ("drop", "keep"))
+    labelled = dataset.Y.any(axis=1)
+    rows = np.flatnonzero(labelled) if unlabelled == "drop" else np.arange(dataset.n_samples)
+    labels: Mask = np.any(dataset.Y, axis=0)
+    features = np.ones(dataset.X.shape[1], dtype=bool)
+    if constant_features == "drop" and labels.any():
+        features = _varies(dataset.X if len(rows) == dataset.n_samples else dataset.X[rows])
+    _require_something(dataset, labels, features)
+    drops = (
+        _describe_columns("labels", "never occurs", dataset.label_names, labels),
+        _describe_columns("features", "one value only", dataset.feature_names, features),
+        DropCard(what="rows", reason="no label", count=dataset.n_samples - len(rows)),
+    )
+    return Cleaned(_take_columns(dataset, features, labels), rows, tuple(drop for drop in drops if drop.count))
+
+
+def _varies(X: Features) -> Mask:
+    least, greatest = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        least, greatest = least.toarray(), greatest.toarray()
+    return np.asarray(least != greatest)
+
+
+def _require_something(dataset: Dataset, labels: Mask, features: Mask) -> None:
+    if not labels.any():
+        raise ValueError(f"{dataset.name}: Y must hold a label that occurs. Got none in {labels.size} columns.")
+    if not features.any():
+        raise ValueError(f"{dataset.name}: X must hold a feature that varies. Got {features.size} constant columns.")
+
+
+def _describe_columns(what: Literal["labels", "features"], reason: str, names: Sequence[str], kept: Mask) -> DropCard:
+    dropped = list(compress(names, ~kept))
+    return DropCard(what=what, reason=reason, count=len(dropped), names=dropped)
+
+
+def _take_columns(dataset: Dataset, features: Mask, labels: Mask) -> Dataset:
+    if features.all() and labels.all():
+        return dataset
+    return replace(
+        dataset,
+        X=dataset.X if features.all() else dataset.X[:, np.flatnonzero(features)],
+        Y=dataset.Y if labels.all() else dataset.Y[:, labels],
+        feature_names=tuple(compress(dataset.feature_names, features)),
+        label_names=tuple(compress(dataset.label_names, labels)),
+    )

@@ -1,0 +1,245 @@
+"""Tasks from label sets: cluster the label vectors of a table and visit the clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import JsonValue
+from scipy import sparse
+
+from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.cards.description import describe_stream
+from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators.from_tables.cleaning import Keep, clean
+from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
+from mlstream.generators.schedule.experiences import lay_out
+from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
+from mlstream.label_sets import label_set_ids
+from mlstream.stream import Dataset, Index, Indicator, Stream
+
+Variant = Literal["standard", "published"]
+
+
+def task_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
+    dataset: Dataset,
+    *,
+    n_tasks: int = 4,
+    seed: int = 0,
+    n_init: int = 10,
+    variant: Variant = "standard",
+    learning_fractions: Sequence[float] = (0.35, 0.35),
+    evaluation_fraction: float = 0.30,
+    order: Sequence[int] | OrderName | None = None,
+    window: int = 0,
+    shape: Shape = "linear",
+    unlabelled: Keep = "drop",
+    constant_features: Keep = "drop",
+    merge_single_label: bool = True,
+    stratified: bool = False,
+    name: str | None = None,
+) -> Stream:
+    """Make a stream of tasks from a multi-label table: clusters of label sets, visited one after the other.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        A table.
+    n_tasks : int
+        Number of clusters of label vectors, before merging.
+    seed : int
+        Source of everything random.
+    n_init : int
+        Random starts of the clustering.
+    variant : {"standard", "published"}
+        The clustering: the best of `n_init` starts, or the procedure that gives the tasks of the literature, whatever
+        the seed.
+    learning_fractions : sequence of float
+        Share of each task's rows that each of its visits gets; two numbers are two visits.
+    evaluation_fraction : float
+        Share of each task's rows that is held out.
+    order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
+        Task of each experience, each task as often as there are learning fractions; or the rule that gives it. By
+        default, and by "random", a seeded permutation of the tasks, repeated once per learning fraction.
+    window : int
+        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
+    shape : {"linear", "sigmoid"}
+        How the share of the next task rises in the window.
+    unlabelled : {"drop", "keep"}
+        What happens to rows without any label. Kept, they are dealt to the tasks at random, in proportion to the sizes
+        of the tasks.
+    constant_features : {"drop", "keep"}
+        What happens to features with one value only.
+    merge_single_label : bool
+        Merge a cluster with one label into the nearest cluster by cosine of the means of their label vectors.
+    stratified : bool
+        Spread every label set of a task evenly over its parts.
+    name : str, optional
+        Name of the stream; by default that of the table with "-tasks" added.
+
+    Returns
+    -------
+    Stream
+        Each row that is kept is in exactly one experience or evaluation set; the card says what is not kept.
+
+    Raises
+    ------
+    ValueError
+        If an option is none of its values, the table has fewer label sets than tasks, or a part would be empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.repeat(np.eye(4, dtype=np.uint8) + np.eye(4, k=1, dtype=np.uint8), 20, axis=0)
+    >>> X = np.random.default_rng(0).random((80, 3))
+    >>> table = Dataset(X, Y, ("a", "b", "c"), ("k", "l", "m", "n"), name="toy")
+    >>> task_stream(table, n_tasks=2, seed=0)
+    Stream('toy-tasks': 4 experiences of 2 tasks, 56 rows, 3 features, 4 labels)
+    """
+    require_choice(variant, "variant", ("standard", "published"))
+    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
+    table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
+    labelled = rows[table.Y[rows].any(axis=1)]
+    assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
+    if merge_single_label:
+        assignment = merge_single_label_clusters(table.Y[labelled], assignment)
+    partition = group_label_sets(table, rows, assignment, seed)
+    parts, unused = lay_out(table, partition, visits)
+    name = name or f"{dataset.name}-tasks"
+    parameters: dict[str, JsonValue] = {
+        "n_tasks": n_tasks,
+        "n_init": n_init,
+        "variant": variant,
+        "unlabelled": unlabelled,
+        "constant_features": constant_features,
+        "merge_single_label": merge_single_label,
+        "name": name,
+    }
+    card = describe_stream(
+        table,
+        parts,
+        name=name,
+        description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each.",
+        generator=GeneratorCard(name="task_stream", parameters=parameters | visits.describe(), seed=seed),
+        scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
+        drops=[*drops, *unused],
+    )
+    return Stream(parts, card)
+
+
+def cluster_label_sets(
+    Y: Indicator, n_tasks: int, *, seed: int = 0, n_init: int = 10, variant: Variant = "standard"
+) -> Index:
+    """Cluster the label vectors of rows by their directions.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator, no row without a label.
+    n_tasks : int
+        Number of clusters.
+    seed : int
+        Source of everything random; "published" has its own.
+    n_init : int
+        Random starts.
+    variant : {"standard", "published"}
+        The best of all starts, or the procedure that gives the tasks of the literature.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_samples,)
+        Cluster of each row; no cluster is empty, and rows with the same labels are together.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer distinct label sets than clusters.
+    """
+    require_count(n_tasks, "n_tasks")
+    ids = label_set_ids(Y)
+    _, first, count = np.unique(ids, return_index=True, return_counts=True)
+    if len(first) < n_tasks:
+        raise ValueError(
+            f"n_tasks must be at most the number of distinct label sets. "
+            f"Got {n_tasks} tasks for {len(first)} label sets in {len(Y)} labelled rows."
+        )
+    if variant == "published":
+        return published_spherical_kmeans(Y, n_tasks, n_init=n_init).assignment
+    # Rows with the same labels never part, so each label set is clustered once, weighted by its rows.
+    label_sets = sparse.csr_array(Y[first])
+    found = spherical_kmeans(label_sets, n_tasks, seed=seed, n_init=n_init, sample_weight=count)
+    return found.assignment[ids]
+
+
+def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) -> Partition:
+    """Make tasks of clusters of labelled rows, and deal the rows without labels to them.
+
+    Parameters
+    ----------
+    table : Dataset
+        Labels.
+    rows : ndarray of int64
+        Rows to use, in ascending order.
+    assignment : ndarray of int64
+        Cluster of each of these rows that carries a label.
+    seed : int
+        Source of everything random.
+
+    Returns
+    -------
+    Partition
+        One task per cluster.
+    """
+    has_label = table.Y[rows].any(axis=1)
+    labelled = rows[has_label]
+    members = [labelled[assignment == task] for task in range(int(assignment.max()) + 1)]
+    return make_partition(table, deal_rows(members, rows[~has_label], seed))
+
+
+def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer]) -> Index:
+    """Merge clusters that have one label only into their nearest neighbours.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Label indicator.
+    assignment : ndarray of int, shape (n_samples,)
+        Cluster of each row.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_samples,)
+        Cluster of each row, numbered 0, 1, ... without gaps. No cluster has one label only, unless it is the last one.
+
+    Notes
+    -----
+    Clusters are merged one at a time, the one of least number first, into the one whose mean label vector has the
+    greatest cosine with its own (of equals, that of least number), until none is left to merge.
+
+    Examples
+    --------
+    >>> Y = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], dtype=np.uint8)
+    >>> merge_single_label_clusters(Y, np.array([0, 1, 2])).tolist()
+    [0, 0, 1]
+    """
+    cluster: Index = np.unique(assignment, return_inverse=True)[1]
+    counts = _label_counts(Y, cluster)
+    while len(counts) > 1 and (single := np.flatnonzero((counts > 0).sum(axis=1) == 1)).size:
+        source = int(single[0])
+        unit = counts / np.linalg.norm(counts, axis=1, keepdims=True)
+        # Rounded, so that equal cosines tie and the least number wins.
+        cosine = (unit @ unit[source]).round(12)
+        cosine[source] = -1
+        cluster = np.where(cluster == source, np.argmax(cosine), cluster)
+        cluster = np.unique(cluster, return_inverse=True)[1]
+        counts = _label_counts(Y, cluster)
+    return cluster
+
+
+def _label_counts(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:
+    """Count each cluster's labels: the direction of its mean label vector."""
+    members = sparse.csr_array((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))))
+    return np.asarray(members @ Y)

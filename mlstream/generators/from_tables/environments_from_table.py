@@ -1,0 +1,83 @@
+"""Environments carved out of a real table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from mlstream.cards.card import GeneratorCard
+from mlstream.generators.from_tables.cleaning import Keep, clean
+from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
+from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks
+from mlstream.stream import Dataset, Stream
+
+
+def carve_environments(
+    dataset: Dataset,
+    roles: Sequence[str] = ("train", "train", "train", "validation", "test", "unseen"),
+    *,
+    seed: int = 0,
+    by: Literal["features", "column", "time"] = "features",
+    column: str | None = None,
+    evaluation_fraction: float = 0.30,
+    unlabelled: Keep = "keep",
+) -> Stream:
+    """Carve environments out of a table: clusters of its features, values of a column, or slices of time.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        A table.
+    roles : sequence of {"train", "validation", "test", "unseen"}
+        Role of each environment, in the order in which the rule finds them.
+    seed : int
+        Source of everything random.
+    by : {"features", "column", "time"}
+        Rule that finds as many environments as there are roles (see `TaskRule`).
+    column : str, optional
+        Feature that the rule looks at.
+    evaluation_fraction : float
+        Share of the rows of a training environment that is held out; of the others, all rows are.
+    unlabelled : {"keep", "drop"}
+        What happens to rows without any label.
+
+    Returns
+    -------
+    Stream
+        One experience per training environment, one evaluation set per environment; all have the same labels.
+
+    Raises
+    ------
+    ValueError
+        If a role is unknown, or the rule finds another number of environments than there are roles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(80.0).reshape(40, 2)
+    >>> table = Dataset(X, np.tile(np.eye(2, dtype=np.uint8), (20, 1)), ("a", "b"), ("k", "l"), name="toy")
+    >>> stream = carve_environments(table, ("train", "unseen"), by="time")
+    >>> [task.name for task in stream.tasks]
+    ['train-0', 'unseen-0']
+    """
+    if by not in ("features", "column", "time"):
+        raise ValueError(f"by must be one of 'features', 'column', 'time'. Got {by!r} instead.")
+    table, rows, drops = clean(dataset, unlabelled=unlabelled)
+    partition, _ = find_tasks(table, rows, TaskRule(by, len(roles), column=column, seed=seed))
+    roles = check_roles(roles, len(partition))
+    parts = lay_out_roles(table, partition.members, roles, evaluation_fraction=evaluation_fraction, seed=seed)
+    generator = GeneratorCard(
+        name="carve_environments",
+        parameters={
+            "roles": list(roles),
+            "by": by,
+            "column": column,
+            "evaluation_fraction": float(evaluation_fraction),
+            "unlabelled": unlabelled,
+        },
+        seed=seed,
+    )
+    name = f"{dataset.name}-environments"
+    description = f"Environments of {dataset.name} by {by}."
+    card = describe_environments(table, parts, generator, name=name, description=description)
+    return Stream(parts, card.model_copy(update={"drops": list(drops)}))

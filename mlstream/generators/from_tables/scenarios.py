@@ -1,0 +1,245 @@
+"""The scenarios of continual learning, from any table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from pydantic import JsonValue
+
+from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.cards.description import describe_stream
+from mlstream.generators._checks import require_choice
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.from_tables.cleaning import Keep, clean
+from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
+from mlstream.generators.schedule.experiences import chain_parts, lay_out
+from mlstream.generators.schedule.partition import Partition, make_partition
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits, part_sizes
+from mlstream.stream import Dataset, Index, Stream, StreamParts, Task
+
+TaskIdentity = Literal["always", "training", "never"]
+
+
+class Scenario(NamedTuple):
+    """What a scenario asks of tasks, and what it lets learners know.
+
+    Parameters
+    ----------
+    by : tuple of str
+        Rules that find such tasks, the default first.
+    learning_fractions : tuple of float
+        Share of each task's rows in each of its visits, unless given.
+    task_identity : tuple of {"always", "training", "never"}
+        When a learner may be told the task: what the scenario allows, the default first.
+    labels : {"any", "same", "disjoint"}
+        What the signatures of tasks must be to each other; "same" is all labels of the table.
+    blurred : bool
+        Whether tasks give way to each other gradually, unless a window is given.
+    """
+
+    by: tuple[By, ...]
+    learning_fractions: tuple[float, ...]
+    task_identity: tuple[TaskIdentity, ...]
+    labels: Literal["any", "same", "disjoint"] = "any"
+    blurred: bool = False
+
+
+_ONCE, _TWICE, _BATCHES = (0.7,), (0.35, 0.35), (0.14,) * 5
+_ANY: tuple[TaskIdentity, ...] = ("training", "never", "always")
+
+SCENARIOS: dict[str, Scenario] = {
+    "instance-incremental": Scenario(("all",), _BATCHES, ("never",)),
+    "domain-incremental": Scenario(("features", "column", "time"), _ONCE, ("never", "training", "always"), "same"),
+    "task-incremental": Scenario(("label-lists",), _ONCE, ("always",), "disjoint"),
+    "class-incremental": Scenario(("label-lists",), _ONCE, ("training",), "disjoint"),
+    "task-free": Scenario(("label-lists",), _ONCE, ("never",), "disjoint"),
+    "online": Scenario(("label-lists", "label-sets", "column", "features", "time"), _ONCE, _ANY, "disjoint"),
+    "blurred-boundary": Scenario(("label-sets", "label-lists"), _ONCE, ("training", "never"), blurred=True),
+    "pre-training": Scenario(("label-lists", "label-sets", "column", "features", "time"), _ONCE, _ANY, "disjoint"),
+    "task-based": Scenario(("label-sets", "label-lists", "column", "features", "time"), _TWICE, _ANY),
+}
+
+
+def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
+    dataset: Dataset,
+    scenario: str,
+    *,
+    seed: int = 0,
+    by: By | None = None,
+    n_tasks: int = 4,
+    label_lists: Sequence[Sequence[str]] | None = None,
+    shared_rows: Literal["mask", "drop"] = "mask",
+    column: str | None = None,
+    task_identity: TaskIdentity | None = None,
+    pretraining_fraction: float = 0.5,
+    learning_fractions: Sequence[float] | None = None,
+    evaluation_fraction: float = 0.30,
+    order: Sequence[int] | OrderName | None = None,
+    window: int | None = None,
+    shape: Shape = "linear",
+    unlabelled: Keep = "drop",
+    constant_features: Keep = "drop",
+    stratified: bool = False,
+    name: str | None = None,
+) -> Stream:
+    """Make a stream of one of the scenarios of continual learning from a multi-label table.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        A table.
+    scenario : str
+        Name of a scenario; see Notes.
+    seed : int
+        Source of everything random.
+    by : {"all", "label-sets", "label-lists", "column", "features", "time"}, optional
+        Rule that finds the tasks; by default the first that the scenario allows.
+    n_tasks, label_lists, shared_rows, column
+        Options of the rule (see `TaskRule`).
+    task_identity : {"always", "training", "never"}, optional
+        When a learner may be told the task; by default the first that the scenario allows.
+    pretraining_fraction : float
+        Share of the rows that "pre-training" takes before the downstream tasks.
+    learning_fractions : sequence of float, optional
+        Share of each task's rows that each of its visits gets; by default what the scenario says.
+    evaluation_fraction : float
+        Share of each task's rows that is held out.
+    order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
+        Task of each experience, each task as often as there are learning fractions; or the rule that gives it. By
+        default "random", and the order of time with ``by="time"``.
+    window : int, optional
+        Rows around each boundary in which a task gives way to the next one. By default 0, an abrupt boundary; half of
+        the shortest experience in "blurred-boundary".
+    shape : {"linear", "sigmoid"}
+        How the share of the next task rises in the window.
+    unlabelled, constant_features : {"drop", "keep"}
+        What happens to rows without any label, and to features with one value only. Where labels make the tasks, rows
+        without labels that are kept are dealt to the tasks in proportion to their sizes.
+    stratified : bool
+        Spread every label set of a task evenly over its parts.
+    name : str, optional
+        Name of the stream; by default that of the table and the scenario.
+
+    Returns
+    -------
+    Stream
+        With what its scenario lets learners know about tasks on its card.
+
+    Raises
+    ------
+    ValueError
+        If the scenario is unknown, does not allow the rule or the task identity, or the table does not hold such tasks.
+
+    Notes
+    -----
+    ====================  ===========================  ==============================  ===================
+    scenario              tasks                        labels of tasks                 task identity
+    ====================  ===========================  ==============================  ===================
+    instance-incremental  one, in five batches         all                             never
+    domain-incremental    by features, column or time  the same                        never, or any other
+    task-incremental      by lists of labels           disjoint                        always
+    class-incremental     by lists of labels           disjoint                        training
+    task-free             by lists of labels           disjoint                        never
+    online                any, one pass                disjoint, unless asked          training, or any
+    blurred-boundary      by label sets or lists       overlapping, gradual            training, or never
+    pre-training          all rows in batches, then    all, then disjoint, unless      training, or any
+                          downstream tasks             asked
+    task-based            any, visited twice           those that occur                training, or any
+    ====================  ===========================  ==============================  ===================
+
+    Disjoint label spaces and rows with several labels: with ``shared_rows="mask"`` a row with labels of two tasks
+    belongs to both, on the same side of the split in each, and shows in each the labels of that task only; with "drop"
+    it is left out. The protocol lets learners learn row after row in every scenario; "online" is one visit per task.
+
+    References
+    ----------
+    L. Wang, X. Zhang, H. Su, J. Zhu. A comprehensive survey of continual learning. TPAMI, 2024.
+
+    Examples
+    --------
+    >>> table = Dataset(np.arange(120.0).reshape(60, 2), np.tile(np.eye(4, dtype=np.uint8), (15, 1)),
+    ...                 ("a", "b"), ("k", "l", "m", "n"), name="toy")
+    >>> scenario_stream(table, "class-incremental", n_tasks=2)
+    Stream('toy-class-incremental': 2 experiences of 2 tasks, 42 rows, 2 features, 4 labels)
+    """
+    given, by, task_identity = _choose(scenario, by, task_identity)
+    table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
+    fractions = tuple(given.learning_fractions if learning_fractions is None else learning_fractions)
+    plan = Visits(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
+    before, rows = _pretrain(table, rows, plan, pretraining_fraction if scenario == "pre-training" else None)
+    partition, homeless = find_tasks(table, rows, TaskRule(by, n_tasks, label_lists, shared_rows, column, seed))
+    partition = _fit_labels(partition, given, scenario)
+    plan = _fit_plan(plan, partition, in_time=by == "time", blurred=given.blurred and window is None)
+    parts, unused = lay_out(table, partition, plan, shuffle=by != "time")
+    name = name or f"{dataset.name}-{scenario}"
+    parameters: dict[str, JsonValue] = {
+        "scenario": scenario,
+        "by": by,
+        "n_tasks": n_tasks,
+        "label_lists": None if label_lists is None else [list(names) for names in label_lists],
+        "shared_rows": shared_rows,
+        "column": column,
+        "task_identity": task_identity,
+        "pretraining_fraction": pretraining_fraction,
+        "unlabelled": unlabelled,
+        "constant_features": constant_features,
+        "name": name,
+    }
+    parts = chain_parts(before, parts)
+    card = describe_stream(
+        table,
+        parts,
+        name=name,
+        description=f"The {scenario} scenario from {dataset.name}, tasks by {by}.",
+        generator=GeneratorCard(name="scenario_stream", parameters=parameters | plan.describe(), seed=seed),
+        scenario=ScenarioCard(name=scenario, boundary=plan.boundary, task_identity=task_identity),
+        drops=[*drops, *homeless, *unused],
+    )
+    return Stream(parts, card)
+
+
+def _choose(name: str, by: By | None, task_identity: TaskIdentity | None) -> tuple[Scenario, By, TaskIdentity]:
+    require_choice(name, "scenario", tuple(SCENARIOS))
+    scenario = SCENARIOS[name]
+    if by is not None:
+        require_choice(by, f"{name}: by", scenario.by)
+    if task_identity is not None:
+        require_choice(task_identity, f"{name}: task_identity", scenario.task_identity)
+    return scenario, by or scenario.by[0], task_identity or scenario.task_identity[0]
+
+
+def _pretrain(table: Dataset, rows: Index, plan: Visits, share: float | None) -> tuple[StreamParts, Index]:
+    """Lay out a share of the rows as batches of one task with all labels; give the rows that are left."""
+    if share is None:
+        return StreamParts((), (), ()), rows
+    if not 0 < share < 1:
+        raise ValueError(f"pretraining_fraction must lie between 0 and 1. Got {share!r} instead.")
+    shuffled = generator_for(Purpose.PRETRAINING, plan.seed).permutation(rows)
+    taken = round(share * len(rows))
+    fractions = [(1 - plan.evaluation_fraction) / len(_BATCHES)] * len(_BATCHES)
+    partition = make_partition(table, [np.sort(shuffled[:taken])], names=["pre-training"])
+    batches = replace(plan, learning_fractions=fractions, order=None, window=0)
+    return lay_out(table, partition, batches)[0], np.sort(shuffled[taken:])
+
+
+def _fit_labels(partition: Partition, scenario: Scenario, name: str) -> Partition:
+    if scenario.labels == "same":
+        everything = np.ones_like(partition.tasks[0].signature)
+        return replace(partition, tasks=tuple(Task(task.name, everything) for task in partition.tasks))
+    twice = partition.signatures.sum(axis=0) > 1
+    if scenario.labels == "disjoint" and partition.hides_labels and twice.any():
+        raise ValueError(f"{name}: no label must be in two lists. Got label {int(np.argmax(twice))} in more than one.")
+    return partition
+
+
+def _fit_plan(plan: Visits, partition: Partition, *, in_time: bool, blurred: bool) -> Visits:
+    """Resolve what depends on the tasks: time has an order, and a blurred boundary a window."""
+    if in_time and plan.order is None:
+        plan = replace(plan, order=list(range(len(partition))) * len(plan.learning_fractions))
+    if blurred:
+        shortest = min(min(part_sizes(len(rows), plan)[:-1]) for rows in partition.members)
+        plan = replace(plan, window=shortest // 2)
+    return plan

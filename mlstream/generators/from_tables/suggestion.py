@@ -1,0 +1,123 @@
+"""How many tasks to make of a table: many enough to be diverse, few enough that each has several labels."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream._pictures import write_picture
+from mlstream.generators._checks import require_count, require_seed
+from mlstream.generators.from_tables.clustering import cluster_label_sets
+from mlstream.label_sets import count_label_sets
+from mlstream.stream import Dataset, Indicator
+
+
+class Suggestion(NamedTuple):
+    """What `suggest_n_tasks` found.
+
+    Parameters
+    ----------
+    n_tasks : int
+        The number suggested.
+    candidates : tuple of int
+        All numbers tried, from 2 on.
+    diversity : tuple of float
+        Mean diversity of the clusters, by candidate: the distinct label sets of a cluster divided by the greatest
+        possible number, ``min(n_rows, 2 ** n_labels)``, over the labels that it has.
+    n_single_label : tuple of int
+        Clusters that have one label only, by candidate.
+    """
+
+    n_tasks: int
+    candidates: tuple[int, ...]
+    diversity: tuple[float, ...]
+    n_single_label: tuple[int, ...]
+
+
+def suggest_n_tasks(dataset: Dataset, *, most: int = 10, seed: int = 0, n_init: int = 10) -> Suggestion:
+    """Suggest the number of tasks for `task_stream`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        A table; rows without labels are left out.
+    most : int
+        Greatest number to try, at least 2; no more than there are distinct label sets.
+    seed : int
+        Source of everything random.
+    n_init : int
+        Random starts of each clustering.
+
+    Returns
+    -------
+    Suggestion
+        Of the numbers with fewest clusters of one label only, the one with the greatest mean diversity; of equals, the
+        least.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two distinct label sets.
+
+    Examples
+    --------
+    >>> Y = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]] * 9, dtype=np.uint8)
+    >>> table = Dataset(np.zeros((36, 1)), Y, ("x",), ("k", "l", "m", "n"), name="toy")
+    >>> suggest_n_tasks(table, most=4).n_tasks
+    2
+    """
+    require_count(most, "most", least=2)
+    Y = dataset.Y[dataset.Y.any(axis=1)]
+    n_sets = count_label_sets(Y)
+    if n_sets < 2:
+        raise ValueError(f"{dataset.name} must have at least two distinct label sets. Got {n_sets}.")
+    candidates = tuple(range(2, min(most, n_sets) + 1))
+    found = [_measure(Y, n_tasks, require_seed(seed), n_init) for n_tasks in candidates]
+    diversity, single = (tuple(values) for values in zip(*found, strict=True))
+    best = min(range(len(found)), key=lambda index: (single[index], -diversity[index]))
+    return Suggestion(candidates[best], candidates, diversity, single)
+
+
+def draw_suggestion(suggestion: Suggestion, path: str | os.PathLike[str]) -> None:
+    """Draw diversity and clusters of one label against the number of tasks.
+
+    Parameters
+    ----------
+    suggestion : Suggestion
+        What `suggest_n_tasks` found.
+    path : path
+        File to write, replaced if it is there; its suffix is the format: .png, .svg, ...
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot(suggestion.candidates, suggestion.diversity, "o-", color="#2a5c8a")
+    axes.axvline(suggestion.n_tasks, color="#bbbbbb", zorder=0)
+    axes.set_xlabel("tasks")
+    axes.set_ylabel("mean diversity (line)", color="#2a5c8a")
+    axes.set_ylim(0, 1.1 * max(suggestion.diversity))
+    axes.set_xticks(suggestion.candidates)
+    bars = axes.twinx()
+    bars.bar(suggestion.candidates, suggestion.n_single_label, width=0.4, color="#c8602a", alpha=0.5)
+    bars.set_ylabel("tasks with one label only (bars)", color="#c8602a")
+    bars.set_ylim(0, max(1, *suggestion.n_single_label) * 1.1)
+    bars.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_title(f"{suggestion.n_tasks} tasks suggested")
+    write_picture(figure, Path(path))
+
+
+def _measure(Y: Indicator, n_tasks: int, seed: int, n_init: int) -> tuple[float, int]:
+    assignment = cluster_label_sets(Y, n_tasks, seed=seed, n_init=n_init)
+    clusters = [Y[assignment == task] for task in range(n_tasks)]
+    n_labels: list[int] = [int(cluster.any(axis=0).sum()) for cluster in clusters]
+    greatest: npt.NDArray[np.float64] = np.array(
+        [min(len(cluster), 2**width) for cluster, width in zip(clusters, n_labels, strict=True)], dtype=np.float64
+    )
+    shares = np.array([count_label_sets(cluster) for cluster in clusters]) / greatest
+    return float(shares.mean()), n_labels.count(1)

@@ -1,0 +1,211 @@
+"""Rules that find tasks in a table: by its labels, by a column, by the features, or by time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream.cards.card import DropCard
+from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.from_tables.clustering import cluster_label_sets, group_label_sets, merge_single_label_clusters
+from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
+from mlstream.stream import Dataset, Index, Mask
+
+By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
+
+
+@dataclass(frozen=True)
+class TaskRule:
+    """A rule that finds tasks in a table.
+
+    Parameters
+    ----------
+    by : {"all", "label-sets", "label-lists", "column", "features", "time"}
+        All rows are one task; clusters of label sets; lists of labels; values of a feature; clusters of the features;
+        slices of time.
+    n_tasks : int
+        Number of tasks. A column with fewer values has fewer; clusters of label sets with one label are merged; lists
+        of labels that are given have their own number.
+    label_lists : sequence of sequence of str, optional
+        Names of the labels of each task. By default all labels are dealt to the tasks at random, as evenly as can be.
+    shared_rows : {"mask", "drop"}
+        With lists of labels, a row with labels of two tasks belongs to both and shows in each the labels of that task
+        only, or is left out.
+    column : str, optional
+        Feature whose values are tasks (cut at quantiles if it has more values than there are tasks), or by which time
+        is told; by default time is the order of the rows.
+    seed : int
+        Source of everything random.
+    """
+
+    by: By
+    n_tasks: int = 4
+    label_lists: Sequence[Sequence[str]] | None = None
+    shared_rows: Literal["mask", "drop"] = "mask"
+    column: str | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_choice(self.by, "by", tuple(_FINDERS))
+        require_choice(self.shared_rows, "shared_rows", ("mask", "drop"))
+        require_count(self.n_tasks, "n_tasks")
+
+
+class Found(NamedTuple):
+    """What a rule found.
+
+    Parameters
+    ----------
+    partition : Partition
+        Tasks and their rows.
+    drops : tuple of DropCard
+        Rows that belong to no task.
+    """
+
+    partition: Partition
+    drops: tuple[DropCard, ...] = ()
+
+
+def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:
+    """Find tasks in a table.
+
+    Parameters
+    ----------
+    table : Dataset
+        Features and labels, every label of which occurs.
+    rows : ndarray of int64
+        Rows to use.
+    rule : TaskRule
+        What makes a task.
+
+    Returns
+    -------
+    Found
+        Tasks with their rows, and the rows that belong to none.
+
+    Raises
+    ------
+    ValueError
+        If the table has fewer rows, labels or label sets than tasks, or lacks what the rule names.
+    """
+    if len(rows) < rule.n_tasks:
+        raise ValueError(f"{table.name}: there must be at least {rule.n_tasks} rows for the tasks. Got {len(rows)}.")
+    return _FINDERS[rule.by](table, rows, rule)
+
+
+def _find_one(table: Dataset, rows: Index, _: TaskRule) -> Found:
+    return Found(make_partition(table, [rows]))
+
+
+def _find_by_label_sets(table: Dataset, rows: Index, rule: TaskRule) -> Found:
+    labelled = rows[table.Y[rows].any(axis=1)]
+    assignment = cluster_label_sets(table.Y[labelled], rule.n_tasks, seed=rule.seed)
+    assignment = merge_single_label_clusters(table.Y[labelled], assignment)
+    return Found(group_label_sets(table, rows, assignment, rule.seed))
+
+
+def _find_by_label_lists(table: Dataset, rows: Index, rule: TaskRule) -> Found:
+    signatures = _read_label_lists(table, rule) if rule.label_lists is not None else _deal_labels(table, rule)
+    Y = table.Y[rows]
+    # Tasks whose labels each row carries.
+    carries = (Y.astype(np.int64) @ signatures.T) > 0
+    n_carried, labelled = carries.sum(axis=1), Y.any(axis=1)
+    if rule.shared_rows == "drop":
+        carries &= (n_carried == 1)[:, np.newaxis]
+    members = deal_rows([rows[column] for column in carries.T], rows[~labelled], rule.seed)
+    drops = [DropCard(what="rows", reason="labels of no task", count=int((labelled & (n_carried == 0)).sum()))]
+    if rule.shared_rows == "drop":
+        drops.append(DropCard(what="rows", reason="labels of two tasks", count=int((n_carried > 1).sum())))
+    partition = make_partition(table, members, signatures=list(signatures), hides_labels=True)
+    return Found(partition, tuple(drop for drop in drops if drop.count))
+
+
+def _deal_labels(table: Dataset, rule: TaskRule) -> Mask:
+    n_labels = len(table.label_names)
+    if n_labels < rule.n_tasks:
+        raise ValueError(f"{table.name}: there must be at least {rule.n_tasks} labels for the tasks. Got {n_labels}.")
+    signatures = np.zeros((rule.n_tasks, n_labels), dtype=bool)
+    labels = generator_for(Purpose.LABELS, rule.seed).permutation(n_labels)
+    for signature, part in zip(signatures, np.array_split(labels, rule.n_tasks), strict=True):
+        signature[part] = True
+    return signatures
+
+
+def _read_label_lists(table: Dataset, rule: TaskRule) -> Mask:
+    lists = [list(names) for names in rule.label_lists or ()]
+    if not lists or not all(lists):
+        raise ValueError(f"label_lists must hold at least one list, none of them empty. Got {lists}.")
+    unknown = set(chain.from_iterable(lists)) - set(table.label_names)
+    if unknown:
+        raise ValueError(f"label_lists must name labels of {table.name} that occur. Got {min(unknown)!r}.")
+    return np.array([np.isin(table.label_names, names) for names in lists])
+
+
+def _find_by_column(table: Dataset, rows: Index, rule: TaskRule) -> Found:
+    values = _read_column(table, rows, rule)
+    found, group = np.unique(values, return_inverse=True)
+    names = [f"{rule.column}={value:.15g}" for value in found]
+    if len(found) > rule.n_tasks:
+        # A value never lies in two tasks, so a frequent one can make neighbours fall together.
+        cuts = np.unique(np.quantile(values, np.arange(1, rule.n_tasks) / rule.n_tasks))
+        group = np.unique(np.searchsorted(cuts, values, side="right"), return_inverse=True)[1]
+        names = [f"{rule.column}:{part}" for part in range(int(group.max()) + 1)]
+    return _group_by_features(table, [rows[group == part] for part in range(len(names))], names)
+
+
+def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    scaled = table.X[rows] / _spread_of(table)
+    # One thread: the order of the sums, and so the last bits, would depend on their number.
+    with threadpool_limits(limits=1):
+        group = KMeans(rule.n_tasks, n_init=10, random_state=rule.seed).fit_predict(scaled)
+    return _group_by_features(table, [rows[group == part] for part in range(rule.n_tasks)])
+
+
+def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:
+    if rule.column is not None:
+        rows = rows[np.argsort(_read_column(table, rows, rule), kind="stable")]
+    return _group_by_features(table, np.array_split(rows, rule.n_tasks))
+
+
+def _read_column(table: Dataset, rows: Index, rule: TaskRule) -> npt.NDArray[np.floating]:
+    if rule.column not in table.feature_names:
+        raise ValueError(f"column must be a feature of {table.name} that varies. Got {rule.column!r} instead.")
+    values = table.X[:, [table.feature_names.index(rule.column)]]
+    return np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()[rows]
+
+
+def _group_by_features(table: Dataset, members: Sequence[Index], names: Sequence[str] | None = None) -> Found:
+    """Compare tasks by the means of their features, on one scale, measured from the mean of all."""
+    means = np.array([np.asarray(table.X[rows].mean(axis=0)).ravel() for rows in members])
+    profiles = (means - np.asarray(table.X.mean(axis=0)).ravel()) / _spread_of(table)
+    return Found(make_partition(table, members, names=names, profiles=profiles))
+
+
+def _spread_of(table: Dataset) -> npt.NDArray[np.floating]:
+    """Give the standard deviation of each feature; 1 where there is none."""
+    if sparse.issparse(table.X):
+        mean, square = table.X.mean(axis=0), (table.X * table.X).mean(axis=0)
+        spread = np.sqrt(np.maximum(square - mean**2, 0))
+    else:
+        spread = np.std(table.X, axis=0)
+    return np.where(spread > 0, spread, 1)
+
+
+_FINDERS: dict[By, Callable[[Dataset, Index, TaskRule], Found]] = {
+    "all": _find_one,
+    "label-sets": _find_by_label_sets,
+    "label-lists": _find_by_label_lists,
+    "column": _find_by_column,
+    "features": _find_by_features,
+    "time": _find_by_time,
+}

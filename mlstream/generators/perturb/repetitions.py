@@ -1,0 +1,144 @@
+"""Repetitions of a stream: the same tasks and rows, in another order of tasks or with another split of the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mlstream.cards.card import GeneratorCard
+from mlstream.cards.description import describe_again
+from mlstream.generators._checks import require_seed
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.stream import Features, Stream, StreamParts
+
+
+def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
+    """Visit the tasks of a stream in another order.
+
+    Parameters
+    ----------
+    stream : Stream
+        A stream whose experiences hold one task each, every task visited equally often.
+    seed : int
+        Source of the permutation.
+
+    Returns
+    -------
+    Stream
+        The same experiences and evaluation sets. Tasks change places with each other: where the n-th visit of one was,
+        there is now the n-th visit of another, so that visits recur in the same pattern.
+
+    Raises
+    ------
+    ValueError
+        If an experience mixes tasks, visits are not equally many, or drifts are on the card: they belong to the order.
+
+    Examples
+    --------
+    >>> from mlstream.generators import multiplier_stream
+    >>> stream = multiplier_stream("rand", seed=1, n_rows=50)
+    >>> [int(part.task_ids[0]) for part in reordered_tasks(stream, seed=2)]
+    [0, 3, 1, 2, 0, 3, 1, 2]
+    """
+    visits = _visits(stream)
+    tasks = sorted(set(visits))
+    moved = generator_for(Purpose.ORDER, require_seed(seed)).permutation(tasks).tolist()
+    place_of = dict(zip(tasks, moved, strict=True))
+    waiting = {task: [part for part, at in zip(stream, visits, strict=True) if at == task] for task in tasks}
+    experiences = tuple(waiting[place_of[task]].pop(0) for task in visits)
+    parts = StreamParts(stream.tasks, experiences, stream.evaluation_sets)
+    return _with_card(stream, parts, "reordered_tasks", "Tasks come in another order.", seed)
+
+
+def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
+    """Split the rows of each task anew over its visits and its evaluation set.
+
+    Parameters
+    ----------
+    stream : Stream
+        A stream that holds every row once.
+    seed : int
+        Source of the split.
+
+    Returns
+    -------
+    Stream
+        Tasks follow each other as before, row by row, and parts keep their sizes; which of a task's rows is where is
+        drawn at random.
+
+    Raises
+    ------
+    ValueError
+        If a row is in the stream more than once (it could be learnt and evaluated), or a task has several label masks.
+    """
+    parts: tuple[Any, ...] = (*stream.experiences, *stream.evaluation_sets)
+    row_ids = np.concatenate([part.row_ids for part in parts])
+    _require_resplittable(stream, len(row_ids) - len(np.unique(row_ids)))
+    task_ids = np.concatenate(
+        [*(part.task_ids for part in stream), *(np.full(len(part), part.task_id) for part in stream.evaluation_sets)]
+    )
+    rows = np.arange(len(task_ids))
+    rng = generator_for(Purpose.SPLIT, require_seed(seed))
+    for task in range(stream.n_tasks):
+        places = np.flatnonzero(task_ids == task)
+        rows[places] = rng.permutation(places)
+    X, Y = _stack([part.X for part in parts]), np.concatenate([part.Y for part in parts])
+    bounds = np.cumsum([0, *map(len, parts)]).tolist()
+    taken = [
+        replace(part, X=X[rows[start:stop]], Y=Y[rows[start:stop]], row_ids=row_ids[rows[start:stop]])
+        for part, (start, stop) in zip(parts, pairwise(bounds), strict=True)
+    ]
+    n_learning = len(stream)
+    again = StreamParts(stream.tasks, tuple(taken[:n_learning]), tuple(taken[n_learning:]))
+    return _with_card(stream, again, "resplit_rows", "Rows of each task are split anew.", seed)
+
+
+def _visits(stream: Stream) -> list[int]:
+    present = stream.order
+    if (present.sum(axis=1) != 1).any():
+        raise ValueError(f"Every experience must hold one task to be moved. Got a mixture in {stream.card.name!r}.")
+    visits: list[int] = present.argmax(axis=1).tolist()
+    counts = Counter(visits)
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"Every task must be visited equally often to change places. Got {dict(counts)}.")
+    if stream.card.drifts:
+        raise ValueError(f"A stream must have no drifts on its card to be reordered. Got {len(stream.card.drifts)}.")
+    return visits
+
+
+def _require_resplittable(stream: Stream, n_repeated: int) -> None:
+    if n_repeated:
+        raise ValueError(
+            f"Every row must be in a stream once to be split anew: a repeated one could be learnt and evaluated. "
+            f"Got {n_repeated} repetitions in {stream.card.name!r}."
+        )
+    signatures = np.array([task.signature for task in stream.tasks])
+    if any((np.broadcast_to(part.label_mask, part.Y.shape) != signatures[part.task_ids]).any() for part in stream):
+        raise ValueError(
+            f"The label mask of each row must be its task's signature to be split anew. Got others in "
+            f"{stream.card.name!r}."
+        )
+
+
+def _stack(parts: Sequence[Any]) -> Features:
+    if sparse.issparse(parts[0]):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return np.asarray(np.concatenate(parts))
+
+
+def _with_card(stream: Stream, parts: StreamParts, name: str, what: str, seed: int) -> Stream:
+    recipe = GeneratorCard(name=name, parameters={"base": stream.card.generator.model_dump(mode="json")}, seed=seed)
+    card = describe_again(
+        stream.card,
+        parts,
+        name=f"{stream.card.name}-{name.replace('_', '-')}-{seed}",
+        description=f"{stream.card.description} {what}",
+        generator=recipe,
+    )
+    return Stream(parts, card)

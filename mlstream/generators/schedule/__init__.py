@@ -1,0 +1,1 @@
+"""Schedules: how tasks become experiences and evaluation sets."""

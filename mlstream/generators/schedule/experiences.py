@@ -1,0 +1,115 @@
+"""Make the parts of a stream from tasks and a plan of visits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mlstream.cards.card import DropCard
+from mlstream.generators.schedule.gradual_boundaries import blend
+from mlstream.generators.schedule.orders import resolve_order
+from mlstream.generators.schedule.partition import Partition, as_slice, count_rows
+from mlstream.generators.schedule.splits import split_tasks
+from mlstream.generators.schedule.visit_plan import Visits
+from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Index, Indicator, Mask, StreamParts
+
+
+def lay_out(
+    table: Dataset, partition: Partition, visits: Visits, *, shuffle: bool = True
+) -> tuple[StreamParts, tuple[DropCard, ...]]:
+    """Make experiences and evaluation sets.
+
+    Parameters
+    ----------
+    table : Dataset
+        Features and labels.
+    partition : Partition
+        Tasks and rows. A row that belongs to several tasks shows, in each, the labels of its signature only.
+    visits : Visits
+        Split, order and boundaries.
+    shuffle : bool
+        Split at random. Without it, each task's rows are cut in their order.
+
+    Returns
+    -------
+    parts : StreamParts
+        Tasks, experiences in order, evaluation sets.
+    drops : tuple of DropCard
+        Rows that no part took, if the fractions add up to less than 1.
+
+    Raises
+    ------
+    ValueError
+        If a part would be empty, the order does not fit the tasks, or the window is longer than an experience.
+    """
+    shares = split_tasks(table, partition, visits, shuffle=shuffle)
+    order = resolve_order(partition.profiles, visits)
+    visit = [order[:place].count(task) for place, task in enumerate(order)]
+    learnt = [shares[task][number] for task, number in zip(order, visit, strict=True)]
+    experiences = tuple(
+        Experience(*_take(table, partition, part, tasks), tasks, _mask(partition, tasks), part)
+        for part, tasks in _blend_rows(learnt, order, visits)
+    )
+    held_out = tuple(
+        EvaluationSet(
+            *_take(table, partition, parts[-1], np.array([task])), task, partition.signatures[task], parts[-1]
+        )
+        for task, parts in enumerate(shares)
+    )
+    return StreamParts(partition.tasks, experiences, held_out), _count_unused(partition, shares)
+
+
+def _blend_rows(rows: list[Index], order: list[int], visits: Visits) -> list[tuple[Index, Index]]:
+    """Give the rows of each experience and their tasks."""
+    sizes = [len(part) for part in rows]
+    tasks = [np.full(size, task) for size, task in zip(sizes, order, strict=True)]
+    if not visits.window:
+        return list(zip(rows, tasks, strict=True))
+    places, cuts = blend(sizes, visits), np.cumsum(sizes)[:-1]
+    blended = (np.split(np.concatenate(parts)[places], cuts) for parts in (rows, tasks))
+    return list(zip(*blended, strict=True))
+
+
+def _mask(partition: Partition, tasks: Index) -> Mask:
+    alone = (tasks == tasks[0]).all()
+    return np.asarray(partition.signatures[tasks[0] if alone else tasks])
+
+
+def _take(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tuple[Features, Indicator]:
+    chosen = as_slice(rows)
+    Y = table.Y[chosen]
+    return table.X[chosen], Y & partition.signatures[tasks] if partition.hides_labels else Y
+
+
+def _count_unused(partition: Partition, shares: list[list[Index]]) -> tuple[DropCard, ...]:
+    # Where no task shares rows with another, no row comes twice, and sizes say it all.
+    count = count_rows if partition.shares_rows else _sum_lengths
+    unused = count(partition.members) - count([part for parts in shares for part in parts])
+    return (DropCard(what="rows", reason="outside the fractions", count=unused),) if unused else ()
+
+
+def _sum_lengths(parts: Sequence[Index]) -> int:
+    return sum(len(rows) for rows in parts)
+
+
+def chain_parts(first: StreamParts, second: StreamParts) -> StreamParts:
+    """Let one stream follow another over the same table.
+
+    Parameters
+    ----------
+    first, second : StreamParts
+        Parts of both.
+
+    Returns
+    -------
+    StreamParts
+        The tasks, experiences and evaluation sets of the first, then those of the second.
+    """
+    shift = len(first.tasks)
+    return StreamParts(
+        first.tasks + second.tasks,
+        first.experiences + tuple(replace(part, task_ids=part.task_ids + shift) for part in second.experiences),
+        first.evaluation_sets + tuple(replace(part, task_id=part.task_id + shift) for part in second.evaluation_sets),
+    )

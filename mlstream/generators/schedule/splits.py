@@ -1,0 +1,108 @@
+"""Split the rows of tasks into learning parts and evaluation sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.schedule.partition import Partition
+from mlstream.generators.schedule.visit_plan import Visits, part_sizes
+from mlstream.label_sets import label_set_ids
+from mlstream.stream import Dataset, Index
+
+
+def split_tasks(table: Dataset, partition: Partition, visits: Visits, *, shuffle: bool = True) -> list[list[Index]]:
+    """Split each task's rows into its learning parts and its evaluation set.
+
+    Parameters
+    ----------
+    table : Dataset
+        Labels, for stratified splits.
+    partition : Partition
+        Tasks and rows.
+    visits : Visits
+        Fractions, stratification and seed.
+    shuffle : bool
+        Split at random. Without it, each task's rows are cut in their order; stratified splits, and those of tasks that
+        share rows, are always random.
+
+    Returns
+    -------
+    list of list of ndarray of int64
+        For each task, the rows of its learning parts in order, then those of its evaluation set.
+
+    Raises
+    ------
+    ValueError
+        If a part would be empty.
+
+    Notes
+    -----
+    A row that belongs to several tasks plays the same part in all of them, so that no row is learnt in one task and
+    evaluated in another.
+    """
+    if partition.shares_rows:
+        parts = _split_shared(table, partition, visits)
+    else:
+        parts = [_split_alone(table, task, rows, visits, shuffle) for task, rows in enumerate(partition.members)]
+    for task, (rows, split) in enumerate(zip(partition.members, parts, strict=True)):
+        n_empty = sum(not len(part) for part in split)
+        if n_empty:
+            raise ValueError(
+                f"Every experience and evaluation set must hold rows. Got {n_empty} of {len(split)} without any "
+                f"for task {task} with {len(rows)} rows, where the least fraction is {min(visits.fractions):.3g}."
+            )
+    return parts
+
+
+def _split_alone(table: Dataset, task: int, rows: Index, visits: Visits, shuffle: bool) -> list[Index]:
+    sizes = part_sizes(len(rows), visits)
+    rng = generator_for(Purpose.SPLIT, visits.seed, task)
+    if visits.stratified:
+        return split_evenly(rows, label_set_ids(table.Y[rows]), sizes, rng)
+    return np.split(rng.permutation(rows) if shuffle else rows, np.cumsum(sizes))[: len(sizes)]
+
+
+def _split_shared(table: Dataset, partition: Partition, visits: Visits) -> list[list[Index]]:
+    rows = np.unique(np.concatenate(partition.members))
+    belongs = np.column_stack([np.isin(rows, members) for members in partition.members]).astype(np.uint8)
+    strata = label_set_ids(np.hstack([belongs, table.Y[rows]]) if visits.stratified else belongs)
+    rng = generator_for(Purpose.SPLIT, visits.seed)
+    parts = split_evenly(rows, strata, part_sizes(len(rows), visits), rng)
+    return [[part[np.isin(part, members)] for part in parts] for members in partition.members]
+
+
+def split_evenly(rows: Index, strata: Index, sizes: Sequence[int], rng: np.random.Generator) -> list[Index]:
+    """Split rows so that every part has its size, and its proportion of every stratum to within a row or so.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        Rows to split.
+    strata : ndarray of int64
+        Stratum of each row.
+    sizes : sequence of int
+        Sizes of the parts; at most as many as there are rows.
+    rng : Generator
+        Source of everything random.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Rows of each part, shuffled.
+    """
+    shuffled = rng.permutation(len(rows))
+    by_stratum = rows[shuffled[np.argsort(strata[shuffled], kind="stable")]]
+    part = _spread(sizes, len(rows))
+    return [rng.permutation(by_stratum[part == index]) for index in range(len(sizes))]
+
+
+def _spread(sizes: Sequence[int], n_rows: int) -> Index:
+    """Deal positions to parts so that every run of neighbours is shared out in proportion."""
+    # Positions that no part takes are dealt like one more part.
+    sizes = [*sizes, n_rows - sum(sizes)]
+    place = np.concatenate([(np.arange(size) + 0.5) / max(size, 1) for size in sizes])
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    return owner[np.argsort(place, kind="stable")]

@@ -1,0 +1,1 @@
+"""Streams drawn from known rules."""

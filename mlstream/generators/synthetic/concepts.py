@@ -1,0 +1,291 @@
+"""Concepts: distributions of features and labels with dials, and the ways from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+
+from mlstream.cards.card import DriftTarget
+from mlstream.generators._checks import require_choice, require_count, require_share
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.synthetic.concept_functions import KINDS, Floats, Kind, World, make_world
+from mlstream.stream import Indicator
+
+TARGETS: tuple[DriftTarget, ...] = ("P(X)", "P(Y|X)", "dependence")
+
+_SAMPLE = 65536
+
+
+@dataclass(frozen=True)
+class Dials:
+    """What labels are like, and what differs between concepts.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of labels.
+    cardinality : float
+        Mean number of labels of a row.
+    imbalance : float
+        How many times more frequent the first label is than the last, at least 1; between them it falls geometrically.
+    dependence : float
+        Correlation in [0, 1] of the scores of any two labels.
+    noise : float
+        Share in (0, 1] of a score's variance that the features do not explain.
+    drift_in : sequence of {"P(X)", "P(Y|X)", "dependence"}
+        What differs between concepts.
+    magnitude : float
+        How much it differs, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a dial is out of its range, or the dials contradict each other.
+    """
+
+    n_labels: int = 8
+    cardinality: float = 2.0
+    imbalance: float = 1.0
+    dependence: float = 0.3
+    noise: float = 0.2
+    drift_in: Sequence[DriftTarget] = ("P(Y|X)",)
+    magnitude: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_count(self.n_labels, "n_labels")
+        require_share(self.dependence, "dependence")
+        require_share(self.magnitude, "magnitude")
+        if not 0 < self.noise <= 1:
+            raise ValueError(f"noise must lie in (0, 1]. Got {self.noise!r} instead.")
+        if not 1 <= self.imbalance < float("inf"):
+            raise ValueError(f"imbalance must be finite, at least 1. Got {self.imbalance!r} instead.")
+        if isinstance(self.drift_in, str) or not set(self.drift_in) <= set(TARGETS):
+            raise ValueError(f"drift_in must be a sequence of {', '.join(TARGETS)}. Got {self.drift_in!r} instead.")
+        if "dependence" in self.drift_in and not (self.dependence > 0 and self.n_labels > 1):
+            raise ValueError(
+                "For a drift in dependence, there must be two labels at least, and dependence above 0. "
+                f"Got n_labels={self.n_labels}, dependence={self.dependence}."
+            )
+        label_shares(self.n_labels, self.cardinality, self.imbalance)
+
+
+@dataclass(frozen=True, eq=False)
+class Concept:
+    """One distribution of features and labels.
+
+    Parameters
+    ----------
+    place : ndarray
+        Parameters of P(X).
+    weights : ndarray of shape (n_parts, n_labels)
+        What makes scores of features.
+    thresholds : ndarray of shape (n_labels,)
+        Scores above which a label is there.
+    loadings : ndarray of shape (n_labels,)
+        Correlation of each label's disturbance with the one that all labels share.
+    """
+
+    place: Floats
+    weights: Floats
+    thresholds: Floats
+    loadings: Floats
+
+
+def label_shares(n_labels: int, cardinality: float, imbalance: float) -> Floats:
+    """Give the share of rows that each label is to have.
+
+    Parameters
+    ----------
+    n_labels : int
+        Number of labels.
+    cardinality : float
+        What the shares add up to.
+    imbalance : float
+        The first share divided by the last; between them they fall geometrically.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Shares, each between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If the first label would be in every row, or cardinality is not positive.
+
+    Examples
+    --------
+    >>> label_shares(3, 0.875, 4).tolist()
+    [0.5, 0.25, 0.125]
+    """
+    shares = np.geomspace(imbalance, 1, n_labels)
+    most = float(shares.sum() / shares[0])
+    if not 0 < cardinality < most:
+        raise ValueError(
+            f"cardinality must lie between 0 and {most:g}, for {n_labels} labels and an imbalance of {imbalance:g}. "
+            f"Got {cardinality!r} instead."
+        )
+    return np.asarray(shares * (cardinality / shares.sum()))
+
+
+def make_concepts(
+    kind: Kind, dials: Dials, *, n_features: int, n_concepts: int, seed: int
+) -> tuple[World, list[Concept]]:
+    """Draw a world and concepts in it.
+
+    Parameters
+    ----------
+    kind : {"hyperplane", "tree", "rbf"}
+        What labels depend on.
+    dials : Dials
+        What labels are like, and what differs between concepts.
+    n_features, n_concepts : int
+        Numbers of features and concepts.
+    seed : int
+        Source of everything random.
+
+    Returns
+    -------
+    world : World
+        Draws features, and scores labels.
+    concepts : list of Concept
+        The first has the world's own place, and labels that all attract each other.
+    """
+    require_choice(kind, "kind", KINDS)
+    require_count(n_features, "n_features")
+    require_count(n_concepts, "n_concepts")
+    world = make_world(kind, n_features, generator_for(Purpose.CONCEPTS, seed))
+    shares = label_shares(dials.n_labels, dials.cardinality, dials.imbalance)
+    loadings = np.full(dials.n_labels, sqrt(dials.dependence))
+    weights = _draw_weights(world, dials, generator_for(Purpose.CONCEPTS, seed, 1))
+    concepts = [Concept(world.place, weights, _find_thresholds(world, weights, shares, dials.noise, seed), loadings)]
+    for number in range(1, n_concepts):
+        rng = generator_for(Purpose.CONCEPTS, seed, number + 2)
+        concepts.append(_move(world, concepts[0], dials, shares, seed, rng))
+    return world, concepts
+
+
+def draw_rows(
+    world: World,
+    way: tuple[Concept, Concept],
+    progress: Floats | float,
+    noise: float,
+    n_rows: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Indicator]:
+    """Draw rows on the way from one concept to another.
+
+    Parameters
+    ----------
+    world : World
+        Draws features, and scores labels.
+    way : tuple of two Concept
+        Where it begins and ends; twice the same concept is that concept.
+    progress : float or ndarray of shape (n_rows, 1)
+        How far on the way each row is, from 0 to 1.
+    noise : float
+        Share of a score's variance that the features do not explain.
+    n_rows : int
+        How many rows.
+    rng : numpy.random.Generator
+        Source of everything random.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, n_features)
+        Features.
+    Y : ndarray of uint8, shape (n_rows, n_labels)
+        Labels.
+    """
+    before, after = way
+    X = world.draw(n_rows, before.place, after.place, progress, rng)
+    score, threshold, loading = world.score(X, before.weights), before.thresholds, before.loadings
+    if after is not before:
+        score = _blend_scores(world, score, X, way, progress)
+        threshold = threshold + progress * (after.thresholds - threshold)
+        loading = loading + progress * (after.loadings - loading)
+    disturbance = rng.standard_normal(score.shape)
+    disturbance *= np.sqrt(noise * (1 - loading**2))
+    disturbance += rng.standard_normal((n_rows, 1)) * (sqrt(noise) * loading)
+    score *= sqrt(1 - noise)
+    score += disturbance
+    return X, (score > threshold).view(np.uint8)
+
+
+def changes_between(before: Concept, after: Concept) -> list[DriftTarget]:
+    """Tell what differs between two concepts.
+
+    Parameters
+    ----------
+    before, after : Concept
+        The concepts.
+
+    Returns
+    -------
+    list of {"P(X)", "P(Y|X)", "dependence"}
+        What differs; nothing if they are the same.
+    """
+    pairs: dict[DriftTarget, tuple[Floats, Floats]] = {
+        "P(X)": (before.place, after.place),
+        "P(Y|X)": (before.weights, after.weights),
+        "dependence": (before.loadings, after.loadings),
+    }
+    return [target for target, (old, new) in pairs.items() if not np.array_equal(old, new)]
+
+
+def _move(world: World, first: Concept, dials: Dials, shares: Floats, seed: int, rng: np.random.Generator) -> Concept:
+    place, weights, thresholds, loadings = first.place, first.weights, first.thresholds, first.loadings
+    if not dials.magnitude:
+        return first
+    if "P(X)" in dials.drift_in:
+        place = world.move(dials.magnitude, rng)
+    if "P(Y|X)" in dials.drift_in:
+        fresh = _draw_weights(world, dials, rng)
+        weights = _standardise(world, sqrt(1 - dials.magnitude**2) * weights + dials.magnitude * fresh)
+        thresholds = _find_thresholds(world, weights, shares, dials.noise, seed)
+    if "dependence" in dials.drift_in:
+        # The first label never turns, so that no two patterns of signs mean the same.
+        turned = 1 + rng.permutation(dials.n_labels - 1)[: ceil(dials.magnitude * (dials.n_labels - 1) / 2)]
+        loadings = loadings.copy()
+        loadings[turned] *= -1
+    return Concept(place, weights, thresholds, loadings)
+
+
+def _draw_weights(world: World, dials: Dials, rng: np.random.Generator) -> Floats:
+    """Draw weights of scores with variance 1 and the correlation that was asked for."""
+    drawn = _standardise(world, rng.normal(size=(len(world.shares), dials.n_labels + 1)))
+    if len(world.shares) > dials.n_labels + 1:
+        root = np.sqrt(np.maximum(world.shares, 1e-12))[:, np.newaxis]
+        drawn = _standardise(world, np.linalg.qr(root * drawn)[0] / root)
+    mixed = sqrt(dials.dependence) * drawn[:, :1] + sqrt(1 - dials.dependence) * drawn[:, 1:]
+    return _standardise(world, mixed)
+
+
+def _standardise(world: World, weights: Floats) -> Floats:
+    """Give scores mean 0 and variance 1 at the world's own place."""
+    centred = weights - world.shares @ weights if world.partitions else weights
+    return np.asarray(centred / np.sqrt(world.shares @ centred**2))
+
+
+def _find_thresholds(world: World, weights: Floats, shares: Floats, noise: float, seed: int) -> Floats:
+    """Find the scores that the share of a label's rows is above, in a sample from the world's own place."""
+    rng = generator_for(Purpose.CONCEPTS, seed, 2)
+    X = world.draw(_SAMPLE, world.place, world.place, 0.0, rng)
+    score = sqrt(1 - noise) * world.score(X, weights)
+    score += sqrt(noise) * rng.standard_normal(score.shape)
+    return np.array([np.quantile(column, 1 - share) for column, share in zip(score.T, shares, strict=True)])
+
+
+def _blend_scores(
+    world: World, score: Floats, X: Floats, way: tuple[Concept, Concept], progress: Floats | float
+) -> Floats:
+    """Blend the scores of two concepts so that their variance stays."""
+    before, after = way
+    agreement = world.shares @ (before.weights * after.weights)
+    blended = (1 - progress) * score + progress * world.score(X, after.weights)
+    square = (1 - progress) ** 2 + progress**2 + 2 * progress * (1 - progress) * agreement
+    # Scores that turn round pass through zero.
+    return np.asarray(blended / np.sqrt(np.maximum(square, 1e-3)))

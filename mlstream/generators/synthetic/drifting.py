@@ -1,0 +1,225 @@
+"""Synthetic concepts that drift, with the truth about every drift on the card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from pydantic import JsonValue
+
+from mlstream.cards.card import DriftTarget, GeneratorCard, ScenarioCard
+from mlstream.cards.description import describe_stream
+from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators._threads import for_each
+from mlstream.generators.schedule.experiences import lay_out
+from mlstream.generators.schedule.gradual_boundaries import require_window
+from mlstream.generators.schedule.orders import resolve_order
+from mlstream.generators.schedule.partition import Partition, make_partition
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
+from mlstream.generators.synthetic.concept_functions import Floats, Kind, World
+from mlstream.generators.synthetic.concepts import Concept, Dials, changes_between, draw_rows, make_concepts
+from mlstream.generators.synthetic.drift_truth import Pattern, list_drifts
+from mlstream.stream import Dataset, Stream
+
+PATTERNS: tuple[Pattern, ...] = ("abrupt", "gradual", "incremental")
+
+_PIECE = 2048
+
+
+def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
+    kind: Kind = "tree",
+    *,
+    seed: int = 0,
+    n_rows: int = 1000,
+    n_concepts: int = 3,
+    n_features: int = 10,
+    n_labels: int = 8,
+    cardinality: float = 2.0,
+    imbalance: float = 1.0,
+    dependence: float = 0.3,
+    noise: float = 0.2,
+    drift_in: Sequence[DriftTarget] = ("P(Y|X)",),
+    magnitude: float = 1.0,
+    pattern: Pattern = "abrupt",
+    window: int = 0,
+    shape: Shape = "linear",
+    learning_fractions: Sequence[float] = (0.35, 0.35),
+    evaluation_fraction: float = 0.30,
+    order: Sequence[int] | OrderName | None = None,
+    name: str | None = None,
+) -> Stream:
+    """Make a stream of synthetic concepts, one per task, that drifts from one to the next.
+
+    Parameters
+    ----------
+    kind : {"hyperplane", "tree", "rbf"}
+        What labels depend on: one hyperplane per label through uniform features; the leaves of a random tree over
+        uniform features; the regions around the centres from which Gaussian clusters of features come.
+    seed : int
+        Source of everything random.
+    n_rows : int
+        Rows of each concept.
+    n_concepts, n_features, n_labels : int
+        Numbers of concepts, features and labels.
+    cardinality : float
+        Mean number of labels of a row.
+    imbalance : float
+        How many times more frequent the first label is than the last; between them it falls geometrically.
+    dependence : float
+        Correlation in [0, 1] between the scores of any two labels, and between what features leave unexplained in them.
+    noise : float
+        Share in (0, 1] of a score's variance that the features do not explain.
+    drift_in : sequence of {"P(X)", "P(Y|X)", "dependence"}
+        What differs between concepts. Where only the dependence does, the inputs and the probability of each single
+        label given the features stay: some labels that attract each other begin to exclude each other.
+    magnitude : float
+        How much concepts differ, in [0, 1]; 0 is not at all.
+    pattern : {"abrupt", "gradual", "incremental"}
+        What a drift is like. In a window around each boundary, rows come from either concept (gradual), or from a
+        concept on its way from one to the other (incremental).
+    window : int
+        Rows of that window; 0 for abrupt drifts only.
+    shape : {"linear", "sigmoid"}
+        How the next concept rises in the window.
+    learning_fractions : sequence of float
+        Share of each concept's rows that each of its visits gets; with two numbers or more, concepts recur.
+    evaluation_fraction : float
+        Share of each concept's rows that is held out.
+    order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
+        Concept of each experience, or the rule that gives it; by default a seeded permutation, repeated for each visit.
+    name : str, optional
+        Name of the stream; by default ``drifting-`` and the kind.
+
+    Returns
+    -------
+    Stream
+        Every label is in every signature. The drifts are on the card: what changes, how, and from which row to which.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range, or options contradict each other.
+
+    Notes
+    -----
+    The score of label j is ``sqrt(1 - noise) s_j(x) + sqrt(noise) e_j``: s_j has mean 0 and variance 1 over the inputs
+    of concept 0, e_j is a Gaussian disturbance, correlated between labels. The label is there if the score is above a
+    threshold, which a sample of 65,536 rows gives. Labels fewer than features (hyperplane) or than 31 (tree: 32 leaves;
+    rbf: 32 centres) have s_j with the correlation that was asked for, at concept 0 or at full magnitude; with more
+    labels, it is that on average. Cardinality and imbalance hold in every concept unless its P(X) has drifted: then
+    labels keep their probability given the features. A drift in P(X) makes uniform features powers of uniform ones, and
+    moves clusters, but not the regions that labels depend on.
+
+    References
+    ----------
+    .. [1] Gama, Zliobaite, Bifet, Pechenizkiy, Bouchachia: A survey on concept drift adaptation. ACM Computing Surveys
+       46(4), 2014.
+    .. [2] Dembczynski, Waegeman, Cheng, Huellermeier: On label dependence and loss minimization in multi-label
+       classification. Machine Learning 88, 2012.
+
+    Examples
+    --------
+    >>> stream = drifting_stream("tree", n_concepts=2, order=[0, 1, 0, 1], pattern="gradual", window=100)
+    >>> [(drift.start, drift.stop, drift.recurring) for drift in stream.card.drifts]
+    [(300, 400, False), (650, 750, True), (1000, 1100, True)]
+    """
+    dials = Dials(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
+    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, False, window, shape, seed)
+    _require_pattern(pattern, window)
+    require_count(n_rows, "n_rows")
+    world, concepts = make_concepts(kind, dials, n_features=n_features, n_concepts=n_concepts, seed=seed)
+    name = name or f"drifting-{kind}"
+    table = _draw_table(world, concepts, n_rows, noise, seed, name)
+    members = np.split(np.arange(table.n_samples), n_concepts)
+    partition = make_partition(table, members, signatures=[np.ones(n_labels, dtype=bool)] * n_concepts)
+    path = resolve_order(partition.profiles, visits)
+    plan = replace(visits, order=path)
+    if pattern == "incremental":
+        table = _redraw_windows(table, partition, world, concepts, plan, noise)
+        plan = replace(plan, window=0)
+    # Rows of a concept are drawn independently: cutting them in order is a random split already.
+    parts, unused = lay_out(table, partition, plan, shuffle=False)
+    parameters: dict[str, JsonValue] = {
+        "kind": kind,
+        "n_rows": int(n_rows),
+        "n_concepts": int(n_concepts),
+        "n_features": int(n_features),
+        "n_labels": int(n_labels),
+        "cardinality": float(cardinality),
+        "imbalance": float(imbalance),
+        "dependence": float(dependence),
+        "noise": float(noise),
+        "drift_in": list(drift_in),
+        "magnitude": float(magnitude),
+        "pattern": pattern,
+        "name": name,
+    }
+    described = {key: value for key, value in visits.describe().items() if key != "stratified"}
+    sizes = [len(experience) for experience in parts.experiences]
+    card = describe_stream(
+        table,
+        parts,
+        name=name,
+        description=f"Synthetic concepts ({kind}) with {pattern} drift in {', '.join(drift_in) or 'nothing'}.",
+        generator=GeneratorCard(name="drifting_stream", parameters=parameters | described, seed=seed),
+        scenario=ScenarioCard(name="drift", boundary=visits.boundary, task_identity="training"),
+        drops=unused,
+    )
+    drifts = list_drifts(concepts, path, sizes, pattern, window)
+    return Stream(parts, card.model_copy(update={"drifts": drifts}))
+
+
+def _require_pattern(pattern: Pattern, window: int) -> None:
+    require_choice(pattern, "pattern", PATTERNS)
+    if (pattern == "abrupt") != (window == 0):
+        raise ValueError(
+            f"window must be 0 for abrupt drifts, and at least 1 for others. Got {window} for pattern {pattern!r}."
+        )
+
+
+def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float, seed: int, name: str) -> Dataset:
+    n_features, n_labels = world.place.shape[-1], len(concepts[0].thresholds)
+    X = np.empty((len(concepts) * n_rows, n_features))
+    Y = np.empty((len(concepts) * n_rows, n_labels), dtype=np.uint8)
+
+    def draw(number: int) -> None:
+        concept, rng = concepts[number], generator_for(Purpose.SAMPLING, seed, number)
+        # In pieces that stay in the cache, and that are too small for BLAS to spread over threads.
+        for start in range(number * n_rows, (number + 1) * n_rows, _PIECE):
+            stop = min(start + _PIECE, (number + 1) * n_rows)
+            X[start:stop], Y[start:stop] = draw_rows(world, (concept, concept), 0.0, noise, stop - start, rng)
+
+    for_each(draw, range(len(concepts)))
+    features = tuple(f"x{column}" for column in range(n_features))
+    return Dataset(X, Y, features, tuple(f"y{column}" for column in range(n_labels)), name, source="synthetic")
+
+
+def _redraw_windows(
+    table: Dataset, partition: Partition, world: World, concepts: list[Concept], plan: Visits, noise: float
+) -> Dataset:
+    """Draw the rows around each boundary again, from concepts on their way."""
+    parts, _ = lay_out(table, partition, replace(plan, window=0), shuffle=False)
+    sizes = [len(experience) for experience in parts.experiences]
+    require_window(sizes, plan.window)
+    rows = np.concatenate([experience.row_ids for experience in parts.experiences])
+    path = [int(experience.task_ids[0]) for experience in parts.experiences]
+    progress = _rise(plan.window, plan.shape)
+    X, Y = table.X.copy(), table.Y.copy()
+    for number, (before, after) in enumerate(pairwise(path)):
+        if not changes_between(concepts[before], concepts[after]):
+            continue
+        start = int(np.sum(sizes[: number + 1])) - plan.window // 2
+        chosen = rows[start : start + plan.window]
+        rng = generator_for(Purpose.BLENDING, plan.seed, number)
+        way = concepts[before], concepts[after]
+        X[chosen], Y[chosen] = draw_rows(world, way, progress, noise, plan.window, rng)
+    return replace(table, X=X, Y=Y)
+
+
+def _rise(window: int, shape: Shape) -> Floats:
+    """Give the progress of each row of a window, as a column."""
+    place = (np.arange(window)[:, np.newaxis] + 0.5) / window
+    return place if shape == "linear" else np.asarray(1 / (1 + np.exp(-10 * (place - 0.5))))

@@ -1,0 +1,191 @@
+"""Environments between which inputs, and what predicts the labels, shift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import JsonValue
+
+from mlstream.cards.card import GeneratorCard
+from mlstream.generators._checks import require_choice, require_count, require_seed, require_share
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
+from mlstream.stream import Dataset, Indicator, Stream
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+Encoding = Literal["codes", "one-hot", "numeric"]
+
+_TWELVE = ("train",) * 3 + ("validation", "test") + ("unseen",) * 7
+
+
+def environment_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
+    roles: Sequence[str] = _TWELVE,
+    *,
+    seed: int = 0,
+    n_rows: int = 1000,
+    n_labels: int = 1,
+    invariant: Sequence[int] = (2, 3, 4),
+    spurious: Sequence[int] = (2, 3),
+    correlation: tuple[float, float] = (0.6, 0.9),
+    shifted_correlation: tuple[float, float] = (-0.9, 0.9),
+    correlations: Sequence[float] | None = None,
+    diversity: float = 0.3,
+    encoding: Encoding = "codes",
+    evaluation_fraction: float = 0.30,
+    name: str = "environments",
+) -> Stream:
+    """Make synthetic environments with invariant and spurious features.
+
+    Parameters
+    ----------
+    roles : sequence of {"train", "validation", "test", "unseen"}
+        Role of each environment; by default three to train on, one for validation, one for the test and seven unseen.
+    seed : int
+        Source of everything random.
+    n_rows : int
+        Rows of each environment.
+    n_labels : int
+        Number of labels.
+    invariant, spurious : sequence of int
+        Number of categories of each invariant and each spurious feature, at least 2.
+    correlation, shifted_correlation : (float, float)
+        Range in [-1, 1] from which the correlation of an environment is drawn: of those to train on, and of the others.
+    correlations : sequence of float, optional
+        Correlation of each environment, instead of drawing it.
+    diversity : float
+        How far the distribution of the invariant features shifts between environments: 0 not at all, 1 to a random one.
+    encoding : {"codes", "one-hot", "numeric"}
+        A category is a number, a column of its own, or a number plus Gaussian noise of standard deviation 1/4.
+    evaluation_fraction : float
+        Share of the rows of a training environment that is held out; of the others, all rows are.
+    name : str
+        Name of the stream.
+
+    Returns
+    -------
+    Stream
+        One experience per training environment, one evaluation set per environment. The card holds the correlation of
+        every environment.
+
+    Raises
+    ------
+    ValueError
+        If a role is unknown, or a number is outside its range.
+
+    Notes
+    -----
+    Invariant features are drawn independently, and the probability of each label given all of them is the same in every
+    environment: the logistic function of a sum of random effects of their categories. Spurious feature s is drawn after
+    label s modulo n_labels: with a probability of the absolute correlation from the upper half of its categories if the
+    label is 1 (the lower half if the correlation is negative) and from the other half if it is 0; else from all
+    categories.
+
+    Examples
+    --------
+    >>> environment_stream(("train", "train", "unseen"), n_rows=100)
+    Stream('environments': 2 experiences of 3 tasks, 140 rows, 5 features, 1 labels)
+    """
+    roles = check_roles(roles, len(roles))
+    _require_dials(invariant, spurious, n_labels, diversity, encoding)
+    strength = _draw_correlations(roles, correlations, correlation, shifted_correlation, require_seed(seed))
+    require_count(n_rows, "n_rows")
+    effects_rng = generator_for(Purpose.ENVIRONMENTS, seed)
+    effects = [effects_rng.normal(scale=1.5, size=(size, n_labels)) for size in invariant]
+    drawn = []
+    for number, rho in enumerate(strength):
+        rng = generator_for(Purpose.SAMPLING, seed, number)
+        stable, Y = _draw_invariant(effects, n_rows, diversity, rng)
+        drawn.append((np.column_stack([*stable, *_draw_spurious(Y, spurious, rho, rng)]), Y))
+    codes, labels = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
+    X, features = _encode(codes, (*invariant, *spurious), len(invariant), encoding, seed)
+    table = Dataset(X, labels, features, tuple(f"y{label}" for label in range(n_labels)), name, source="synthetic")
+    members = np.split(np.arange(len(X)), len(roles))
+    parts = lay_out_roles(table, members, roles, evaluation_fraction=evaluation_fraction, seed=seed)
+    parameters: dict[str, JsonValue] = {
+        "roles": list(roles),
+        "n_rows": int(n_rows),
+        "n_labels": int(n_labels),
+        "invariant": [int(size) for size in invariant],
+        "spurious": [int(size) for size in spurious],
+        "correlations": [*strength],
+        "diversity": float(diversity),
+        "encoding": encoding,
+        "evaluation_fraction": float(evaluation_fraction),
+        "name": name,
+    }
+    generator = GeneratorCard(name="environment_stream", parameters=parameters, seed=seed)
+    description = "Synthetic environments with invariant and spurious features."
+    return Stream(parts, describe_environments(table, parts, generator, name=name, description=description))
+
+
+def _require_dials(
+    invariant: Sequence[int], spurious: Sequence[int], n_labels: int, diversity: float, encoding: Encoding
+) -> None:
+    require_count(n_labels, "n_labels")
+    if not invariant:
+        raise ValueError("invariant must hold at least one number of categories. Got none.")
+    for sizes, name in ((invariant, "invariant"), (spurious, "spurious")):
+        for size in sizes:
+            require_count(size, f"each number of categories in {name}", least=2)
+    require_share(diversity, "diversity")
+    require_choice(encoding, "encoding", ("codes", "one-hot", "numeric"))
+
+
+def _draw_correlations(
+    roles: Sequence[str],
+    correlations: Sequence[float] | None,
+    training: tuple[float, float],
+    others: tuple[float, float],
+    seed: int,
+) -> list[float]:
+    if correlations is None:
+        u = generator_for(Purpose.ENVIRONMENTS, seed, 1).random(len(roles))
+        ranges = [training if role == "train" else others for role in roles]
+        correlations = [low + share * (high - low) for share, (low, high) in zip(u, ranges, strict=True)]
+    strength = [float(rho) for rho in correlations]
+    if len(strength) != len(roles):
+        raise ValueError(f"There must be one correlation per environment. Got {len(strength)} for {len(roles)}.")
+    for rho in strength:
+        if not -1 <= rho <= 1:
+            raise ValueError(f"A correlation must lie in [-1, 1]. Got {rho}.")
+    return strength
+
+
+def _draw_invariant(
+    effects: Sequence[Floats], n_rows: int, diversity: float, rng: np.random.Generator
+) -> tuple[list[Codes], Indicator]:
+    columns, logits = [], np.zeros((n_rows, effects[0].shape[1]))
+    for effect in effects:
+        chance = (1 - diversity) / len(effect) + diversity * rng.dirichlet(np.ones(len(effect)))
+        columns.append(rng.choice(len(effect), size=n_rows, p=chance / chance.sum()))
+        logits += effect[columns[-1]]
+    return columns, (rng.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(np.uint8)
+
+
+def _draw_spurious(Y: Indicator, sizes: Sequence[int], rho: float, rng: np.random.Generator) -> list[Codes]:
+    columns = []
+    for number, size in enumerate(sizes):
+        upper = Y[:, number % Y.shape[1]].astype(bool) ^ (rho < 0)
+        half = size // 2
+        told = np.where(upper, rng.integers(half, size, len(Y)), rng.integers(0, half, len(Y)))
+        columns.append(np.where(rng.random(len(Y)) < abs(rho), told, rng.integers(0, size, len(Y))))
+    return columns
+
+
+def _encode(
+    codes: Codes, sizes: Sequence[int], n_invariant: int, encoding: Encoding, seed: int
+) -> tuple[Floats, tuple[str, ...]]:
+    kinds = ["invariant"] * n_invariant + ["spurious"] * (len(sizes) - n_invariant)
+    places = [*range(n_invariant), *range(len(sizes) - n_invariant)]
+    names = [f"{kind}-{place}" for kind, place in zip(kinds, places, strict=True)]
+    if encoding == "one-hot":
+        X = np.hstack([np.eye(size)[column] for column, size in zip(codes.T, sizes, strict=True)])
+        return X, tuple(f"{name}={value}" for name, size in zip(names, sizes, strict=True) for value in range(size))
+    X = codes.astype(np.float64)
+    if encoding == "numeric":
+        X += 0.25 * generator_for(Purpose.ENVIRONMENTS, seed, 2).normal(size=X.shape)
+    return X, tuple(names)

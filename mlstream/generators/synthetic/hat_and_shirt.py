@@ -1,0 +1,60 @@
+"""The example of hats and shirts: a feature that misleads, and one that does not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlstream.cards.card import GeneratorCard
+from mlstream.generators._checks import require_count, require_seed
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.from_tables.environment_roles import describe_environments, lay_out_roles
+from mlstream.stream import Dataset, Stream
+
+# Columns: hat, orange, responds. Six people a domain.
+_PEOPLE = {
+    "A": ((0, 1, 1), (0, 1, 1), (0, 1, 0), (1, 1, 0), (1, 0, 0), (1, 0, 0)),
+    "B": ((0, 0, 1), (0, 0, 1), (0, 0, 0), (1, 1, 0), (1, 0, 0), (1, 0, 0)),
+}
+
+
+def hat_and_shirt_stream(*, seed: int = 0, n_copies: int = 50, name: str = "hat-and-shirt") -> Stream:
+    """Make the example of hats and shirts, exact to its proportions: who wears a hat never responds.
+
+    Parameters
+    ----------
+    seed : int
+        Source of everything random: the order of the rows.
+    n_copies : int
+        Copies of the six people of a domain, in its experience and again in its evaluation set.
+    name : str
+        Name of the stream.
+
+    Returns
+    -------
+    Stream
+        Domains A and B, one experience each. Features are "hat" and "orange", the label is "responds". The hat is
+        invariant; orange predicts a response in A, and blue does in B.
+
+    References
+    ----------
+    Criteo AI Lab. PRINCE: Out-of-distribution generalization challenge, ECML-PKDD 2022.
+
+    Examples
+    --------
+    >>> hat_and_shirt_stream(n_copies=1)
+    Stream('hat-and-shirt': 2 experiences of 2 tasks, 12 rows, 2 features, 1 labels)
+    """
+    require_count(n_copies, "n_copies")
+    rng = generator_for(Purpose.SPLIT, require_seed(seed))
+    # Whole copies are learnt and whole copies held out, so that both are exact.
+    halves = [rng.permutation(np.tile(_PEOPLE[domain], (n_copies, 1))) for domain in "AABB"]
+    people = np.concatenate(halves)
+    X, Y = people[:, :2].astype(np.float64), people[:, 2:].astype(np.uint8)
+    table = Dataset(X, Y, ("hat", "orange"), ("responds",), name, source="synthetic")
+    members = np.split(np.arange(len(people)), 2)
+    parts = lay_out_roles(table, members, ("train", "train"), evaluation_fraction=0.5, seed=seed, shuffle=False)
+    generator = GeneratorCard(
+        name="hat_and_shirt_stream", parameters={"n_copies": int(n_copies), "name": name}, seed=seed
+    )
+    description = "Two domains in which the colour of the shirt misleads and the hat does not."
+    return Stream(parts, describe_environments(table, parts, generator, name=name, description=description))

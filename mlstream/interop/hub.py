@@ -1,0 +1,90 @@
+"""Upload of a published folder to a hub of data sets, in one commit. Needs the extra ``hub``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mlstream.publishing.folder import verify
+
+# Written by the hub itself, which needs it.
+_OF_THE_HUB = {".gitattributes"}
+
+
+def upload(
+    folder: str | os.PathLike[str],
+    repository: str,
+    *,
+    endpoint: str | None = None,
+    token: str | None = None,
+    private: bool = True,
+) -> str:
+    """Upload a published folder to a hub of data sets that speaks the interface of the Hugging Face Hub.
+
+    Parameters
+    ----------
+    folder : path
+        The folder; it is verified first.
+    repository : str
+        ``OWNER/NAME``; made if it is not there.
+    endpoint : str, optional
+        Address of the hub; by default what its library takes (the variable HF_ENDPOINT, or huggingface.co).
+    token : str, optional
+        Leave to write there; by default what its library finds (``hf auth login``, or the variable HF_TOKEN).
+    private : bool
+        Whether a repository that is made is to be seen by its owner only.
+
+    Returns
+    -------
+    str
+        Address of the commit. It holds the files of the folder and no other: one commit replaces all, so that the hub
+        shows the old files or the new ones.
+
+    Raises
+    ------
+    ValueError
+        If the folder is not as it was published, or the name is none.
+    ImportError
+        If the extra is not installed.
+    OSError
+        If the hub cannot be reached or refuses; its files are as they were.
+    """
+    folder = Path(folder)
+    card = verify(folder)
+    try:
+        from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+    except ImportError:
+        raise ImportError("Uploading needs huggingface_hub: pip install 'mlstream[hub]'.") from None
+    api = HfApi(endpoint=endpoint, token=token, library_name="mlstream")
+    names = sorted(path.name for path in folder.iterdir())
+    with _errors_of_the_hub(api.endpoint):
+        api.create_repo(repository, repo_type="dataset", private=private, exist_ok=True)
+        gone = {*api.list_repo_files(repository, repo_type="dataset")} - {*names} - _OF_THE_HUB
+        commit = api.create_commit(
+            repository,
+            [
+                *(CommitOperationAdd(path_in_repo=name, path_or_fileobj=folder / name) for name in names),
+                *(CommitOperationDelete(path_in_repo=name, is_folder=False) for name in sorted(gone)),
+            ],
+            repo_type="dataset",
+            commit_message=f"Publish {card.name}, data {card.data_sha256[:12]}",
+        )
+    return str(commit.commit_url)
+
+
+@contextmanager
+def _errors_of_the_hub(endpoint: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError:
+        raise
+    except Exception as error:
+        # What its library raises depends on the transport that it uses, which changes with its versions.
+        raise OSError(f"The hub at {endpoint} must take the upload. Got {_tell(error)}") from error
+
+
+def _tell(error: BaseException) -> str:
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return text if error.__cause__ is None else f"{text} ({_tell(error.__cause__)})"

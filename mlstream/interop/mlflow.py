@@ -1,0 +1,251 @@
+"""Records of runs in an MLflow server, one MLflow run each. Needs the extra ``mlflow``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import requests
+
+from mlstream._files import sha256_of
+from mlstream.records.paths import Repetition
+from mlstream.records.run_record import Resources, RunResult, Score, load_runs, path_of
+from mlstream.reporting.costs import wall_time_s
+from mlstream.reporting.exports import spelt
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+# Which record an MLflow run is of: by this, a record that is there already is known.
+HASH_TAG = "record_sha256"
+_PATIENCE_S = 10
+_PAGE = 1000
+# What MLflow stores of a text.
+_LONGEST_PARAMETER, _LONGEST_TAG, _LONGEST_MESSAGE = 6000, 8000, 300
+# An artifact goes through a server that takes it; other stores are folders or clouds that may not be ours.
+_SERVED = "mlflow-artifacts:"
+_UNFINISHED = "RUNNING"
+_STATUS = {"done": "FINISHED", "capped": "FINISHED", "failed": "FAILED"}
+
+
+class Measure(NamedTuple):
+    """A number of a run as MLflow holds it: a step is a row of the stream, or an experience."""
+
+    key: str
+    value: float
+    step: int = 0
+
+
+class Tracked(NamedTuple):
+    """What was written to a server.
+
+    Parameters
+    ----------
+    n_written, n_kept : int
+        Records written now, and records that were there before.
+    page : str
+        Address of the experiment.
+    """
+
+    n_written: int
+    n_kept: int
+    page: str
+
+
+def track(
+    directory: str | os.PathLike[str],
+    address: str,
+    *,
+    experiment: str = "mlstream",
+    progress: Callable[[int, int], None] | None = None,
+) -> Tracked:
+    """Write the records of a campaign to an MLflow server, one MLflow run each; those that are there are kept.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign; nothing in it is changed.
+    address : str
+        Of the server, such as ``http://127.0.0.1:5000``. A name and password, or a token, are taken from MLflow's own
+        environment variables.
+    experiment : str
+        The experiment that holds the runs; made if it is not there.
+    progress : callable, optional
+        Called with the number of records met and their number in all.
+
+    Returns
+    -------
+    Tracked
+        What was written.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no record.
+    ValueError
+        If a record is not of this version, or the address is none. Nothing is written then.
+    ImportError
+        If the extra is not installed.
+    OSError
+        If the server cannot be reached or refuses. What it has taken stays, and the next call goes on from there.
+
+    Notes
+    -----
+    Parameters and settings become parameters; names, seeds, versions and the machine become tags; scores, resources,
+    curves (a step is a row) and R (a step is an experience) become metrics. The record itself is attached where the
+    server takes artifacts. A record is known by its SHA-256: one that was made anew becomes another MLflow run.
+    """
+    records = [(path_of(record, directory), record) for record in load_runs(directory)]
+    client = _connect(address)
+    with _errors_of_the_server(address):
+        place = _find_experiment(client, experiment)
+        there = _find_written(client, place)
+        n_written = 0
+        for number, (path, record) in enumerate(records, 1):
+            code = sha256_of(path)
+            if code not in there:
+                _write(client, place, path, record, code)
+                n_written += 1
+            if progress is not None:
+                progress(number, len(records))
+    return Tracked(n_written, len(records) - n_written, f"{address.rstrip('/')}/#/experiments/{place}")
+
+
+def to_parameters(record: RunResult) -> dict[str, str]:
+    """Give the learner's parameters, and the choices of the evaluation under ``settings/``."""
+    settings = {"label_space": record.label_space, **record.settings}
+    given = {**record.parameters, **{f"settings/{name}": value for name, value in settings.items()}}
+    return {_key(name): _text(value)[:_LONGEST_PARAMETER] for name, value in given.items()}
+
+
+def to_tags(record: RunResult) -> dict[str, str]:
+    """Give what a run is found by: names, seeds, how it ended, the meter, versions, the machine."""
+    named = ("stream", "stream_sha256", "strategy", "estimator", "seed", "order_seed", "split_seed", "status", "error")
+    tags: dict[str, object] = {name: getattr(record, name) for name in named}
+    if record.resources is not None:
+        tags |= record.resources.model_dump(include={"energy_method", "energy_is_estimate", "energy_below_resolution"})
+    tags |= {f"version/{name}": value for name, value in record.versions.items()}
+    tags |= {f"machine/{name}": value for name, value in record.machine.items()}
+    # The end of a traceback is what says what went wrong.
+    return {_key(name): _text(value)[-_LONGEST_TAG:] for name, value in tags.items() if value is not None}
+
+
+def to_measures(record: RunResult) -> list[Measure]:
+    """Give every number of a run that is defined: scores, resources, curves, R."""
+    return [Measure(_key(key), value, step) for key, value, step in _numbers(record) if value is not None]
+
+
+def _numbers(record: RunResult) -> Iterator[tuple[str, Score, int]]:
+    for name, score in record.scores.items():
+        yield spelt(name), score, 0
+    for name, curve in record.curves.items():
+        yield from _along(f"curve/{name}", curve.n_rows, curve.cumulative)
+        yield from _along(f"curve/{name}-windowed", curve.n_rows, curve.windowed)
+    for name, R in record.R.items():
+        for task, scores in enumerate(zip(*R, strict=True)):
+            yield from _along(f"R/{name}/task-{task}", range(len(R)), scores)
+    if record.resources is not None:
+        yield from _amounts(record.resources)
+
+
+def _along(key: str, steps: Sequence[int], values: Sequence[Score]) -> Iterator[tuple[str, Score, int]]:
+    return ((key, value, step) for step, value in zip(steps, values, strict=True))
+
+
+def _amounts(used: Resources) -> Iterator[tuple[str, Score, int]]:
+    for name in ("peak_memory_bytes", "model_size_bytes"):
+        yield f"resources/{name}", getattr(used, name), 0
+    for phase, one in used.phases.items():
+        for name, amount in one.model_dump().items():
+            yield f"resources/{phase}/{name}", amount, 0
+
+
+def _connect(address: str) -> MlflowClient:
+    """Give a client, once something answers: MLflow's own would try for minutes."""
+    if not address.startswith(("http://", "https://")):
+        raise ValueError(f"address must be that of an MLflow server, http://HOST:PORT. Got {address!r} instead.")
+    try:
+        from mlflow import MlflowClient
+    except ImportError:
+        raise ImportError("An MLflow server needs the package mlflow: pip install 'mlstream[mlflow]'.") from None
+    try:
+        requests.get(address, timeout=_PATIENCE_S)
+    except requests.RequestException as error:
+        raise OSError(
+            f"An MLflow server must answer at {address} (`mlflow server` starts one). Got {type(error).__name__}."
+        ) from None
+    return MlflowClient(tracking_uri=address)
+
+
+def _find_experiment(client: MlflowClient, name: str) -> str:
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        return str(client.create_experiment(name))
+    if found.lifecycle_stage != "active":
+        raise ValueError(f"The experiment must not be deleted: restore it, or name another. Got {name!r}.")
+    return str(found.experiment_id)
+
+
+def _find_written(client: MlflowClient, place: str) -> set[str]:
+    """Find the records that are there, by their hash; what was left half-written is deleted."""
+    runs = [run for run in _list_runs(client, place) if HASH_TAG in run.data.tags]
+    for run in runs:
+        if run.info.status == _UNFINISHED:
+            client.delete_run(run.info.run_id)
+    return {run.data.tags[HASH_TAG] for run in runs if run.info.status != _UNFINISHED}
+
+
+def _list_runs(client: MlflowClient, place: str) -> Iterator[Run]:
+    token = None
+    while True:
+        page = client.search_runs([place], max_results=_PAGE, page_token=token)
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def _write(client: MlflowClient, place: str, path: Path, record: RunResult, code: str) -> None:
+    from mlflow.entities import Metric, Param
+
+    # A record says how long it took, its file when it ended.
+    ended = path.stat().st_mtime_ns // 1_000_000
+    started = ended - round(1000 * (wall_time_s(record) or 0.0))
+    repetition = Repetition(record.seed, record.order_seed, record.split_seed)
+    name = f"{record.strategy} on {record.stream}, {repetition.name}"
+    run = client.create_run(place, started, tags=to_tags(record) | {HASH_TAG: code}, run_name=name)
+    client.log_batch(
+        run.info.run_id,
+        metrics=[Metric(one.key, one.value, ended, one.step) for one in to_measures(record)],
+        params=[Param(key, value) for key, value in to_parameters(record).items()],
+    )
+    if run.info.artifact_uri.startswith(_SERVED):
+        client.log_artifact(run.info.run_id, path)
+    # Until now it is one that is left half-written.
+    client.set_terminated(run.info.run_id, _STATUS[record.status], ended)
+
+
+@contextmanager
+def _errors_of_the_server(address: str) -> Iterator[None]:
+    from mlflow.exceptions import MlflowException
+
+    try:
+        yield
+    except (MlflowException, requests.RequestException) as error:
+        told = " ".join(str(error).split())[:_LONGEST_MESSAGE]
+        raise OSError(f"The MLflow server at {address} must take the records. Got {told}") from error
+
+
+def _key(name: str) -> str:
+    """Give a name as MLflow can bear it."""
+    return re.sub(r"[^A-Za-z0-9_./: -]+", "_", name).strip("_")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,1 +1,0 @@
-"""The evaluation protocol: test-then-train, transfer between tasks, and what both cost."""

@@ -1,0 +1,1 @@
+"""Folders of streams, complete with card and hashes, for others."""

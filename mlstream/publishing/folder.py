@@ -1,0 +1,257 @@
+"""A folder for others: complete and verified, or absent."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
+from mlstream.cards.card import StreamCard, card_schema, load_card
+from mlstream.cards.citation import card_citation
+from mlstream.cards.croissant import card_croissant
+from mlstream.cards.description import hash_data, measure
+from mlstream.cards.openml import card_openml
+from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
+from mlstream.cards.pictures import schedule_picture, signatures_picture
+from mlstream.data.datasets import load_dataset
+from mlstream.formats import load, save
+from mlstream.formats.mulan import format_labels
+from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
+from mlstream.generators import remake
+from mlstream.stream import Dataset, Stream
+
+NPZ = "stream.npz"
+ARFF = "stream.arff"
+EVALUATION = evaluation_path(Path(ARFF)).name
+LABELS = "stream.xml"
+CARD = card_path(Path(ARFF)).name
+PAGE = "README.md"
+SCHEMA = "stream-card.schema.json"
+CROISSANT = "croissant.json"
+OPENML = "openml.xml"
+CITATION = "CITATION.cff"
+SUMS = "SHA256SUMS"
+
+_DATA = (NPZ, ARFF, EVALUATION, LABELS)
+_TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
+_LISTED = (*_DATA, CARD, *_TEXTS)
+# Far more than the files of a folder need, far less than memory.
+_LONGEST_SUMS = 2**20
+_MOST_NAMED = 5
+_SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
+
+
+def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write a stream as a folder for others; the folder appears when it is complete and verified, or not at all.
+
+    The folder is ready for a hub of data sets or an archive: nothing in it is said but by its card and its data.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    folder : path
+        The folder to make, in one that exists.
+    force : bool
+        Replace a published folder that is there, in one step: at any moment the old one or the new one is there. It
+        must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
+        replaced.
+
+    Returns
+    -------
+    Path
+        The folder. It holds ``stream.npz``; ``stream.arff`` and ``stream.evaluation.arff`` with ``stream.xml`` (their
+        labels, for MULAN); the card as ``stream.card.json`` with its JSON Schema, as the page ``README.md`` with its
+        pictures, as ``croissant.json`` and as ``openml.xml``; ``CITATION.cff``; and ``SHA256SUMS``. The same stream
+        gives the same bytes.
+
+    Raises
+    ------
+    FileExistsError
+        If `folder` exists and `force` is not set, or it is not a published folder or holds anything else.
+    OSError
+        If it cannot be written, or not be replaced in one step by this system.
+    """
+    folder = Path(folder)
+    if force:
+        _require_replaceable(folder)
+    with atomic_folder(folder, replace=force) as temporary:
+        _write(stream, temporary)
+        verify(temporary)
+        if force:
+            # Something may have been put there meanwhile.
+            _require_replaceable(folder)
+    return folder
+
+
+def verify(folder: str | os.PathLike[str]) -> StreamCard:
+    """Read a published folder again, and compare everything with everything.
+
+    Parameters
+    ----------
+    folder : path
+        The folder.
+
+    Returns
+    -------
+    StreamCard
+        Its card.
+
+    Raises
+    ------
+    ValueError
+        If a file is missing, changed or not listed, the arrays are not as the card describes them, or the ARFF and the
+        NPZ files differ. The message lists all that differs.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{folder} must be a published folder. Got none.")
+    # What the files hold can be compared only once they are the files that were written.
+    found = list(_compare_files(folder)) or list(_compare_contents(folder))
+    if found:
+        raise ValueError(f"{folder} must be as it was published. Got: {'; '.join(found)}.")
+    return load_card(folder / CARD)
+
+
+def regenerate(card: StreamCard) -> Stream:
+    """Make a stream again from its card alone.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card; of its source, the name in the registry or the path is looked up again.
+
+    Returns
+    -------
+    Stream
+        The same stream: its data have the hash that the card states.
+
+    Raises
+    ------
+    ValueError
+        If the generator or the source is unknown here, the source has changed, or the data come out differently (other
+        versions of NumPy or scikit-learn may do that).
+
+    Examples
+    --------
+    >>> from mlstream import load_dataset, task_stream
+    >>> card = task_stream(load_dataset("yeast"), seed=1).card
+    >>> regenerate(card).card == card
+    True
+    """
+    try:
+        stream = remake(card.generator, lambda: _find_table(card))
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"The parameters on the card must be those of {card.generator.name}. Got: {error}") from error
+    if stream.card.data_sha256 != card.data_sha256:
+        changed = ", ".join(_changed_versions(card, stream.card)) or "no version changed"
+        raise ValueError(
+            f"The regenerated data must have the hash on the card, {card.data_sha256}. "
+            f"Got {stream.card.data_sha256} ({changed})."
+        )
+    return stream
+
+
+def _require_replaceable(folder: Path) -> None:
+    """Refuse to replace anything that `publish` did not write."""
+    if not os.path.lexists(folder):
+        return
+    rule = f"{folder} must be a published folder to be replaced"
+    if folder.is_symlink() or not folder.is_dir():
+        raise FileExistsError(f"{rule}. Got a link or a file; remove it first.")
+    present = sorted(folder.iterdir())
+    strange = [path for path in present if path.name not in {*_LISTED, SUMS} or not is_plain(path)]
+    if strange:
+        more = f" and {len(strange) - _MOST_NAMED} more" if len(strange) > _MOST_NAMED else ""
+        got = ", ".join(repr(path.name) for path in strange[:_MOST_NAMED])
+        raise FileExistsError(f"{rule}, and hold nothing else. Got {got}{more}; move them elsewhere first.")
+    try:
+        load_card(folder / CARD)
+    except (OSError, ValueError):
+        raise FileExistsError(f"{rule}, with a valid {CARD} in it. Got none; remove it first.") from None
+
+
+def _write(stream: Stream, folder: Path) -> None:
+    save(stream, folder / NPZ)
+    save(stream, folder / ARFF)
+    card = load_card(folder / CARD)
+    write_text_atomically(folder / LABELS, format_labels(card.label_names, card.label_parents))
+    card = card.model_copy(update={"files": [describe_file(folder / name, name) for name in _DATA]})
+    write_text_atomically(folder / CARD, card.model_dump_json(indent=1))
+    for name, text in _write_texts(card).items():
+        write_text_atomically(folder / name, text)
+    sums = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(_LISTED)]
+    write_text_atomically(folder / SUMS, "".join(sums))
+
+
+def _write_texts(card: StreamCard) -> dict[str, str]:
+    return {
+        PAGE: card_page(card),
+        SIGNATURES: signatures_picture(card),
+        SCHEDULE: schedule_picture(card),
+        SCHEMA: card_schema(),
+        CROISSANT: card_croissant(card),
+        OPENML: card_openml(card),
+        CITATION: card_citation(card),
+    }
+
+
+def _compare_files(folder: Path) -> Iterator[str]:
+    present = {path.name for path in folder.iterdir()}
+    if not is_plain(folder / SUMS):
+        yield f"{SUMS} is {'not a plain file' if SUMS in present else 'missing'}"
+        return
+    with open_plain(folder / SUMS) as file:
+        lines = file.read(_LONGEST_SUMS).decode("utf-8", "replace").splitlines()
+    sums = {match.group(2): match.group(1) for match in map(_SUM.fullmatch, lines) if match}
+    if len(sums) < len(lines):
+        yield f"{SUMS} holds a line that is no hash and name"
+    for name in sorted({*sums, *_LISTED} | present - {SUMS}):
+        if name not in present:
+            yield f"{name} is missing"
+        elif name not in sums:
+            yield f"{name} is not listed in {SUMS}"
+        elif not is_plain(folder / name):
+            yield f"{name} is not a plain file"
+        elif sha256_of(folder / name) != sums[name]:
+            yield f"{name} has changed"
+
+
+def _compare_contents(folder: Path) -> Iterator[str]:
+    try:
+        card, stream, rows = load_card(folder / CARD), load(folder / NPZ), load(folder / ARFF)
+    except ValueError as error:
+        yield str(error).removesuffix(".")
+        return
+    if card.files != [describe_file(folder / name, name) for name in _DATA]:
+        yield f"{CARD} lists other files"
+    if stream.card != card.model_copy(update={"files": [], "rows": None}):
+        yield f"the card in {NPZ} is not {CARD}"
+    for field, value in measure(stream)._asdict().items():
+        if getattr(card, field) != value:
+            yield f"{field} on the card are not those of {NPZ}"
+    if hash_data(rows) != card.data_sha256:
+        yield f"the data in {ARFF} are not those on the card"
+
+
+def _find_table(card: StreamCard) -> Dataset:
+    source = card.source
+    if source.sha256 is None:
+        raise ValueError(
+            f"The source of a stream must be a data set or a file to be found again. Got {source.origin!r}."
+        )
+    table = load_dataset(source.origin, labels=source.labels)
+    if table.sha256 != source.sha256:
+        raise ValueError(f"{source.origin} must be as it was, sha256 {source.sha256}. Got {table.sha256}.")
+    # A table may have been given another name before the stream was made.
+    return replace(table, name=source.name, licence=source.licence, citation=source.citation)
+
+
+def _changed_versions(old: StreamCard, new: StreamCard) -> Iterator[str]:
+    for package in sorted(old.versions.keys() | new.versions.keys()):
+        before, now = old.versions.get(package, "none"), new.versions.get(package, "none")
+        if before != now:
+            yield f"{package} {before} then, {now} now"

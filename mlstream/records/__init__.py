@@ -1,0 +1,1 @@
+"""Records of runs: their schema and where they are stored."""

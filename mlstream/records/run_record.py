@@ -1,0 +1,361 @@
+"""The record of a run: complete alone, written once, never overwritten silently."""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from mlstream._files import write_text_atomically
+from mlstream._validation_errors import explain_rule, shorten
+from mlstream.cards.card import StreamCard
+from mlstream.records.checks import require_consistent
+from mlstream.records.paths import Repetition, file_name, run_path
+from mlstream.records.selection_record import Selection, SelectionRecord
+
+Seconds = Annotated[float, Field(ge=0)]
+KilowattHours = Annotated[float, Field(ge=0)]
+# A score that is not defined (a label with one class only, say) is recorded as null: JSON has no NaN.
+Score = float | None
+# A record of 5,000 experiences and 100 tasks has a tenth of this.
+_MAX_BYTES = 2**28
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def to_score(value: float) -> Score:
+    """Give a score as a record holds it: None where it is NaN."""
+    return None if math.isnan(value) else float(value)
+
+
+class _Record(BaseModel):
+    """Immutable, and refuses fields it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PhaseResources(_Record):
+    """What one phase of a run cost, around learner calls only."""
+
+    wall_time_s: Seconds = 0.0
+    cpu_time_s: Seconds = 0.0
+    peak_memory_bytes: int | None = Field(None, ge=0, description="None where no call was long enough to tell.")
+    energy_kwh: KilowattHours | None = Field(None, description="All parts together; None where it was not measured.")
+    energy_cpu_kwh: KilowattHours | None = None
+    energy_ram_kwh: KilowattHours | None = None
+    energy_gpu_kwh: KilowattHours | None = None
+
+
+class Resources(_Record):
+    """What a run cost, by phase."""
+
+    phases: dict[str, PhaseResources] = Field(
+        description="'online' (predict and learn in one call), or 'predict' and 'learn' apart; and 'evaluate'."
+    )
+    peak_memory_bytes: int = Field(ge=0, description="Of the whole process, during the learner's calls.")
+    memory_before_bytes: int = Field(0, ge=0, description="Of the whole process, before the learner's first call.")
+    memory_method: str = Field("", description="What the memory figures are.")
+    model_size_bytes: int | None = Field(ge=0, description="At the end; None where it cannot be told.")
+    energy_method: str = Field(description="The meter, or how energy was estimated; 'none' where it was not measured.")
+    energy_is_estimate: bool
+    energy_idle_w: float | None = Field(
+        default=None, description="Power that the meter read while nothing was done; not subtracted from anything."
+    )
+    energy_overhead_share: float | None = Field(
+        default=None, description="CPU seconds a second that the meter itself took, of one core."
+    )
+    energy_below_resolution: bool = Field(description="Too short for the meter: the figure has no meaning.")
+
+
+class Curve(_Record):
+    """A prequential score at checkpoints along the stream."""
+
+    n_rows: list[int] = Field(description="Rows seen at each checkpoint.")
+    cumulative: list[Score] = Field(description="Over all rows seen so far.")
+    windowed: list[Score] = Field(description="Over the last `window` rows.")
+    window: int = Field(ge=1)
+
+
+class References(_Record):
+    """Balanced accuracy of clones on the evaluation set of each task; null for tasks never learnt."""
+
+    joint: list[Score] = Field(description="Learnt all experiences, rows shuffled: an upper bound.")
+    joint_at_first_visit: list[Score] = Field(description="The same, up to and including the task's first visit.")
+    single: list[Score] = Field(description="Learnt the task's rows of its first visit only.")
+
+
+class RunResult(_Record):
+    """One (stream, strategy, repetition), from first prediction to last evaluation.
+
+    ``R[metric][s][j]`` is the score on the evaluation set of task j after experience s; row 0 is before any learning.
+    """
+
+    format_version: Literal[1] = 1
+    strategy: str
+    estimator: str = Field(description="The estimator's own representation, parameters included.")
+    parameters: dict[str, JsonValue]
+    seed: int = Field(ge=0)
+    order_seed: int | None = Field(None, ge=0, description="Of the order of tasks; None: as the stream has them.")
+    split_seed: int | None = Field(None, ge=0, description="Of the split of rows; None: as the stream has it.")
+    stream: str
+    stream_sha256: str
+    task_names: list[str]
+    order: list[list[int]] = Field(description="Tasks present in each experience.")
+    experience_sizes: list[int]
+    label_space: Literal["task", "seen", "all"]
+    settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other choices of the evaluation.")
+    uses_task: bool
+    status: Literal["done", "capped", "failed"]
+    error: str | None = None
+    scores: dict[str, Score] = Field(default_factory=dict, description="One number per metric.")
+    undefined: dict[str, str] = Field(default_factory=dict, description="Why a score is null.")
+    curves: dict[str, Curve] = Field(default_factory=dict)
+    R: dict[str, list[list[Score]]] = Field(default_factory=dict)
+    references: References | None = None
+    selection: Selection | None = Field(None, description="How the parameters were chosen; None: they were given.")
+    resources: Resources | None = None
+    versions: dict[str, str]
+    machine: dict[str, str]
+
+
+def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
+    """Write the record of a run, complete or not at all; only the record of a failure is ever replaced.
+
+    Parameters
+    ----------
+    result : RunResult
+        The run.
+    directory : path
+        The folder of a campaign; made if absent. Several processes may write records there.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a record already, and its status is "done" or "capped".
+    ValueError
+        If the file that is there is not a record of this version.
+    """
+    path = path_of(result, directory)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = result.model_dump_json(indent=1)
+    try:
+        write_text_atomically(path, text, replace=False)
+    except FileExistsError:
+        _replace_failure(path, text)
+    return path
+
+
+def _replace_failure(path: Path, text: str) -> None:
+    """Replace the record of a failure, unless another process has replaced it by anything else."""
+    while True:
+        with path.open("r+b") as file:
+            _lock(file)
+            # The file that was opened may have been replaced before it was locked.
+            if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                continue
+            if load_run(path).status != "failed":
+                raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier run.")
+            write_text_atomically(path, text)
+            return
+
+
+def _lock(file: IO[bytes]) -> None:
+    # Where a file system has no locks, what is left is that two processes rarely replace a failure at the same moment.
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def load_run(path: str | os.PathLike[str]) -> RunResult:
+    """Read one record.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    RunResult
+        The record.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version, or its fields contradict each other; the message names it.
+    """
+    run = _read(Path(path), RunResult)
+    try:
+        require_consistent(run)
+    except ValueError as error:
+        raise ValueError(_refusal(path, "RunResult", str(error))) from None
+    return run
+
+
+def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
+    """Read one record of a campaign, which must be that of the run that the file is named after.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version, or that of another run; the message names it.
+    """
+    run = load_run(path)
+    # A copy would count as another run.
+    if path != path_of(run, directory):
+        raise ValueError(
+            f"{path} must hold the run that its name says: remove it, or give it its own name. "
+            f"Got that of {path_of(run, directory)}."
+        )
+    return run
+
+
+def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
+    """Read every record of a campaign, sorted by stream, strategy and seed.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+
+    Returns
+    -------
+    list of RunResult
+        At least one.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder holds no record.
+    ValueError
+        If a file there is not a record of this version, contradicts itself, or is that of another run than its name
+        says; the message names it.
+    OSError
+        If a file or folder there must not be read.
+    """
+    paths = _list_records(Path(directory) / "runs")
+    if not paths:
+        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
+    return [load_run_at(path, directory) for path in paths]
+
+
+def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
+    """Give the file that holds a record in the folder of its campaign."""
+    return run_path(directory, run.stream, run.strategy, Repetition(run.seed, run.order_seed, run.split_seed))
+
+
+def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
+    """Refuse failed runs, once a campaign has ended.
+
+    Raises
+    ------
+    RuntimeError
+        If a run failed: how many did, why the first one did, and the file that keeps its traceback.
+    """
+    failed = [result for result in results if result.status == "failed"]
+    if failed:
+        first = failed[0]
+        reason = (first.error or "No reason was recorded.").strip().splitlines()[-1]
+        raise RuntimeError(
+            f"{len(failed)} of {len(results)} runs failed and are tried again by the next start. "
+            f"Got {reason} ({path_of(first, directory)} keeps the traceback)."
+        )
+
+
+def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
+    """Read the choice of parameters of a run.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version; the message names it.
+    """
+    return _read(Path(path), SelectionRecord)
+
+
+def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
+    """Put the card of a campaign's stream beside its runs, so that a report needs nothing else.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+    directory : path
+        The folder of a campaign; made if absent.
+
+    Returns
+    -------
+    Path
+        ``directory/streams/<stream>.card.json``.
+    """
+    path = Path(directory) / "streams" / f"{file_name(card.name)}.card.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text_atomically(path, card.model_dump_json(indent=1))
+    return path
+
+
+def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
+    """Read the cards of a campaign's streams.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+
+    Returns
+    -------
+    dict
+        Name of the stream -> card.
+    """
+    cards = [_read(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
+    return {card.name: card for card in cards}
+
+
+def _list_records(runs: Path) -> list[Path]:
+    """List files, sorted; `Path.glob` would pass over folders that must not be read."""
+    folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
+    return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix == ".json"]
+
+
+def _read(path: Path, model: type[Model]) -> Model:
+    content = _read_bytes(path)
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        raise ValueError(_refusal(path, model.__name__, _explain(error))) from None
+
+
+def _explain(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"no field {where}"
+    if first["type"] == "extra_forbidden":
+        return f"an unknown field {where}"
+    if not where:
+        return str(first["msg"]) if first["type"] == "json_invalid" else "a value that is not an object"
+    return f"{where} = {shorten(first['input'])}, which must {explain_rule([first])}"
+
+
+def _refusal(path: str | os.PathLike[str], kind: str, reason: str) -> str:
+    return f"{path} must hold a {kind} of this version: remove it, and it is made again. Got {reason}."
+
+
+def _read_bytes(path: Path) -> bytes:
+    # Anything else might never end.
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} must be a plain file. Got a folder or a device.")
+    with path.open("rb") as file:
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"{path} must have at most {_MAX_BYTES:,} bytes. Got more.")
+    return content

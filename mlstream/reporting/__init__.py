@@ -1,0 +1,1 @@
+"""Pages, tables and figures from a folder of records."""

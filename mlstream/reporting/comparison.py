@@ -1,0 +1,187 @@
+"""Strategies compared over streams: ranks, the tests that read them, and how sure one can be of each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from metrics import average_ranks, bayesian_signed_rank, critical_difference, friedman, nemenyi
+from mlstream.reporting.complete_blocks import LeftOut, choose_block
+from mlstream.reporting.groups import Group
+from mlstream.reporting.score_info import heading
+from mlstream.reporting.tables import score_names
+
+Floats = npt.NDArray[np.float64]
+
+ALPHA = 0.05
+# Differences of less than a hundredth do not matter in practice, by the authors of the test.
+ROPE = 0.01
+# The standard error of a probability is 0.007 at most; all pairs of 17 strategies take half a second.
+_N_DRAWS = 5_000
+
+
+class Pair(NamedTuple):
+    """Two strategies: what the tests say of them."""
+
+    first: int
+    second: int
+    p_value: float
+    first_better: float
+    equivalent: float
+    second_better: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All strategies by one score, over all streams.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the score.
+    streams, strategies : tuple of str
+        What is compared; each of these strategies has a score on each of these streams.
+    scores : ndarray of shape (n_streams, n_strategies)
+        Means over repetitions.
+    ranks : ndarray of shape (n_strategies,)
+        Mean ranks over streams; 1 is best.
+    statistic, p_value : float
+        Of the Friedman test; NaN for fewer than three strategies, or where all tie.
+    critical_difference : float
+        Difference of mean ranks from which the Nemenyi test calls two strategies different.
+    pairs : tuple of Pair
+        Nemenyi and Bayesian signed-rank tests; strategies by their place.
+    left_out : tuple of LeftOut
+        Streams and strategies that are not compared, and why.
+    """
+
+    metric: str
+    streams: tuple[str, ...]
+    strategies: tuple[str, ...]
+    scores: Floats
+    ranks: Floats
+    statistic: float
+    p_value: float
+    critical_difference: float
+    pairs: tuple[Pair, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def by_rank(self) -> list[int]:
+        """Places of the strategies, best first."""
+        return [int(place) for place in np.argsort(self.ranks, kind="stable")]
+
+    @property
+    def cliques(self) -> list[tuple[int, int]]:
+        """Longest stretches of `by_rank` within the critical difference: places of first and last, both included."""
+        return find_cliques(sorted(self.ranks.tolist()), self.critical_difference)
+
+
+def compare_all(streams: Mapping[str, Sequence[Group]]) -> list[Comparison]:
+    """Compare strategies by every score that has a direction.
+
+    Parameters
+    ----------
+    streams : mapping
+        Name of the stream -> its groups.
+
+    Returns
+    -------
+    list of Comparison
+        One per score that at least two strategies have on the same two streams.
+    """
+    groups = [group for members in streams.values() for group in members]
+    names = [name for name in score_names(groups) if heading(name).better != "neither"]
+    return [found for name in names if (found := compare(streams, name)) is not None]
+
+
+def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison | None:
+    """Compare strategies by one score.
+
+    Parameters
+    ----------
+    streams : mapping
+        Name of the stream -> its groups.
+    metric : str
+        Name of the score.
+
+    Returns
+    -------
+    Comparison or None
+        None where no two strategies have a score on the same two streams.
+
+    Notes
+    -----
+    Repetitions (seeds, orders, splits) are averaged first: a stream counts once. Only runs that finished count, and
+    all strategies are compared on the streams on which all have a score, where these are at least two and at least
+    half of the streams; otherwise, of the sets of strategies that two streams share, the one whose table (its
+    strategies on all streams that they share) has the most scores. What has no score at all does not count.
+    """
+    block = choose_block(streams, metric)
+    if block is None:
+        return None
+    n_streams, n_strategies = len(block.streams), len(block.strategies)
+    scores = np.array(block.scores)
+    higher = heading(metric).better == "higher"
+    statistic, p_value = friedman(scores) if n_strategies > 2 else (np.nan, np.nan)
+    return Comparison(
+        metric=metric,
+        streams=block.streams,
+        strategies=block.strategies,
+        scores=scores,
+        ranks=average_ranks(scores, higher_is_better=higher),
+        statistic=statistic,
+        p_value=p_value,
+        critical_difference=critical_difference(n_strategies, n_streams, alpha=ALPHA),
+        pairs=tuple(_pairs(scores if higher else -scores)),
+        left_out=block.left_out,
+    )
+
+
+def find_cliques(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+    """Find the longest stretches of sorted ranks that lie within a difference.
+
+    Parameters
+    ----------
+    ranks : sequence of float
+        Rising.
+    difference : float
+        The critical difference.
+
+    Returns
+    -------
+    list of (first, last)
+        Places, both included; of two at least, and none within another.
+
+    Examples
+    --------
+    >>> find_cliques([1.0, 1.5, 2.5, 4.0], 1.2)
+    [(0, 1), (1, 2)]
+    """
+    cliques: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = max(place for place, other in enumerate(ranks) if other - rank < difference)
+        if last > first and (not cliques or last > cliques[-1][1]):
+            cliques.append((first, last))
+    return cliques
+
+
+def _pairs(scores: Floats) -> list[Pair]:
+    p_values = nemenyi(scores)
+    # The products are small: threads would cost more than they save.
+    with threadpool_limits(limits=1):
+        return [
+            Pair(
+                first,
+                second,
+                float(p_values[first, second]),
+                *bayesian_signed_rank(scores[:, first], scores[:, second], rope=ROPE, n_draws=_N_DRAWS),
+            )
+            for first, second in combinations(range(scores.shape[1]), 2)
+        ]

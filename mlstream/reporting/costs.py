@@ -1,0 +1,134 @@
+"""What runs cost: time, energy and memory, by phase and averaged over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from mlstream.records.run_record import PhaseResources, RunResult
+from mlstream.reporting.groups import Group
+from mlstream.reporting.score_info import Heading
+from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cell
+
+Amount = Callable[[RunResult], float | None]
+
+# Choosing hyper-parameters comes before the stream: its cost is shown, but belongs to no total.
+SELECTION = "select"
+_PHASES = (SELECTION, "predict", "learn", "online", "evaluate")
+
+
+def cost_table(groups: Sequence[Group]) -> Table:
+    """Build the table of what the runs of one stream cost.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        One per row.
+
+    Returns
+    -------
+    Table
+        Wall seconds and kWh in all and by phase, CPU seconds, peak memory and size of the model.
+    """
+    names = phase_names(groups)
+    columns: list[tuple[str, Amount, Callable[[float], str]]] = [
+        ("Wall s, all", wall_time_s, format_seconds),
+        *((f"Wall s, {name}", partial(wall_time_s, phase=name), format_seconds) for name in names),
+        ("CPU s, all", cpu_time_s, format_seconds),
+        ("Energy kWh, all", energy_kwh, format_energy),
+        *((f"Energy kWh, {name}", partial(energy_kwh, phase=name), format_energy) for name in names),
+        ("Peak memory", _peak_memory_bytes, format_bytes),
+        ("Model size", _model_size_bytes, format_bytes),
+    ]
+    rows = [(name_cell(group), *(_cell(group, *column) for column in columns)) for group in groups]
+    return Table((Heading("Strategy"), *(Heading(title, "lower") for title, _, _ in columns)), tuple(rows))
+
+
+def phase_names(groups: Iterable[Group]) -> list[str]:
+    """List the phases that some run has, in the order in which they come."""
+    resources = [run.resources for group in groups for run in group.measured if run.resources is not None]
+    found = dict.fromkeys(phase for used in resources for phase in used.phases)
+    return [phase for phase in _PHASES if phase in found] + [phase for phase in found if phase not in _PHASES]
+
+
+def wall_time_s(run: RunResult, phase: str | None = None) -> float | None:
+    """Wall seconds of one phase, or of the stream; None where they were not measured."""
+    parts = [used.wall_time_s for used in _used(run, phase)]
+    return sum(parts) if parts else None
+
+
+def cpu_time_s(run: RunResult) -> float | None:
+    """CPU seconds of the stream; None where they were not measured."""
+    parts = [used.cpu_time_s for used in _used(run, None)]
+    return sum(parts) if parts else None
+
+
+def energy_kwh(run: RunResult, phase: str | None = None) -> float | None:
+    """Energy of one phase, or of the stream; None where any part of it was not measured."""
+    parts = [used.energy_kwh for used in _used(run, phase)]
+    known = [part for part in parts if part is not None]
+    return sum(known) if known and len(known) == len(parts) else None
+
+
+def energy_marks(group: Group) -> str:
+    """Give the signs that qualify an energy: ≈ for an estimate, † for one below the meter's resolution."""
+    resources = [run.resources for run in group.measured if run.resources is not None]
+    estimate = "≈" if any(used.energy_is_estimate for used in resources) else ""
+    return estimate + ("†" if any(used.energy_below_resolution for used in resources) else "")
+
+
+def format_seconds(value: float) -> str:
+    """Show seconds to three digits.
+
+    Examples
+    --------
+    >>> format_seconds(0.012345), format_seconds(12345.6)
+    ('0.0123', '12,346')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def format_energy(value: float) -> str:
+    """Show kWh to three digits.
+
+    Examples
+    --------
+    >>> format_energy(4.2e-8)
+    '4.20e-08'
+    """
+    return f"{value:.2e}" if value else "0"
+
+
+def format_bytes(value: float) -> str:
+    """Show a size in B, kB, MB or GB.
+
+    Examples
+    --------
+    >>> format_bytes(12_600)
+    '12.6 kB'
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.0f} B"
+
+
+def _cell(group: Group, _title: str, amount: Amount, show: Callable[[float], str]) -> Cell:
+    mean = group.mean(amount).mean
+    if mean is None:
+        return Cell(UNDEFINED, None)
+    marks = energy_marks(group) if show is format_energy else ""
+    return Cell(f"{show(mean)} {marks}".rstrip(), mean)
+
+
+def _peak_memory_bytes(run: RunResult) -> float | None:
+    return run.resources.peak_memory_bytes if run.resources is not None else None
+
+
+def _model_size_bytes(run: RunResult) -> float | None:
+    return run.resources.model_size_bytes if run.resources is not None else None
+
+
+def _used(run: RunResult, phase: str | None) -> list[PhaseResources]:
+    phases = run.resources.phases if run.resources is not None else {}
+    return [used for name, used in phases.items() if (name == phase if phase else name != SELECTION)]

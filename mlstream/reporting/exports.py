@@ -1,0 +1,155 @@
+"""The tables of the report as files for other programs: CSV, Markdown, and LaTeX for booktabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from mlstream._files import write_text_atomically
+from mlstream.records.paths import file_name
+from mlstream.reporting.comparison import Comparison
+from mlstream.reporting.costs import cost_table
+from mlstream.reporting.groups import Group
+from mlstream.reporting.rank_charts import friedman_table, left_out_table, pair_table, rank_table
+from mlstream.reporting.tables import Cell, Table, overview_table, rows_csv, score_names, score_table
+
+_ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
+# An underscore between letters or digits, as in NN_TL, is plain text.
+_MARKDOWN = re.compile(r"[\\`*\[\]<>|#~$&]|(?<![^\W_])_|_(?![^\W_])")
+_LIGATURE = re.compile("-(?=-)")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    # The end of a row takes these, if they come next, for options of its own.
+    "[": "{[}",
+    "*": "{*}",
+    "±": r"$\pm$",
+    "≈": r"$\approx$",
+    "†": r"$\dagger$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "²": r"$^2$",
+    "\N{MINUS SIGN}": "$-$",
+    "\N{GREEK SMALL LETTER CHI}": r"$\chi$",
+}
+
+
+def write_tables(folder: Path, streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[Path]:
+    """Write every table of a report in three formats.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; made if absent, and files in it are replaced.
+    streams : mapping
+        Name of the stream -> its groups.
+    comparisons : sequence of Comparison
+        Strategies over streams.
+
+    Yields
+    ------
+    Path
+        Each file written: per score an overview, per stream scores and costs, and the statistics.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in _tables(streams, comparisons):
+        for suffix, write in (("csv", to_csv), ("md", to_markdown), ("tex", to_latex)):
+            path = folder / f"{file_name(name)}.{suffix}"
+            write_text_atomically(path, write(table))
+            yield path
+
+
+def to_csv(table: Table) -> str:
+    """Write a table as CSV: numbers in full, empty where they are not defined. See `rows_csv`."""
+    heads = [column.title for column in table.columns]
+    return rows_csv([heads, *([cell.value for cell in row] for row in table.rows)])
+
+
+def to_markdown(table: Table) -> str:
+    r"""Write a table as Markdown, as it is shown; the best of a column is bold.
+
+    Examples
+    --------
+    >>> from mlstream.reporting.score_info import Heading
+    >>> print(to_markdown(Table((Heading("a|b"), Heading("c", "higher")), ((Cell("x", "x"), Cell("1", 1.0)),))))
+    | a\|b | c ↑ |
+    | :--- | ---: |
+    | x | 1 |
+    <BLANKLINE>
+    """
+    heads = [_escape_markdown(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
+    lines = [heads, [":---", *["---:"] * (len(heads) - 1)]]
+    lines += [[_markdown_cell(cell) for cell in row] for row in table.rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def to_latex(table: Table) -> str:
+    """Write a table as LaTeX for the package booktabs, as it is shown; the best of a column is bold."""
+    heads = [_escape_latex(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
+    lines = [
+        f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+        "\\toprule",
+        f"{' & '.join(heads)} \\\\",
+        "\\midrule",
+        *(f"{' & '.join(map(_latex_cell, row))} \\\\" for row in table.rows),
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def spelt(metric: str) -> str:
+    """Tell names of files apart that differ in signs and capitals only: BWT, BWT+, BWT-, bwt."""
+    stepwise = "stepwise-" if metric[:3] in ("BWT", "FWT") else ""
+    return stepwise + metric.replace("+", "-gains") if not metric.endswith("-") else f"{stepwise}{metric}losses"
+
+
+def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[tuple[str, Table]]:
+    for name in score_names([group for groups in streams.values() for group in groups]):
+        yield f"overview-{spelt(name)}", overview_table(streams, name)
+    for stream, groups in streams.items():
+        yield f"scores-{stream}", score_table(groups)
+        yield f"costs-{stream}", cost_table(groups)
+    if comparisons:
+        yield "mean-ranks", rank_table(comparisons)
+        yield "friedman", friedman_table(comparisons)
+    if left_out := left_out_table(comparisons):
+        yield "left-out", left_out
+    for one in comparisons:
+        yield f"pairs-{spelt(one.metric)}", pair_table(one)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = _escape_markdown(cell.text)
+    return f"**{text}**" if cell.is_best else text
+
+
+def _escape_markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", _one_line(text))
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = _escape_latex(cell.text)
+    return f"\\textbf{{{text}}}" if cell.is_best else text
+
+
+def _escape_latex(text: str) -> str:
+    return _LIGATURE.sub("-{}", "".join(_LATEX.get(letter, letter) for letter in _one_line(text)))
+
+
+def _one_line(text: str) -> str:
+    """Replace what cannot be printed, line breaks among it, by blanks, and several blanks by one."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -1,0 +1,139 @@
+"""Runs put together by stream and strategy, and averaged over seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream.records.run_record import RunResult, Score
+
+Layout = tuple[list[list[int]], list[int]]
+
+
+class Spread(NamedTuple):
+    """Mean and standard deviation of `n` values; None where there are too few."""
+
+    mean: float | None
+    deviation: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """All runs of one strategy on one stream.
+
+    Parameters
+    ----------
+    strategy : str
+        Its name.
+    style : int
+        Its place among all strategies of the campaign: the same colour and dash on every stream.
+    runs : tuple of RunResult
+        One per seed, at least one.
+    """
+
+    strategy: str
+    style: int
+    runs: tuple[RunResult, ...]
+
+    @property
+    def measured(self) -> tuple[RunResult, ...]:
+        """Runs to average: those that finished or, where none did, those that reached the cap."""
+        done = tuple(run for run in self.runs if run.status == "done")
+        return done or tuple(run for run in self.runs if run.status == "capped")
+
+    @property
+    def status(self) -> Literal["done", "capped", "failed"]:
+        """How far the strategy came: 'done' if any run finished, else 'capped' if any was measured."""
+        return self.measured[0].status if self.measured else "failed"
+
+    @property
+    def label(self) -> str:
+        """Its name, and a warning if what was measured covers a part of the stream only."""
+        return f"{self.strategy} (capped)" if self.status == "capped" else self.strategy
+
+    def score(self, metric: str) -> Spread:
+        """Average a score over seeds."""
+        return self.mean(lambda run: run.scores.get(metric))
+
+    def mean(self, amount: Callable[[RunResult], float | None]) -> Spread:
+        """Average over seeds what `amount` says of a run."""
+        return spread(amount(run) for run in self.measured)
+
+
+def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
+    """Put runs together.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        In any order.
+
+    Returns
+    -------
+    dict
+        Name of the stream -> its groups, one per strategy, both in the order of first appearance.
+    """
+    styles = {name: place for place, name in enumerate(dict.fromkeys(run.strategy for run in runs))}
+    sorted_runs: dict[str, dict[str, list[RunResult]]] = {}
+    for run in runs:
+        sorted_runs.setdefault(run.stream, {}).setdefault(run.strategy, []).append(run)
+    return {
+        stream: [Group(name, styles[name], tuple(members)) for name, members in strategies.items()]
+        for stream, strategies in sorted_runs.items()
+    }
+
+
+def spread(values: Iterable[float | None]) -> Spread:
+    """Give mean and sample standard deviation, undefined values left out.
+
+    Examples
+    --------
+    >>> spread([1.0, None, 2.0])
+    Spread(mean=1.5, deviation=0.7071067811865476, n=2)
+    >>> spread([None])
+    Spread(mean=None, deviation=None, n=0)
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return Spread(None, None, 0)
+    return Spread(float(np.mean(known)), float(np.std(known, ddof=1)) if len(known) > 1 else None, len(known))
+
+
+def mean_scores(arrays: Sequence[Sequence[Score]] | Sequence[Sequence[Sequence[Score]]]) -> npt.NDArray[np.float64]:
+    """Average arrays of scores cell by cell, undefined cells left out.
+
+    Parameters
+    ----------
+    arrays : sequence of nested lists
+        All of one shape; None where a score is not defined.
+
+    Returns
+    -------
+    ndarray
+        That shape; NaN where no array has a score.
+    """
+    stack = np.asarray(arrays, dtype=np.float64)
+    known = np.count_nonzero(~np.isnan(stack), axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nansum(stack, axis=0) / known)
+
+
+def layout(run: RunResult) -> Layout:
+    """Which tasks a run visits, in experiences of which size: only runs alike can be averaged along the stream."""
+    return run.order, run.experience_sizes
+
+
+def alike(runs: Sequence[RunResult], key: Callable[[RunResult], object]) -> list[RunResult]:
+    """Keep the runs whose key is that of the first one."""
+    return [run for run in runs if key(run) == key(runs[0])]
+
+
+def rounded(values: npt.NDArray[np.float64], digits: int = 4) -> list[float | None]:
+    """Make a list that JSON can hold: None where a value is NaN."""
+    return [None if math.isnan(value) else round(value, digits) for value in values.tolist()]

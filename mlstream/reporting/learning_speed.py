@@ -1,0 +1,104 @@
+"""How fast strategies learn a new task, and how fast they are back at their level after a boundary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics import learning_speed, transition_time
+from mlstream.records.run_record import Curve, RunResult
+from mlstream.reporting.groups import Group
+from mlstream.reporting.score_info import Heading
+from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cell
+
+_SCORE = "ba_macro"
+_TARGETS = (0.6, 0.7, 0.8)
+
+Floats = npt.NDArray[np.float64]
+# Rows that were needed in each place where it could be read; infinite where the level was not reached.
+Needed = list[float]
+
+
+def speed_table(groups: Sequence[Group]) -> Table | None:
+    """Build the table of learning speed and transition time on one stream.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        One per row.
+
+    Returns
+    -------
+    Table or None
+        Mean rows of a new task until windowed BA_macro reaches each target, mean rows after a boundary until it is back
+        at the level before it, and in how many of how many places; None where no run has a curve.
+
+    Notes
+    -----
+    Readings whose window still holds rows from before the boundary are left out, and so are experiences shorter than a
+    window. A level that is not reached before the experience ends is not reached.
+    """
+    measured = [group for group in groups if any(_SCORE in run.curves for run in group.measured)]
+    if not measured:
+        return None
+    reads: list[Callable[[RunResult], Needed]] = [*(partial(_rows_to, target) for target in _TARGETS), _rows_back]
+    heads = [Heading(f"Rows to {target:g}", "lower") for target in _TARGETS]
+    rows = [
+        (name_cell(group), *(_cell([needed for run in group.measured for needed in read(run)]) for read in reads))
+        for group in measured
+    ]
+    return Table((Heading("Strategy"), *heads, Heading("Transition rows", "lower")), tuple(rows))
+
+
+def _rows_to(target: float, run: RunResult) -> Needed:
+    curve, known = run.curves.get(_SCORE), set[int]()
+    if curve is None:
+        return []
+    needed = []
+    for (start, stop), tasks in zip(_experiences(run), run.order, strict=True):
+        is_new = not known.issuperset(tasks)
+        known.update(tasks)
+        seen, scores = _cut(curve, start, stop)
+        if is_new and seen.size and seen[-1] - start >= curve.window:
+            needed.append(learning_speed(seen - start, scores, target, warm_up=curve.window).instances)
+    return needed
+
+
+def _rows_back(run: RunResult) -> Needed:
+    curve = run.curves.get(_SCORE)
+    if curve is None:
+        return []
+    needed = []
+    for start, stop in list(_experiences(run))[1:]:
+        seen, scores = _cut(curve, 0, stop)
+        has_level = (~np.isnan(scores[seen <= start])).any()
+        if has_level and seen[-1] - start >= curve.window:
+            needed.append(transition_time(seen, scores, start, warm_up=curve.window))
+    return needed
+
+
+def _experiences(run: RunResult) -> Iterator[tuple[int, int]]:
+    return pairwise(np.cumsum([0, *run.experience_sizes]).tolist())
+
+
+def _cut(curve: Curve, start: int, stop: int) -> tuple[Floats, Floats]:
+    """Give the readings after `start` and up to `stop`."""
+    seen, scores = np.asarray(curve.n_rows, dtype=np.float64), np.asarray(curve.windowed, dtype=np.float64)
+    inside = (seen > start) & (seen <= stop)
+    return seen[inside], scores[inside]
+
+
+def _cell(needed: Needed) -> Cell:
+    reached = [rows for rows in needed if math.isfinite(rows)]
+    if not needed:
+        return Cell(UNDEFINED, None, note="No experience is longer than the window of the curve.")
+    places = f"{len(reached)} of {len(needed)}"
+    if not reached:
+        return Cell(f"not reached ({places})", None)
+    mean = float(np.mean(reached))
+    return Cell(f"{mean:,.0f} ({places})", mean)

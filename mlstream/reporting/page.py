@@ -1,0 +1,286 @@
+"""What the report's page says: everything that its templates show, made from records and cards."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from mlstream.cards.card import StreamCard
+from mlstream.records.run_record import RunResult
+from mlstream.reporting.comparison import compare_all
+from mlstream.reporting.cost_charts import cost_charts
+from mlstream.reporting.costs import cost_table, energy_marks
+from mlstream.reporting.groups import Group
+from mlstream.reporting.learning_speed import speed_table
+from mlstream.reporting.plotly_parts import Chart, Key, strategy_key, task_keys
+from mlstream.reporting.rank_charts import (
+    friedman_table,
+    left_out_table,
+    pair_chart,
+    pair_table,
+    rank_chart,
+    rank_table,
+)
+from mlstream.reporting.score_info import heading
+from mlstream.reporting.strategy_tables import strategy_table, trial_table
+from mlstream.reporting.stream_charts import curve_chart, label_chart, schedule_chart
+from mlstream.reporting.tables import Table, overview_table, score_table
+from mlstream.reporting.transfer_charts import Transfer, score_limits, transfer, transfer_charts
+
+_OVERVIEW_SCORE = "ba_macro"
+_LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
+_SEED = re.compile(r"random_state=\d+")
+
+Facts = list[tuple[str, object]]
+
+
+@dataclass(frozen=True)
+class StrategyPart:
+    """One strategy on one stream: charts of its matrix R, and R by metric."""
+
+    group: Group
+    charts: list[Chart]
+    transfers: dict[str, Transfer]
+
+
+@dataclass(frozen=True)
+class StreamPart:
+    """One stream: what it is, scores, curves, transfer, cost."""
+
+    anchor: str
+    card: StreamCard
+    labels: Chart
+    schedule: Chart
+    scores: Table
+    curves: Chart | None
+    speeds: Table | None
+    strategies: list[StrategyPart]
+    strategy_keys: list[Key]
+    task_keys: list[Key]
+    transfer_views: list[str]
+    cost_charts: list[Chart]
+    costs: Table
+    marks: str
+    undefined: list[tuple[str, str]]
+    notices: list[str]
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """One strategy over all streams."""
+
+    name: str
+    table: Table
+    trials: Table | None
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Strategies compared over streams; both charts have a view per score."""
+
+    views: list[str]
+    ranks: Chart
+    pairs: Chart
+    tests: Table
+    left_out: Table | None
+    rank_table: Table
+    pair_tables: list[tuple[str, Table]]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A run that did not reach the end of its stream: why, in one line, and the whole error if it is longer."""
+
+    run: RunResult
+    reason: str
+    traceback: str
+
+
+def describe(
+    runs: Sequence[RunResult], streams: Mapping[str, list[Group]], cards: Mapping[str, StreamCard]
+) -> dict[str, Any]:
+    """Gather what the page shows.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        All runs of a campaign.
+    streams : mapping
+        Name of a stream -> its runs by strategy.
+    cards : mapping
+        Name of a stream -> its card.
+
+    Returns
+    -------
+    dict
+        The variables of ``templates/report.html``.
+    """
+    n_strategies = len({run.strategy for run in runs})
+    return {
+        "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
+        "runs": runs,
+        "counts": Counter(run.status for run in runs),
+        "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
+        "statistics": _statistics(streams),
+        "overview_title": heading(_OVERVIEW_SCORE).title,
+        "streams": [
+            _describe_stream(f"stream-{place}", cards[name], groups)
+            for place, (name, groups) in enumerate(streams.items(), 1)
+        ],
+        "strategies": [
+            Portrait(name, strategy_table(streams, name), trial_table(streams, name))
+            for name in dict.fromkeys(run.strategy for run in runs)
+        ],
+        "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
+        "estimators": _estimators(runs),
+        "methods": _methods(runs),
+        "machine": _agreed(run.machine for run in runs),
+        "versions": _agreed(run.versions for run in runs),
+        "mlstream_version": version("mlstream"),
+    }
+
+
+def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:
+    comparisons = compare_all(streams)
+    if not comparisons:
+        return None
+    return Statistics(
+        views=[heading(one.metric).title for one in comparisons],
+        ranks=rank_chart(comparisons),
+        pairs=pair_chart(comparisons),
+        tests=friedman_table(comparisons),
+        left_out=left_out_table(comparisons),
+        rank_table=rank_table(comparisons),
+        pair_tables=[(heading(one.metric).title, pair_table(one)) for one in comparisons],
+    )
+
+
+def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> StreamPart:
+    names = dict.fromkeys(name for group in groups for run in group.measured for name in run.R)
+    limits = {name: score_limits(groups, name) for name in names}
+    return StreamPart(
+        anchor=anchor,
+        card=card,
+        labels=label_chart(card),
+        schedule=schedule_chart(card),
+        scores=score_table(groups),
+        curves=curve_chart(groups),
+        speeds=speed_table(groups),
+        strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
+        strategy_keys=[strategy_key(group) for group in groups if group.measured],
+        task_keys=task_keys(groups[0].runs[0].task_names),
+        transfer_views=[heading(name).title for name in names],
+        cost_charts=cost_charts(groups),
+        costs=cost_table(groups),
+        marks="".join(energy_marks(group) for group in groups),
+        undefined=_undefined(groups),
+        notices=_notices(card, [run for group in groups for run in group.runs]),
+    )
+
+
+def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:
+    """Say why scores are not defined, once for all strategies that share score and reason."""
+    shared: dict[tuple[str, str], dict[str, None]] = {}
+    for group in groups:
+        for run in group.measured:
+            for name, reason in run.undefined.items():
+                shared.setdefault((heading(name).title, reason), {})[group.strategy] = None
+    return [(f"{title}: {', '.join(names)}", reason) for (title, reason), names in shared.items()]
+
+
+def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
+    """Warn of what would mislead a reader of the figures."""
+    notices = []
+    # Repetitions of the order or split are other data, as they should be.
+    plain = [run for run in runs if run.order_seed is None and run.split_seed is None]
+    others = sum(run.stream_sha256 != card.data_sha256 for run in plain)
+    if others:
+        notices.append(
+            f"{others} of {len(runs)} runs saw other data than this card describes (their SHA-256 differs): "
+            "another split, order or version of the stream."
+        )
+    if any(run.settings.get("one_class") == "river" for run in runs):
+        notices.append(
+            "BA_macro follows River's convention for labels of one class here: a constant predictor can reach 0.6."
+        )
+    return notices
+
+
+def _describe_strategy(group: Group, limits: dict[str, tuple[float, float]]) -> StrategyPart:
+    transfers = {name: one for name in limits if (one := transfer(group, name)) is not None}
+    return StrategyPart(group, transfer_charts(group.strategy, transfers, limits), transfers)
+
+
+def _describe_unfinished(run: RunResult) -> Unfinished:
+    # The last line of a traceback is the one that says what went wrong.
+    lines = (run.error or _unsaid_reason(run)).strip().splitlines()
+    return Unfinished(run, lines[-1], "\n".join(lines) if len(lines) > 1 else "")
+
+
+def _unsaid_reason(run: RunResult) -> str:
+    if run.status == "failed":
+        return "No reason was recorded."
+    seen = max((curve.n_rows[-1] for curve in run.curves.values() if curve.n_rows), default=0)
+    cap = f" of {run.settings['time_cap_s']} s" if run.settings.get("time_cap_s") else ""
+    return f"Stopped at the time cap{cap} after {seen:,} of {sum(run.experience_sizes):,} rows."
+
+
+def _titled(streams: Iterable[str]) -> str:
+    names = list(streams)
+    return names[0] if len(names) == 1 else f"{len(names)} streams"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _estimators(runs: Sequence[RunResult]) -> list[RunResult]:
+    """One run of every configuration that was used: seeds alone do not make another one."""
+    distinct: dict[tuple[str, str, str], RunResult] = {}
+    for run in runs:
+        distinct.setdefault((run.strategy, _SEED.sub("", run.estimator), json.dumps(_unseeded(run.parameters))), run)
+    return list(distinct.values())
+
+
+def _unseeded(parameters: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in parameters.items() if not name.endswith("random_state")}
+
+
+def _methods(runs: Sequence[RunResult]) -> Facts:
+    resources = [run.resources for run in runs if run.resources is not None]
+    memory = {used.memory_method for used in resources}
+    meters = {used.energy_method for used in resources}
+    return [
+        ("Seeds of learners", _seeds(run.seed for run in runs)),
+        ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs)),
+        ("Seeds of splits of rows", _seeds(run.split_seed for run in runs)),
+        ("Labels that count", ", ".join(_LABEL_SPACES[space] for space in sorted({run.label_space for run in runs}))),
+        ("Energy", ", ".join(sorted(meters))),
+        ("Power read while idle, W", _range([used.energy_idle_w for used in resources])),
+        ("CPU share of the meter itself", _range([used.energy_overhead_share for used in resources])),
+        ("Memory", ", ".join(sorted(memory - {""}))),
+        *_agreed({name: str(value) for name, value in run.settings.items()} for run in runs),
+    ]
+
+
+def _seeds(seeds: Iterable[int | None]) -> str:
+    return ", ".join(str(seed) for seed in sorted({seed for seed in seeds if seed is not None}))
+
+
+def _range(values: Iterable[float | None]) -> str:
+    known = sorted({f"{value:.3g}" for value in values if value is not None}, key=float)
+    return known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}" if known else ""
+
+
+def _agreed(parts: Iterable[Mapping[str, str]]) -> Facts:
+    """Join what runs say under each name: one value where they agree."""
+    joined: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for name, value in part.items():
+            joined.setdefault(name, {})[value] = None
+    return [(name, ", ".join(values)) for name, values in joined.items()]

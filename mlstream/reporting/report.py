@@ -1,0 +1,139 @@
+"""The report of a campaign: one HTML page that needs nothing else, made from records alone."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import jinja2
+
+from mlstream._files import write_text_atomically
+from mlstream.cards.card import StreamCard
+from mlstream.records.run_record import RunResult, load_cards, load_runs
+from mlstream.reporting.comparison import compare_all
+from mlstream.reporting.exports import write_tables
+from mlstream.reporting.groups import group_runs
+from mlstream.reporting.matplotlib_figures import write_figures
+from mlstream.reporting.page import describe
+from mlstream.reporting.plotly_parts import Chart, frame
+from mlstream.reporting.score_info import heading
+from mlstream.reporting.tables import format_score, scores_csv
+
+
+def report(
+    directory: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    tables: bool = False,
+    figures: bool = False,
+) -> Path:
+    """Write one HTML page about all runs of a campaign; it works offline, in any browser, light or dark.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign: ``runs/STREAM/STRATEGY-seedN.json`` and ``streams/STREAM.card.json``.
+    output : path or None
+        The page; ``directory/report.html`` by default. It is derived from the records, so one that exists is replaced,
+        at once and as a whole.
+    tables : bool
+        Also write all scores as CSV beside the page, under its name with the suffix ``.csv``, and every table as CSV,
+        Markdown and LaTeX (booktabs) into the folder ``tables`` beside it.
+    figures : bool
+        Also draw the figures as PNG and SVG into the folder ``figures`` beside the page.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there are no runs, or no card for a stream that was run.
+    ValueError
+        If a record or card is not of this version, or a record is that of another run than its name says.
+    OSError
+        If `output` is a folder or a device.
+    """
+    runs, cards = load_runs(directory), load_cards(directory)
+    _require_cards(runs, cards, directory)
+    page = Path(directory) / "report.html" if output is None else Path(output)
+    if page.exists() and not page.is_file():
+        # A device would be replaced by a file of its name.
+        raise OSError(
+            f"{page} must be a plain file, or absent. Got a {'folder' if page.is_dir() else 'device'} instead."
+        )
+    page.parent.mkdir(parents=True, exist_ok=True)
+    streams = group_runs(runs)
+    write_text_atomically(page, _render(describe(runs, streams, cards)))
+    if tables:
+        write_text_atomically(page.with_suffix(".csv"), scores_csv(streams))
+        deque(write_tables(page.parent / "tables", streams, compare_all(streams)), maxlen=0)
+    if figures:
+        deque(write_figures(page.parent / "figures", streams, compare_all(streams)), maxlen=0)
+    return page
+
+
+def _require_cards(runs: Iterable[RunResult], cards: Mapping[str, StreamCard], directory: object) -> None:
+    missing = sorted({run.stream for run in runs} - cards.keys())
+    if missing:
+        raise FileNotFoundError(f"{directory}/streams must hold the card of every stream run. Got none of {missing}.")
+
+
+def _render(content: Mapping[str, object]) -> str:
+    # Plotly takes a while to import: only who writes a page waits for it.
+    from plotly.offline import get_plotlyjs, get_plotlyjs_version
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("mlstream.reporting"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    environment.filters |= {"score": format_score, "packed": _packed, "short": _short}
+    environment.globals |= {"heading": heading, "frame": frame(), "charts": _Charts()}
+    template = environment.get_template("report.html")
+    return template.render(content, plotly_js=get_plotlyjs(), plotly_version=get_plotlyjs_version())
+
+
+class _Charts:
+    """The charts of one page, in the order in which it shows them, as a text of one line each."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def number(self, chart: Chart) -> int:
+        """Add a chart; give its number."""
+        self._lines.append(json.dumps(_views(chart), allow_nan=False, separators=(",", ":")))
+        return len(self._lines) - 1
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines)
+
+
+def _packed(text: str) -> str:
+    """Compress a script, the same bytes every time, into letters that a page can hold."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+def _short(value: float | str | None) -> str:
+    """Write what a column is sorted by; six digits tell rows apart, and keep the page small."""
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _views(chart: Chart) -> list[dict[str, object]]:
+    """Give the views of a chart; what all charts share stands in the page once."""
+    shared = frame()
+    return [
+        {**asdict(view), "layout": {key: value for key, value in view.layout.items() if shared.get(key) != value}}
+        for view in chart.views
+    ]

@@ -1,0 +1,184 @@
+"""Scores as tables: for the page, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mlstream._spreadsheets import table_text
+from mlstream.reporting.groups import Group
+from mlstream.reporting.score_info import Better, Heading, heading
+
+UNDEFINED = "n/a"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: what is shown, what it is sorted by (None: always last), and what qualifies it."""
+
+    text: str
+    value: float | str | None
+    note: str = ""
+    is_best: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be sorted by any column; the first cell of a row names it."""
+
+    columns: tuple[Heading, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def score_names(groups: Iterable[Group]) -> list[str]:
+    """List every score that some run has, in the order of the records."""
+    return list(dict.fromkeys(name for group in groups for run in group.runs for name in run.scores))
+
+
+def score_table(groups: Sequence[Group]) -> Table:
+    """Build the table of all scores of one stream.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        One per row.
+
+    Returns
+    -------
+    Table
+        Strategy, one column per score (mean over seeds, the spread where there are several), how its runs ended.
+    """
+    heads = [_head(name, groups) for name in score_names(groups)]
+    columns = [_score_cells(groups, name) for name in score_names(groups)]
+    names = [name_cell(group) for group in groups]
+    runs = [_runs_cell(group) for group in groups]
+    return Table((Heading("Strategy"), *heads, Heading("Runs")), tuple(zip(names, *columns, runs, strict=True)))
+
+
+def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
+    """Build the table of one score, a row per strategy and a column per stream."""
+    columns = []
+    for groups in streams.values():
+        cells = _score_cells(groups, name)
+        columns.append({group.strategy: cell for group, cell in zip(groups, cells, strict=True)})
+    strategies = dict.fromkeys(strategy for column in columns for strategy in column)
+    heads = [replace(heading(name), title=stream) for stream in streams]
+    rows = [
+        (Cell(row, row), *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns))
+        for row in strategies
+    ]
+    return Table((Heading("Strategy"), *heads), tuple(rows))
+
+
+def scores_csv(streams: Mapping[str, list[Group]]) -> str:
+    """Write every score as CSV, one line per stream, strategy and score.
+
+    Parameters
+    ----------
+    streams : mapping
+        Name of the stream -> its groups.
+
+    Returns
+    -------
+    str
+        With a header; cells are empty where a value is not defined. See `rows_csv`.
+    """
+    head = ("stream", "strategy", "score", "better", "mean", "standard_deviation", "seeds")
+    rows = (
+        (stream, group.strategy, name, heading(name).better, *group.score(name))
+        for stream, groups in streams.items()
+        for group in groups
+        for name in score_names(groups)
+    )
+    return rows_csv([head, *rows])
+
+
+def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
+    r"""Write rows as CSV: numbers in full, and nothing where a value is None.
+
+    Text that a spreadsheet would take for a formula has an apostrophe before it, see `mlstream._spreadsheets`.
+
+    Examples
+    --------
+    >>> rows_csv([("NN", -0.5, None), ("=1+1", 1, "a,b")])
+    'NN,-0.5,\n\'=1+1,1,"a,b"\n'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(
+        [table_text(value) if isinstance(value, str) else value for value in row] for row in rows
+    )
+    return text.getvalue()
+
+
+def format_score(mean: float | None, deviation: float | None = None) -> str:
+    """Show a score and its spread.
+
+    Examples
+    --------
+    >>> format_score(0.70126, 0.0123)
+    '0.701 ± 0.012'
+    >>> format_score(None)
+    'n/a'
+    """
+    if mean is None or math.isnan(mean):
+        return UNDEFINED
+    # Adding zero turns a rounded -0.0 into 0.0.
+    shown = f"{round(mean, 3) + 0.0:.3f}".replace("-", "\N{MINUS SIGN}")
+    return shown if deviation is None else f"{shown} ± {deviation:.3f}"
+
+
+def name_cell(group: Group) -> Cell:
+    """Name a row, and say if the strategy never reached the end of the stream."""
+    return Cell(group.strategy, group.strategy, note="" if group.status == "done" else group.status)
+
+
+def _head(name: str, groups: Sequence[Group]) -> Heading:
+    """Give a score's heading, with what it depends on: the unit of energy, or how many labels count as best."""
+    head = heading(name)
+    if name == "frug" and (unit := _setting("energy_unit", groups)):
+        return replace(head, title=f"{head.title} ({unit})")
+    if name == "precision_at_k" and (k := _setting("k", groups)):
+        return replace(head, title=head.title.replace("@k", f"@{k}"))
+    return head
+
+
+def _setting(name: str, groups: Sequence[Group]) -> str:
+    values = (run.settings.get(name) for group in groups for run in group.measured)
+    return ", ".join(sorted({str(value) for value in values if value is not None}))
+
+
+def _runs_cell(group: Group) -> Cell:
+    counts = Counter(run.status for run in group.runs)
+    ended = [f"{counts[status]} {status}" for status in ("done", "capped", "failed") if counts[status]]
+    return Cell(", ".join(ended), counts["done"])
+
+
+def _score_cells(groups: Sequence[Group], name: str) -> list[Cell]:
+    spreads = [group.score(name) for group in groups]
+    # What a capped run measured covers less of the stream than the others: it competes with none of them.
+    finished = [one.mean for one, group in zip(spreads, groups, strict=True) if group.status == "done"]
+    best = _best([mean for mean in finished if mean is not None], heading(name).better)
+    return [
+        Cell(
+            format_score(one.mean, one.deviation),
+            one.mean,
+            note=_why_undefined(group, name) if one.mean is None else "",
+            is_best=group.status == "done" and one.mean is not None and one.mean == best,
+        )
+        for one, group in zip(spreads, groups, strict=True)
+    ]
+
+
+def _why_undefined(group: Group, name: str) -> str:
+    reasons = dict.fromkeys(run.undefined[name] for run in group.measured if name in run.undefined)
+    return " ".join(reasons) or ("Not measured." if group.measured else "Every run failed.")
+
+
+def _best(means: Sequence[float], better: Better) -> float | None:
+    if len(means) < 2 or better == "neither":
+        return None
+    return max(means) if better == "higher" else min(means)

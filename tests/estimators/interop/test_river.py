@@ -1,0 +1,520 @@
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from river import (
+    datasets,
+    dummy,
+    forest,
+    linear_model,
+    multioutput,
+    naive_bayes,
+    preprocessing,
+    stats,
+    tree,
+)
+from river.checks import common as river_checks
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from estimators.baselines import LastLabelsClassifier, MeanLabelsClassifier, NearestRowClassifier
+from estimators.checks import stream_checks
+from estimators.interop.river import RiverClassifier, as_river
+from tests.estimators import published
+
+HoeffdingTree = tree.HoeffdingTreeClassifier
+
+
+@pytest.fixture(scope="module")
+def yeast():
+    rows = list(datasets.Yeast().take(300))
+    X = np.array([list(x.values()) for x, _ in rows])
+    return X, np.array([list(y.values())[:4] for _, y in rows]).astype(int)
+
+
+@pytest.fixture(scope="module")
+def small():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 4)) * (rng.random((300, 4)) < 0.8)
+    return X, (X[:, :3] + 0.1 * rng.normal(size=(300, 3)) > 0.5).astype(int)
+
+
+MODELS = [
+    RiverClassifier(HoeffdingTree()),
+    RiverClassifier(HoeffdingTree(), start="first-positive"),
+    RiverClassifier(preprocessing.StandardScaler() | linear_model.LogisticRegression()),
+    RiverClassifier(tree.ISOUPTreeRegressor()),
+    RiverClassifier(multioutput.MultiClassEncoder(HoeffdingTree())),
+    RiverClassifier(forest.ARFClassifier(n_models=2), random_state=3),
+]
+NAMES = ["trees", "late trees", "pipelines", "isoup", "combination", "forests"]
+
+
+@pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
+def test_river_models_pass_scikit_learns_checks(estimator):
+    results = check_estimator(estimator, on_skip=None)
+    assert {r["status"] for r in results} <= {"passed", "skipped"}
+
+
+@pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
+def test_river_models_keep_the_laws(estimator):
+    for one, check in stream_checks(estimator):
+        check(one)
+
+
+# ------------------------------------------------------------- River by hand
+def by_hand(X, Y, models):
+    """One River model a label, asked and taught one dictionary after the other."""
+    decided, proba = np.zeros(Y.shape), np.zeros(Y.shape)
+    for i in range(len(X)):
+        x = {f"feature {j}": float(value) for j, value in enumerate(X[i])}
+        for j, model in enumerate(models):
+            decided[i, j] = model.predict_one(x) or 0
+            proba[i, j] = model.predict_proba_one(x).get(1, 0)
+            model.learn_one(x, int(Y[i, j]))
+    return decided, proba
+
+
+def test_one_tree_a_label_is_river_by_hand_on_yeast(yeast):
+    X, Y = yeast
+    settings = {"grace_period": 100, "delta": 1e-6, "tau": 0.4}
+    models = [HoeffdingTree(**settings) for _ in range(4)]
+    decided, proba = by_hand(X, Y, models)
+    learner = RiverClassifier(HoeffdingTree(**settings))
+    given = [learner.predict_then_fit(X[a:b], Y[a:b]) for a, b in ((0, 100), (100, 101), (101, 300))]
+    assert np.array_equal(np.vstack([each[0] for each in given]), decided)
+    np.testing.assert_allclose(np.vstack([each[1] for each in given]), proba, rtol=0, atol=1e-12)
+    assert [m.n_nodes for m in learner.bridge_.models] == [m.n_nodes for m in models]
+    assert max(m.n_nodes for m in models) > 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: preprocessing.StandardScaler() | linear_model.LogisticRegression(),
+        naive_bayes.GaussianNB,
+        lambda: forest.ARFClassifier(n_models=2, seed=5),
+    ],
+)
+def test_other_classifiers_are_river_by_hand(make, small):
+    X, Y = small
+    decided, proba = by_hand(X, Y, [make() for _ in range(3)])
+    given = RiverClassifier(make()).predict_then_fit(X, Y)
+    assert np.array_equal(given[0], decided)
+    np.testing.assert_allclose(given[1], proba, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: multioutput.MultiClassEncoder(HoeffdingTree(grace_period=50)),
+        lambda: multioutput.ClassifierChain(HoeffdingTree(grace_period=50)),
+        lambda: multioutput.ProbabilisticClassifierChain(linear_model.LogisticRegression()),
+        lambda: preprocessing.StandardScaler() | multioutput.PerOutputClassifier(linear_model.LogisticRegression()),
+    ],
+)
+def test_multi_label_models_are_river_by_hand(make, small):
+    X, Y = small
+    model = make()
+    decided, proba = np.zeros(Y.shape), np.zeros(Y.shape)
+    for i in range(len(X)):
+        x = {f"a{j}": float(value) for j, value in enumerate(X[i])}
+        for name, value in model.predict_one(x).items():
+            decided[i, int(name[1:])] = value or 0
+        for name, each in model.predict_proba_one(x).items():
+            proba[i, int(name[1:])] = each.get(True, 0)
+        model.learn_one(x, {f"b{j}": bool(value) for j, value in enumerate(Y[i])})
+    given = RiverClassifier(make()).predict_then_fit(X, Y)
+    assert np.array_equal(given[0], decided)
+    np.testing.assert_allclose(given[1], proba, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tree.ISOUPTreeRegressor(grace_period=50),
+        lambda: multioutput.RegressorChain(linear_model.LinearRegression(intercept_lr=0.3)),
+    ],
+    ids=["isoup", "chain"],
+)
+def test_outputs_of_regressors_are_decided_at_one_half(make, small):
+    X, Y = small
+    model, outputs = make(), np.zeros(Y.shape)
+    for i in range(len(X)):
+        x = {f"a{j}": float(value) for j, value in enumerate(X[i])}
+        outputs[i] = [model.predict_one(x).get(f"b{j}", 0) for j in range(3)]
+        model.learn_one(x, {f"b{j}": value for j, value in enumerate(Y[i].tolist())})
+    decided, proba = RiverClassifier(make()).predict_then_fit(X, Y)
+    assert np.array_equal(decided, outputs >= 0.5)
+    np.testing.assert_allclose(proba, outputs.clip(0, 1), rtol=0, atol=1e-12)
+    assert isinstance(model, tree.ISOUPTreeRegressor) or (outputs < 0).any()
+
+
+def test_decisions_are_the_models_own_where_it_has_no_probability(small):
+    class Contrary(dummy.NoChangeClassifier):
+        def predict_one(self, x, **kwargs):
+            return not self.last_class
+
+        def predict_proba_one(self, x, **kwargs):
+            raise NotImplementedError
+
+    X, Y = small
+    decided, proba = RiverClassifier(Contrary()).predict_then_fit(X, Y)
+    assert np.array_equal(decided[1:], 1 - Y[:-1])
+    np.testing.assert_allclose(proba, decided, atol=1e-12)
+
+
+def test_one_that_is_not_a_number_is_zero(small):
+    class Lost(linear_model.LinearRegression):
+        def predict_one(self, x):
+            return float("nan")
+
+    decided, proba = RiverClassifier(Lost()).predict_then_fit(*small)
+    assert not decided.any()
+    assert proba.max() < 1e-12
+
+
+def test_a_label_starts_at_its_first_positive_row(small):
+    X, Y = small
+    Y = Y.copy()
+    Y[:40, 1] = 0
+    first = np.argmax(Y, axis=0)
+    late = RiverClassifier(HoeffdingTree(grace_period=20), start="first-positive")
+    decided, proba = late.predict_then_fit(X, Y)
+    for j in range(3):
+        alone = RiverClassifier(HoeffdingTree(grace_period=20))
+        expected, expected_proba = alone.predict_then_fit(X[first[j] :], Y[first[j] :, [j]])
+        assert np.array_equal(decided[first[j] :, j], expected[:, 0])
+        assert np.array_equal(proba[first[j] :, j], expected_proba[:, 0])
+        assert not decided[: first[j], j].any()
+
+
+# ------------------------------------------------------------------- targets
+@pytest.mark.parametrize("model", [HoeffdingTree(grace_period=50), linear_model.LogisticRegression()])
+def test_classes_are_learnt_by_one_model_or_one_each(model, small):
+    X, _ = small
+    y = np.array(["high", "low", "middle"])[np.digitize(X[:, 0], [0.4, 0.6])]
+    learner = RiverClassifier(model).fit(X, y)
+    assert learner.classes_.tolist() == ["high", "low", "middle"]
+    assert learner.score(X, y) > 0.4
+    np.testing.assert_allclose(learner.predict_proba(X).sum(axis=1), 1)
+    assert hasattr(learner.bridge_, "model") == isinstance(model, HoeffdingTree)
+
+
+def test_one_model_for_classes_is_river_by_hand(small):
+    X, _ = small
+    y = np.digitize(X[:, 0], [0.3, 0.6])
+    model, expected = HoeffdingTree(grace_period=50), np.zeros((len(y), 3))
+    for i in range(len(X)):
+        x = {f"a{j}": float(value) for j, value in enumerate(X[i])}
+        for code, value in model.predict_proba_one(x).items():
+            expected[i, code] = value
+        model.learn_one(x, int(y[i]))
+    _, proba = RiverClassifier(HoeffdingTree(grace_period=50)).predict_then_fit(X, y)
+    np.testing.assert_allclose(proba[5:], expected[5:], rtol=0, atol=1e-12)
+
+
+# ---------------------------------------------------------- rows as dictionaries
+class Recorder(dummy.NoChangeClassifier):
+    """Remember the rows and the weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows = []
+
+    def learn_one(self, x, y, w=1.0):
+        super().learn_one(x, y)
+        self.rows.append((x, w))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_rows_carry_the_names_of_columns_and_all_zeros(convert, small):
+    X, Y = small
+    table = convert(X[:5])
+    names = ["x0", "x1", "x2", "x3"]
+    if isinstance(table, pd.DataFrame):
+        names = table.columns = ["a", "b", "c", "d"]
+    model = RiverClassifier(Recorder()).fit(table, Y[:5]).bridge_.models[0]
+    assert [x for x, _ in model.rows] == [dict(zip(names, row, strict=True)) for row in X[:5].tolist()]
+    assert {type(value) for x, _ in model.rows for value in x.values()} == {float}
+
+
+def test_announced_names_are_the_keys_of_labels(small):
+    X, Y = small
+    model = tree.ISOUPTreeRegressor()
+    learner = RiverClassifier(model).partial_fit(X, Y, classes=["red", "green", "blue"])
+    assert learner.bridge_.model.targets == {"red", "green", "blue"}
+    assert RiverClassifier(model).fit(X, Y).bridge_.model.targets == {"y0", "y1", "y2"}
+    with pytest.raises(ValueError, match=r"other names than features. Got \['x1'\] for both"):
+        RiverClassifier(model).partial_fit(X, Y, classes=["x1", "green", "blue"])
+
+
+def test_weights_reach_models_that_take_them(small):
+    X, Y = small
+    weight = np.array([1.0, 0.0, 2.5, 1.0])
+    learner = RiverClassifier(Recorder()).partial_fit(X[:4], Y[:4], sample_weight=weight)
+    assert [w for _, w in learner.bridge_.models[0].rows] == [1, 2.5, 1]
+    with pytest.raises(ValueError, match=r"must be 0 or 1, since NoChangeClassifier takes no weights. Got 2.5"):
+        RiverClassifier(dummy.NoChangeClassifier()).partial_fit(X[:4], Y[:4], sample_weight=weight)
+
+
+# --------------------------------------------------------- seeds, copies, errors
+def test_random_state_gives_each_copy_its_own_seed(small):
+    learner = RiverClassifier(forest.ARFClassifier(n_models=2), random_state=1).fit(*small)
+    seeds = [model.seed for model in learner.bridge_.models]
+    assert len(set(seeds)) == 3
+    assert [m.seed for m in clone(learner).fit(*small).bridge_.models] == seeds
+    assert [m.seed for m in learner.set_params(random_state=2).fit(*small).bridge_.models] != seeds
+
+
+@pytest.mark.parametrize(
+    ("model", "seed_of"),
+    [
+        (
+            preprocessing.StandardScaler() | forest.ARFClassifier(n_models=2),
+            lambda m: m["ARFClassifier"].seed,
+        ),
+        (multioutput.ClassifierChain(forest.ARFClassifier(n_models=2)), lambda m: m.model.seed),
+    ],
+    ids=["in a pipeline", "in a chain"],
+)
+def test_parts_of_models_are_seeded_too(model, seed_of, small):
+    bridge = RiverClassifier(model, random_state=1).fit(*small).bridge_
+    copy = bridge.models[0] if hasattr(bridge, "models") else bridge.model
+    assert isinstance(seed_of(copy), int)
+    assert seed_of(model) is None
+
+
+def test_seeds_that_are_given_stay(small):
+    learner = RiverClassifier(forest.ARFClassifier(n_models=2, seed=7), random_state=1).fit(*small)
+    assert [m.seed for m in learner.bridge_.models] == [7, 7, 7]
+
+
+def test_the_model_given_is_not_trained(small):
+    model = HoeffdingTree()
+    learner = RiverClassifier(model).fit(*small)
+    assert learner.model is model
+    assert model.n_nodes is None or model.n_nodes == 0
+    assert not model.classes
+
+
+@pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
+def test_a_saved_learner_continues_exactly(estimator, small):
+    X, Y = small
+    learner = clone(estimator)
+    learner.predict_then_fit(X[:200], Y[:200])
+    saved = pickle.loads(pickle.dumps(learner))  # noqa: S301 - our own bytes
+    one, two = (each.predict_then_fit(X[200:], Y[200:]) for each in (learner, saved))
+    assert np.array_equal(one[1], two[1])
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (RiverClassifier(HoeffdingTree), "model must be a River classifier, regressor"),
+        (RiverClassifier(preprocessing.StandardScaler()), "model must be"),
+        (RiverClassifier(HoeffdingTree(), start="late"), "start must be 'first-row' or 'first-positive'. Got 'late'"),
+        (RiverClassifier(tree.ISOUPTreeRegressor(), start="first-positive"), "must be 'first-row' for a model of all"),
+    ],
+)
+def test_wrong_parameters_are_refused(learner, message, small):
+    with pytest.raises(ValueError, match=message):
+        learner.fit(*small)
+
+
+def test_river_is_imported_only_where_it_is_used():
+    program = "import sys, estimators.interop.river; sys.exit('river' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+# ----------------------------------------------------------- published tables
+@pytest.mark.parametrize(
+    ("name", "model", "printed"),
+    [
+        ("monolab", tree.ISOUPTreeRegressor(100, delta=1e-6, tau=0.05), [0.768, 0.650, -0.387, 0.000, 0.000, 0.167]),
+        pytest.param(
+            "bilab",
+            tree.ISOUPTreeRegressor(200, delta=1e-7, tau=0.1),
+            [0.787, 0.768, -0.256, 0.144, -0.210, 0.289],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "rand",
+            tree.ISOUPTreeRegressor(200, delta=1e-6, tau=0.1),
+            [0.846, 0.875, -0.079, 0.063, 0.000, 0.292],
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_published_scores_of_isoup_come_out(name, model, printed, shared_data):
+    stream = published.load(shared_data, name)
+    scores = published.scores(published.test_then_train(RiverClassifier(model), stream), stream, half=True)
+    np.testing.assert_allclose(scores, printed, rtol=0, atol=0.0005 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "printed", "tolerance"),
+    [
+        # River's trees changed after 0.21.2, which the tables were made with
+        pytest.param("monolab", (200, 1e-7, 0.1), [0.722, 0.642, -0.259, 0, 0, 0.167], 0.01, marks=pytest.mark.slow),
+        pytest.param(
+            "bilab", (200, 1e-7, 0.05), [0.892, 0.867, -0.144, 0.071, -0.133, 0.329], 0.001, marks=pytest.mark.slow
+        ),
+        ("rand", (100, 1e-7, 0.05), [0.889, 0.918, -0.045, 0.044, -0.009, 0.456], 0.001),
+    ],
+)
+def test_published_scores_of_one_tree_a_label_come_out(name, settings, printed, tolerance, shared_data):
+    grace_period, delta, tau = settings
+    model = HoeffdingTree(grace_period=grace_period, delta=delta, tau=tau)
+    stream = published.load(shared_data, name)
+    answers = published.test_then_train(RiverClassifier(model, start="first-positive"), stream)
+    np.testing.assert_allclose(published.scores(answers, stream), printed, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize(("name", "printed"), [("monolab", 0.326), ("bilab", 0.327), ("rand", 0.439)])
+def test_published_score_of_the_mean_comes_out(name, printed, shared_data):
+    stream = published.load(shared_data, name)
+    running = RiverClassifier(dummy.StatisticRegressor(stats.Mean()), start="first-positive")
+    answers = published.test_then_train(running, stream)
+    assert published.scores(answers, stream, half=True)[0] == pytest.approx(printed, abs=0.0005)
+    ours = published.test_then_train(MeanLabelsClassifier(start="first-positive"), stream)
+    np.testing.assert_allclose(ours.proba, answers.proba, rtol=0, atol=1e-12)
+
+
+# ------------------------------------------------------------------- as_river
+def dictionaries(X, Y):
+    for x, y in zip(X.tolist(), Y.tolist(), strict=True):
+        yield dict(zip("abcd", x, strict=True)), {f"L{j}": bool(value) for j, value in enumerate(y)}
+
+
+def test_our_learners_answer_river_as_they_answer_us(small):
+    X, Y = small
+    decided, proba = NearestRowClassifier().predict_then_fit(X, Y)
+    model = as_river(NearestRowClassifier())
+    for i, (x, y) in enumerate(dictionaries(X, Y)):
+        if i == 0:
+            assert model.predict_one(x) == model.predict_proba_one(x) == {}
+        else:
+            assert model.predict_one(x) == {f"L{j}": bool(value) for j, value in enumerate(decided[i])}
+            answer = model.predict_proba_one(dict(reversed(x.items())))
+            assert [answer[f"L{j}"][True] for j in range(3)] == proba[i].tolist()
+            assert [answer[f"L{j}"][False] for j in range(3)] == (1 - proba[i]).tolist()
+        model.learn_one(x, dict(reversed(y.items())) if i else y)
+
+
+def test_there_and_back_again_is_river(small):
+    X, Y = small
+    model = as_river(RiverClassifier(HoeffdingTree(grace_period=50)))
+    direct = multioutput.PerOutputClassifier(HoeffdingTree(grace_period=50))
+    for i, (x, y) in enumerate(dictionaries(X, Y)):
+        if i:
+            assert model.predict_one(x) == direct.predict_one(x)
+        model.learn_one(x, y)
+        direct.learn_one(x, y)
+
+
+@pytest.mark.parametrize("estimator", [NearestRowClassifier(20), RiverClassifier(HoeffdingTree(grace_period=30))])
+def test_a_new_label_is_learnt_as_if_it_had_been_absent_all_along(estimator, small):
+    X, Y = small
+    Y = Y.copy()
+    Y[:100, 2] = 0
+    late, declared = as_river(estimator, max_labels=5), as_river(estimator, labels=["L0", "L1", "L2"], max_labels=5)
+    for i, (x, y) in enumerate(dictionaries(X, Y)):
+        late.learn_one(x, {"L0": y["L0"], "L1": y["L1"]} if i < 100 else y)
+        declared.learn_one(x, y)
+        assert len(late.predict_one(x)) == (2 if i < 100 else 3)
+        if i >= 100:
+            assert late.predict_proba_one(x) == declared.predict_proba_one(x)
+
+
+def test_a_new_label_without_room_is_refused():
+    model = as_river(LastLabelsClassifier())
+    model.learn_one({"a": 1}, {"red": True})
+    with pytest.raises(ValueError, match=r"new label 'blue' instead, where there is room for 1; declare `labels`"):
+        model.learn_one({"a": 1}, {"red": False, "blue": True})
+    assert model.predict_one({"a": 1}) == {"red": True}
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "error", "message"),
+    [
+        ({"a": 1, "c": 2}, {"red": True}, ValueError, "x must hold the keys of the first row.* Got 'c'"),
+        ({"a": "soft"}, {"red": True}, TypeError, "x must hold numbers. Got 'soft' for 'a' instead; encode"),
+        ({"a": float("nan")}, {"red": True}, ValueError, "X must be finite"),
+        ({"a": 1}, {"red": 3}, ValueError, "Y must be a table of 0 and 1"),
+    ],
+)
+def test_wrong_rows_are_refused_and_change_nothing(x, y, error, message):
+    model = as_river(LastLabelsClassifier())
+    model.learn_one({"a": 1, "b": 2}, {"red": True, "blue": False})
+    with pytest.raises(error, match=message):
+        model.learn_one(x, y)
+    assert model.predict_one({"a": 1}) == {"red": True, "blue": False}
+
+
+@pytest.mark.parametrize(("labels", "max_labels"), [(["red", "blue"], 1), (None, 0)])
+def test_room_for_less_than_what_is_declared_is_refused(labels, max_labels):
+    with pytest.raises(ValueError, match=f"max_labels must be at least .*. Got {max_labels} instead"):
+        as_river(LastLabelsClassifier(), labels=labels, max_labels=max_labels)
+
+
+def test_a_first_row_without_labels_needs_them_declared():
+    with pytest.raises(ValueError, match="y must hold at least one label in the first row"):
+        as_river(LastLabelsClassifier()).learn_one({"a": 1}, {})
+    model = as_river(LastLabelsClassifier(), labels=["red"])
+    model.learn_one({"a": 1}, {})
+    assert model.predict_one({"a": 1}) == {"red": False}
+
+
+def test_absent_features_are_zeros():
+    model = as_river(NearestRowClassifier(), features=["a", "b"])
+    model.learn_one({"b": 1.0}, {"red": True})
+    model.learn_one({"a": 1.0}, {"red": False})
+    assert model.predict_one({"b": 0.9}) == {"red": True}
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        river_checks.check_learn_one,
+        river_checks.check_pickling,
+        river_checks.check_shuffle_features_no_impact,
+        river_checks.check_emerging_features,
+        river_checks.check_disappearing_features,
+        river_checks.check_radically_disappearing_features,
+        river_checks.check_predict_one_pure,
+        river_checks.check_predict_one_before_any_learn,
+        river_checks.check_no_state_aliasing_with_input,
+        river_checks.check_clone_is_independent,
+        river_checks.check_bounded_memory_growth,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_rivers_checks_on_rows_pass(check):
+    rows = list(datasets.Yeast().take(30))
+    check(as_river(NearestRowClassifier(5), features=list(rows[0][0])), dataset=rows)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        river_checks.check_repr,
+        river_checks.check_str,
+        river_checks.check_tags,
+        river_checks.check_clone_same_class,
+        river_checks.check_clone_is_idempotent,
+        river_checks.check_init_has_default_params_for_tests,
+        river_checks.check_init_default_params_are_not_mutable,
+        river_checks.check_doc,
+        river_checks.check_clone_changes_memory_addresses,
+        river_checks.check_pickling_supports_roundtrip,
+        river_checks.check_get_params_matches_signature,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_rivers_checks_on_models_pass(check):
+    check(as_river(NearestRowClassifier()))

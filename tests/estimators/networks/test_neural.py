@@ -1,0 +1,359 @@
+"""Our compiled networks take the steps that torch takes, and obey the laws of learning from a stream."""
+
+import pickle
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from estimators import FIFOMemory, OnlineNeuralClassifier, ReservoirMemory, make_strategy
+from estimators.checks import stream_checks
+from mlstream import load_dataset
+from tests.estimators import published, streams
+
+SAMPLING, FIFO = {"reservoir": ReservoirMemory(40, 5)}, {"fifo": FIFOMemory(30, 5)}
+TARGETED = {"targeted_loss": "signature"}
+VARIANTS = {
+    "NN": {},
+    "NN_TL": TARGETED,
+    "published loss": {"targeted_loss": "published"},
+    "NN_TLH": {"hidden_units": 20, **TARGETED},
+    "two hidden layers": {"hidden_units": (9, 7), **TARGETED},
+    "NN_TLH_sampling": {"hidden_units": 20, **TARGETED, **SAMPLING},
+    "NN_TLH_fifo": {"hidden_units": 20, **TARGETED, **FIFO},
+    "NN_TLH_memories": {"hidden_units": 20, **TARGETED, **SAMPLING, **FIFO},
+    "NN_TLH_mini_memories": {"hidden_units": 20, **TARGETED, **SAMPLING, **FIFO, "replay": "mini-batch"},
+    "linear replay": {**TARGETED, **SAMPLING, **FIFO},
+    "linear mini-batch": {**TARGETED, **SAMPLING, "replay": "mini-batch"},
+    "mini-batches of five": {"hidden_units": 6, "reservoir": ReservoirMemory(40, 4), "replay": "mini-batch"},
+    "mini-batches of nine": {"reservoir": ReservoirMemory(40, 1), "fifo": FIFOMemory(30, 7), "replay": "mini-batch"},
+    "frozen": {"hidden_units": 20, **TARGETED, "freeze_masked": True},
+    "frozen, linear": {**TARGETED, "freeze_masked": True},
+    "frozen mini-batch": {"hidden_units": 20, **TARGETED, **SAMPLING, "replay": "mini-batch", "freeze_masked": True},
+    "descent": {"hidden_units": 20, "optimizer": "sgd", "learning_rate": 0.1, **TARGETED},
+    "standardised": {"hidden_units": 20, "standardize": True, **FIFO},
+    "scaled": {"hidden_units": 20, "standardize": "scale", **FIFO},
+    "balanced": {"hidden_units": 20, "balance_labels": True, **TARGETED, **SAMPLING, "replay": "mini-batch"},
+}
+
+
+def made(name, **parameters):
+    return OnlineNeuralClassifier(**{**VARIANTS[name], "random_state": 0, **parameters})
+
+
+def masked_stream(n_rows=2000, n_features=6, n_labels=5):
+    """Draw a stream of three tasks, one after the other, with rows of weight 0 and 2 among those of weight 1."""
+    X, Y = streams.drawn(n_rows, n_features, n_labels)
+    X[np.random.default_rng(1).random(X.shape) < 0.3] = 0
+    signatures = np.array([[1, 1, 0, 0, 0], [0, 1, 1, 1, 0], [0, 0, 0, 1, 1]], dtype=bool)
+    mask = signatures[np.arange(n_rows) * 3 // n_rows]
+    weight = np.random.default_rng(2).choice([0, 1, 2], n_rows, p=[0.1, 0.8, 0.1]).astype(float)
+    return X, Y * mask, mask, weight
+
+
+# ------------------------------------------------------------------ arithmetic
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_step_is_torchs(name):
+    oracle = pytest.importorskip("tests.estimators.networks.torch_oracle", reason="torch is not installed")
+    replays = any(isinstance(value, ReservoirMemory | FIFOMemory) for value in VARIANTS[name].values())
+    X, Y, mask, weight = masked_stream(300 if replays else 2000)
+    ours = made(name, dtype="float64").begin(X, Y)
+    theirs = oracle.TorchNetwork(ours)
+    answers = theirs.predict_then_fit(X, Y, mask, weight)
+    given = []
+    for i in range(0, len(Y), 100):
+        part = slice(i, i + 100)
+        given.append(ours.predict_proba(X[part][:1]))
+        ours.partial_fit(X[part], Y[part], label_mask=mask[part], sample_weight=weight[part])
+    np.testing.assert_allclose(np.vstack(given), answers[::100], rtol=0, atol=1e-10)
+    with oracle.torch.no_grad():
+        np.testing.assert_allclose(
+            ours.predict_proba(X), theirs.module(theirs._features(X)).numpy(), rtol=0, atol=1e-10
+        )
+
+
+def test_to_torch_gives_the_same_probabilities():
+    torch = pytest.importorskip("torch")
+    X, Y, *_ = masked_stream(300)
+    for learner in (made("two hidden layers"), made("NN")):
+        for kind in (np.asarray, sparse.csr_array):
+            learnt = clone(learner).fit(kind(X), Y)
+            with torch.no_grad():
+                theirs = learnt.to_torch()(torch.tensor(X, dtype=torch.float32)).numpy()
+            np.testing.assert_allclose(learnt.predict_proba(X), theirs, rtol=1e-5, atol=1e-6)
+
+
+# ---------------------------------------------------------------------- sparse
+def sparse_stream(n_rows=1500, n_features=60, n_labels=5):
+    """Draw rows of few features, some so rare that hundreds of steps are made up for at once."""
+    rng = np.random.default_rng(0)
+    X = rng.random((n_rows, n_features)) * (rng.random((n_rows, n_features)) < np.geomspace(0.5, 0.002, n_features))
+    _, Y, mask, weight = masked_stream(n_rows, n_labels=n_labels)
+    return X, Y, mask, weight
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "standardised"])
+def test_sparse_rows_teach_what_dense_rows_teach(name):
+    X, Y, mask, weight = sparse_stream()
+    dense, rows = made(name, dtype="float64").begin(X, Y), sparse.csr_array(X)
+    few = clone(dense).begin(rows, Y)
+    for i in range(0, len(Y), 150):
+        part = slice(i, i + 150)
+        for learner, chunk in ((dense, X[part]), (few, rows[part])):
+            learner.partial_fit(chunk, Y[part], label_mask=mask[part], sample_weight=weight[part])
+        np.testing.assert_allclose(few.predict_proba(rows), dense.predict_proba(X), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories"])
+def test_sparse_rows_of_slashdot_teach_what_dense_rows_teach(name, shared_data):
+    data = load_dataset(shared_data("multilabel/Slashdot.arff"))
+    X, Y = sparse.csr_array(data.X)[:1000], np.asarray(data.Y)[:1000]
+    learner = made(name, dtype="float64")
+    dense, few = (clone(learner).predict_then_fit(rows, Y)[1] for rows in (X.toarray(), X))
+    np.testing.assert_allclose(few, dense, rtol=0, atol=1e-9)
+
+
+def test_rates_that_change_and_dense_rows_in_between_are_made_up_for():
+    X, Y, *_ = sparse_stream(600)
+    dense = made("NN_TLH_sampling", dtype="float64")
+    mixed = clone(dense)
+    for i, rate in ((0, 0.01), (200, 0.001), (400, 0.05)):
+        part = slice(i, i + 200)
+        chunk = X[part] if i == 200 else sparse.csr_array(X[part])
+        dense.set_params(learning_rate=rate).partial_fit(X[part], Y[part])
+        mixed.set_params(learning_rate=rate).partial_fit(chunk, Y[part])
+    np.testing.assert_allclose(mixed.predict_proba(X), dense.predict_proba(X), rtol=0, atol=1e-9)
+
+
+# ------------------------------------------------------------------------ laws
+LAWFUL = ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "frozen mini-batch", "scaled", "balanced"]
+
+
+@pytest.mark.parametrize("name", [*LAWFUL, "two hidden layers", "descent", "published loss"])
+def test_networks_obey_the_laws(name):
+    for one, check in stream_checks(made(name)):
+        check(one)
+
+
+@pytest.mark.parametrize("name", ["NN", "NN_TLH_mini_memories", "standardised"])
+def test_networks_pass_scikit_learns_checks(name):
+    results = check_estimator(made(name, learning_rate=0.1), on_skip=None)
+    assert {result["status"] for result in results} <= {"passed", "skipped"}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", LAWFUL)
+def test_a_network_cut_anywhere_and_saved_in_between_goes_on_bit_for_bit(name, kind):
+    X, Y, mask, _ = masked_stream(400)
+    X = kind(X)
+    whole = made(name).partial_fit(X, Y, label_mask=mask)
+    cut = made(name)
+    for start, stop in ((0, 1), (1, 2), (2, 130), (130, 131), (131, 400)):
+        part = slice(start, stop)
+        cut = pickle.loads(pickle.dumps(cut)).partial_fit(X[part], Y[part], label_mask=mask[part])  # noqa: S301
+    np.testing.assert_array_equal(cut.predict_proba(X), whole.predict_proba(X))
+    assert cut.n_steps_ == whole.n_steps_
+
+
+# ------------------------------------------------------------------- published
+# ACC of Table 2 of the survey's section on networks, on three synthetic streams
+PRINTED = {
+    "NN": (0.675, 0.768, 0.879),
+    "NN_TL": (0.943, 0.942, 0.879),
+    "NN_TLH_mini_memories": (0.968, 0.971, 0.919),
+}
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [("NN", 0.002), ("NN_TL", 0.002), ("NN_TLH_mini_memories", 0.006)])
+def test_scores_on_the_synthetic_streams_are_those_printed(name, tolerance, shared_data):
+    rate = 0.01 if "memories" in name else 0.1
+    learner = make_strategy(name, learning_rate=rate)
+    for k, stream_name in enumerate(published.NAMES):
+        stream = published.load(shared_data, stream_name)
+        seeds = [published_acc(clone(learner).set_params(random_state=seed), stream) for seed in range(10)]
+        assert np.mean(seeds) == pytest.approx(PRINTED[name][k], abs=tolerance)
+
+
+def published_acc(learner, stream):
+    return published.scores(published.test_then_train(learner, stream, told=True), stream)[1]
+
+
+# ---------------------------------------------------------------------- bounds
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_memory_does_not_grow_with_the_stream(kind):
+    X, Y, *_ = masked_stream(1000)
+    X, learner, peaks = kind(X), made("NN_TLH_mini_memories"), []
+    tracemalloc.start()
+    for _ in range(3):
+        for _ in range(10):
+            learner.predict_then_fit(X, Y)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.reset_peak()
+    tracemalloc.stop()
+    assert peaks[2] < 1.05 * peaks[0]
+
+
+def test_weights_that_rest_hold_no_denormal_numbers():
+    X = np.ones((3000, 3), np.float32)
+    X[1000:, 1] = 0
+    learner = made("NN_TLH").fit(X, np.ones((3000, 2), dtype=int))
+    for name in "mv":
+        moments = learner.state_[name]
+        assert abs(moments[moments != 0]).min() >= np.finfo(np.float32).tiny
+
+
+# ------------------------------------------------------------------- bad input
+def spoilt(X, value):
+    X = X.copy()
+    X[3, 2] = value
+    return X
+
+
+@pytest.mark.parametrize("name", ["NN", "NN_TLH_memories"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_call_that_fails_changes_nothing(name, kind):
+    X, Y, *_ = masked_stream(100)
+    learner = made(name).fit(kind(X), Y)
+    before = learner.predict_proba(X)
+    none = np.ones(Y.shape, dtype=bool)
+    none[5] = False
+    calls = {
+        "NaN at row 3, column 2": lambda: learner.partial_fit(kind(spoilt(X, np.nan)), Y),
+        r"infinity \(inf\) at row 3, column 2": lambda: learner.partial_fit(kind(spoilt(X, np.inf)), Y),
+        "none in row 5": lambda: learner.partial_fit(kind(X), Y, label_mask=none),
+        "as fixed at the first call. Got 6": lambda: learner.partial_fit(kind(X), np.hstack([Y, Y[:, :1]])),
+        "diverged at row 3: .* features up to 1e[+]30": lambda: learner.partial_fit(kind(spoilt(X, 1e30)), Y),
+        "must fit float32": lambda: learner.partial_fit(kind(spoilt(X, 1e300)), Y),
+    }
+    for message, call in calls.items():
+        with pytest.raises(ValueError, match=message):
+            call()
+        np.testing.assert_array_equal(learner.predict_proba(X), before)
+
+
+def same_state(one, two):
+    return all(np.array_equal(one.state_[name], two.state_[name]) for name in one.state_)
+
+
+@pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "descent", "balanced"])
+@pytest.mark.parametrize("spoilt_kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_one_row_too_large_to_learn_changes_no_bit(name, kind, spoilt_kind):
+    X, Y, *_ = sparse_stream(300)
+    learner = made(name).fit(kind(X), Y)
+    twin = pickle.loads(pickle.dumps(learner))  # noqa: S301
+    with pytest.raises(ValueError, match="diverged at row 0"):
+        learner.partial_fit(spoilt_kind(spoilt(X, 1e30)[3:4]), Y[3:4])
+    assert same_state(learner, twin)
+    for i in range(10):
+        learner.partial_fit(kind(X[i : i + 1]), Y[i : i + 1])
+        twin.partial_fit(kind(X[i : i + 1]), Y[i : i + 1])
+    assert same_state(learner, twin)
+
+
+@pytest.mark.parametrize(("dtype", "rate"), [("float32", 1e30), ("float32", 1e300), ("float64", 1e200)])
+@pytest.mark.parametrize("parameters", [{}, {"hidden_units": 8}, {"optimizer": "sgd"}])
+@pytest.mark.parametrize("n_rows", [1, 20])
+def test_a_step_too_long_for_the_weights_changes_nothing(parameters, dtype, rate, n_rows):
+    X, Y, *_ = masked_stream(100)
+    learner = OnlineNeuralClassifier(**parameters, dtype=dtype, random_state=0).fit(X, Y)
+    before = learner.predict_proba(X)
+    with pytest.raises(ValueError, match="diverged at row 0"):
+        learner.set_params(learning_rate=rate).partial_fit(X[:n_rows], Y[:n_rows])
+    np.testing.assert_array_equal(learner.predict_proba(X), before)
+
+
+# ---------------------------------------------------------------------- benches
+@pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "frozen mini-batch"])
+def test_what_is_kept_between_calls_changes_nothing(name):
+    X, Y, mask, _ = sparse_stream(240)
+    learner, rng = made(name), np.random.default_rng(0)
+    twin = learner
+    for i in range(0, 240, 4):
+        size, rate, kind = rng.choice([1, 4]), rng.choice([0.01, 0.02]), rng.choice([np.asarray, sparse.csr_array])
+        part = slice(i, i + size)
+        learner = learner.set_params(learning_rate=rate)
+        twin = pickle.loads(pickle.dumps(twin)).set_params(learning_rate=rate)  # noqa: S301 - nothing kept is saved
+        answers = (one.predict_then_fit(kind(X[part]), Y[part], label_mask=mask[part])[1] for one in (learner, twin))
+        np.testing.assert_array_equal(*answers)
+        np.testing.assert_array_equal(learner.predict_proba(kind(X[:2])), twin.predict_proba(kind(X[:2])))
+    assert same_state(learner, twin)
+
+
+def test_threads_that_ask_at_once_get_their_own_answers():
+    X, Y, *_ = masked_stream(2000)
+    learner = made("NN_TLH").fit(X, Y)
+    parts = [X[i : i + 200] for i in range(0, 2000, 200)] * 4
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(learner.predict_proba, parts))
+    for part, answer in zip(parts, answers, strict=True):
+        np.testing.assert_array_equal(answer, learner.predict_proba(part))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"learning_rate": 0}, "learning_rate must be a finite number greater than 0. Got 0 instead"),
+        ({"learning_rate": np.nan}, "learning_rate must be a finite number greater than 0. Got nan instead"),
+        ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
+        ({"hidden_units": (5, 2.5)}, "hidden_units must be positive integers. Got .5, 2.5. instead"),
+        ({"optimizer": "lbfgs"}, "optimizer must be one of 'adam', 'sgd'. Got 'lbfgs' instead"),
+        ({"replay": "batch"}, "replay must be one of 'online', 'mini-batch'. Got 'batch' instead"),
+        ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'. Got 'float16' instead"),
+        ({"reservoir": ReservoirMemory(5, 10)}, "size must be greater than draws.*Got size 5 and draws 10 instead"),
+    ],
+)
+def test_parameters_no_network_can_have_are_refused(parameters, message):
+    X, Y, *_ = masked_stream(20)
+    learner = OnlineNeuralClassifier(**parameters)
+    with pytest.raises(ValueError, match=message):
+        learner.partial_fit(X, Y)
+    assert not hasattr(learner, "classes_")
+
+
+# ---------------------------------------------------------------------- device
+@pytest.mark.parametrize(
+    "name", [name for name in VARIANTS if not {"standardize", "balance_labels"} & VARIANTS[name].keys()]
+)
+def test_the_steps_taken_on_a_device_are_ours(name):
+    pytest.importorskip("torch").set_num_threads(1)
+    X, Y, mask, weight = masked_stream(150)
+    ours = made(name, dtype="float64")
+    there = clone(ours).set_params(device="cpu")
+    for start, stop in ((0, 1), (1, 90), (90, 150)):
+        part = slice(start, stop)
+        for learner in (ours, there):
+            learner.partial_fit(X[part], Y[part], label_mask=mask[part], sample_weight=weight[part])
+    np.testing.assert_allclose(there.predict_proba(X), ours.predict_proba(X), rtol=0, atol=1e-11)
+    both = (learner.predict_then_fit(X[:40], Y[:40], label_mask=mask[:40])[1] for learner in (there, ours))
+    np.testing.assert_allclose(*both, rtol=0, atol=1e-11)
+    assert there.n_steps_ == ours.n_steps_
+
+
+def test_learning_on_a_device_obeys_the_laws():
+    pytest.importorskip("torch")
+    digits = "a device adds up in another order than the compiled network, which answers `predict`"
+    left_out = {"check_cuts_do_not_matter": digits, "check_predict_then_fit_is_the_loop": digits}
+    for one, check in stream_checks(made("NN_TLH_mini_memories", device="cpu"), expected_failed_checks=left_out):
+        check(one)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"device": "nowhere"}, "device must be None or a device that torch can use. Got 'nowhere' instead"),
+        ({"device": "cpu", "standardize": True}, "standardize and balance_labels must be False on a device"),
+        ({"device": "cpu", "optimizer": "sgd", "learning_rate": 1e300}, "The network diverged"),
+    ],
+)
+def test_what_a_device_cannot_do_is_refused(parameters, message):
+    pytest.importorskip("torch")
+    X, Y, *_ = masked_stream(20)
+    with pytest.raises(ValueError, match=message):
+        OnlineNeuralClassifier(3, **parameters, random_state=0).fit(X, Y)
+    with pytest.raises((TypeError, ValueError), match=r"[Ss]parse|dense"):
+        OnlineNeuralClassifier(3, device="cpu").fit(sparse.csr_array(X), Y)

@@ -1,0 +1,100 @@
+"""Memories hold what algorithm R and a ring buffer hold, and draw evenly from it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest, chisquare
+from sklearn.base import clone
+
+from estimators import FIFOMemory, ReservoirMemory
+from estimators.replay.memories import chances
+
+SIZES = st.tuples(st.integers(2, 9), st.integers(1, 4)).filter(lambda sizes: sizes[0] > sizes[1])
+
+
+def held_after(memory, n_rows):
+    """Return the row in each slot, one plan after the other."""
+    held = {}
+    for row, slot in enumerate(memory.plan(n_rows).slots):
+        if slot >= 0:
+            held[int(slot)] = row
+    return held
+
+
+@given(SIZES, st.lists(st.integers(0, 20), max_size=5), st.integers(0, 2**31 - 2))
+def test_the_cut_of_a_stream_changes_nothing(sizes, cuts, seed):
+    for kind in (ReservoirMemory, FIFOMemory):
+        whole, cut = (kind(*sizes).begin(seed) for _ in range(2))
+        plans = [cut.plan(n) for n in cuts]
+        expected = whole.plan(sum(cuts))
+        assert cut.n_seen_ == whole.n_seen_ == sum(cuts)
+        if plans:
+            np.testing.assert_array_equal(np.vstack([plan.draws for plan in plans]), expected.draws)
+            np.testing.assert_array_equal(np.concatenate([plan.slots for plan in plans]), expected.slots)
+
+
+@given(SIZES, st.integers(0, 60))
+def test_a_ring_holds_the_last_rows(sizes, n_rows):
+    held = held_after(FIFOMemory(*sizes).begin(0), n_rows)
+    assert sorted(held.values()) == list(range(max(0, n_rows - sizes[0]), n_rows))
+
+
+@given(SIZES, st.integers(0, 60), st.integers(0, 2**31 - 2))
+def test_rows_are_drawn_once_there_are_more_than_are_drawn_and_only_those_held(sizes, n_rows, seed):
+    for kind in (ReservoirMemory, FIFOMemory):
+        plan, held = kind(*sizes).begin(seed).plan(n_rows), set()
+        for draws, slot in zip(plan.draws, plan.slots, strict=True):
+            if len(held) > sizes[1]:
+                assert set(draws) <= held
+            else:
+                assert (draws == -1).all()
+            held |= {slot} - {-1}
+
+
+def test_every_row_is_held_as_often_as_any_other():
+    counts = np.zeros(50)
+    for seed in range(4000):
+        held = held_after(ReservoirMemory(10, 2).begin(seed), 50)
+        assert len(set(held.values())) == 10
+        counts[list(held.values())] += 1
+    # a sample without replacement varies less than multinomial counts: the test can only be too kind in one direction
+    assert chisquare(counts).pvalue > 1e-3
+
+
+def test_slots_of_a_full_reservoir_are_replaced_evenly_and_as_often_as_algorithm_r_does():
+    slots = np.concatenate([ReservoirMemory(8, 2).begin(seed).plan(100).slots[8:] for seed in range(500)])
+    expected = sum(8 / n for n in range(9, 101)) / 92
+    assert binomtest(int((slots >= 0).sum()), len(slots), expected).pvalue > 1e-3
+    assert chisquare(np.bincount(slots[slots >= 0])).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("kind", [ReservoirMemory, FIFOMemory])
+def test_draws_are_even_and_independent(kind):
+    draws = np.concatenate([kind(6, 2).begin(seed).plan(40).draws[6:] for seed in range(600)])
+    pairs = np.bincount(draws[:, 0] * 6 + draws[:, 1], minlength=36)
+    assert chisquare(pairs).pvalue > 1e-3
+
+
+def test_chance_is_the_sequence_published_for_splitmix64():
+    first = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]  # those of seed 0, by Vigna's splitmix64.c
+    expected = [(number >> 11) / 2**53 for number in first]
+    assert chances(0, np.arange(3), 1).ravel().tolist() == expected
+    assert chances(0, np.arange(1), 3).ravel().tolist() == expected
+
+
+def test_a_memory_begun_again_is_empty_and_a_clone_knows_nothing():
+    memory = ReservoirMemory(10, 2).begin(0)
+    first = memory.plan(50)
+    np.testing.assert_array_equal(memory.begin(0).plan(50).draws, first.draws)
+    assert not hasattr(clone(memory), "seed_")
+    assert not np.array_equal(memory.begin(1).plan(50).draws, first.draws)
+
+
+@pytest.mark.parametrize(
+    ("size", "draws", "message"),
+    [(5, 0, "draws must be at least 1. Got 0 instead"), (5, 5, "size must be greater than draws.*Got size 5 and")],
+)
+def test_a_memory_smaller_than_its_draws_is_refused(size, draws, message):
+    with pytest.raises(ValueError, match=message):
+        FIFOMemory(size, draws).begin(0)

@@ -1,0 +1,28 @@
+"""Looking at splits roughly never contradicts looking at them exactly."""
+
+import numpy as np
+
+from estimators.trees._kernels.splitting import best_two_splits, is_futile
+from estimators.trees._kernels.tree_arrays import NONE
+from estimators.trees.hoeffding import HoeffdingTreeClassifier
+
+
+def test_a_split_called_futile_never_beats_the_next_best_by_the_bound():
+    rng = np.random.default_rng(0)
+    n_futile, n_leaves = 0, 0
+    for trial in range(60):
+        n = int(rng.integers(20, 800))
+        X = rng.choice([rng.normal(size=(n, 5)), rng.integers(0, 3, (n, 5)), rng.exponential(size=(n, 5)) ** 3])
+        X[:, 4] = X[:, 3] if trial % 2 else 1.0
+        y = (X[:, 0] + rng.normal(scale=rng.choice([0.1, 1, 10]), size=n) > rng.choice([-1, 0, 1.5])).astype(int)
+        weights = rng.choice([np.ones(n), 2 * rng.random(n)])
+        tree = HoeffdingTreeClassifier(grace_period=200, delta=0.5, tau=0.01)
+        tree.partial_fit(X, y, classes=[0, 1], sample_weight=weights)
+        grove = tree.bank_.find(0)[0]
+        for i in np.flatnonzero((grove.nodes["feature"] == NONE) & (grove.nodes["observers"] != NONE)):
+            _, _, best, second = best_two_splits(grove, i)
+            for bound in (0.0021, 0.01, 0.05, 0.2, 0.5):
+                futile = is_futile(grove, i, bound)
+                n_futile, n_leaves = n_futile + futile, n_leaves + 1
+                assert not futile or best - second < bound
+    assert 0.2 < n_futile / n_leaves < 0.95

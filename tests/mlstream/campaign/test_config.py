@@ -1,0 +1,173 @@
+"""A campaign file is read as it is meant, or refused in one sentence that says why."""
+
+import re
+
+import pytest
+
+from mlstream.campaign.config import load_config, open_named
+from mlstream.campaign.search import Search
+from mlstream.formats import save
+from tests.mlstream.evaluation.streams import Online, make_stream
+
+HEAD = 'streams = ["a.npz"]\n'
+
+
+def config(tmp_path, text):
+    path = tmp_path / "campaign.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_config(path)
+
+
+def test_what_is_left_out_is_as_in_the_protocol(tmp_path):
+    read = config(tmp_path, HEAD + 'strategies = ["NN", "mean"]')
+    assert (read.seeds, read.orders, read.splits, read.jobs) == ([0], [], [], 1)
+    assert read.learners() == {name: Search(name, n_configurations=10) for name in ("NN", "mean")}
+    assert read.options["time_cap_s"] == 10_800
+    assert read.options["energy"] == "codecarbon"
+
+
+def test_everything_can_be_said(tmp_path):
+    text = """
+streams = ["a.npz", "yeast-tasks"]
+seeds = [3, 4]
+orders = [0, 1]
+splits = [2]
+n_configurations = 2
+directory = "out"
+jobs = 2
+dask = "tcp://x:1"
+label_space = "seen"
+references = true
+one_class = "recall"
+energy = "none"
+energy_unit = "Wh"
+cpu_power_w = 30.0
+time_cap_s = inf
+n_checkpoints = 9
+window = 50
+
+[strategies.NN]
+[strategies.fast]
+strategy = "NN"
+parameters = { learning_rate = 0.1 }
+[strategies.trees]
+strategy = "BR_HT"
+parameters = { tau = 0.05 }
+grid = { delta = [1e-6, 1e-7] }
+[strategies.mine]
+class = "tests.mlstream.evaluation.streams:Online"
+parameters = { step = 0.25 }
+[strategies.searched]
+class = "tests.mlstream.evaluation.streams:Online"
+grid = [{ step = [0.1, 0.2] }]
+"""
+    read = config(tmp_path, text)
+    learners = read.learners()
+    assert learners["NN"] == Search("NN", n_configurations=2)
+    assert learners["fast"].learning_rate == 0.1
+    assert learners["trees"] == Search("BR_HT", {"delta": [1e-6, 1e-7]}, 2, {"tau": 0.05})
+    assert isinstance(learners["mine"], Online)
+    assert learners["mine"].step == 0.25
+    assert learners["searched"].draw(0) == Search(Online(), {"step": [0.1, 0.2]}, 2).draw(0)
+    assert read.options == {
+        "label_space": "seen",
+        "references": True,
+        "one_class": "recall",
+        "energy": "none",
+        "energy_unit": "Wh",
+        "cpu_power_w": 30.0,
+        "time_cap_s": None,
+        "n_checkpoints": 9,
+        "window": 50,
+    }
+
+
+def test_no_search_means_default_parameters(tmp_path):
+    read = config(tmp_path, HEAD + 'n_configurations = 0\nstrategies = ["NN"]')
+    assert read.learners()["NN"].learning_rate == 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'strategies = ["NN"]\nsedes = [1]',
+            r": every key .* Got 'sedes' instead; did you mean 'seeds'\?",
+        ),
+        ("[strategies.x]\nparametrs = {}", r"Got 'strategies.x.parametrs' instead; did you mean 'parameters'\?"),
+        ("", "strategies must be given"),
+        ("strategies = []", r"strategies must have at least 1 entry. Got \[\] instead"),
+        ("strategies = 3", "strategies must be a list, or be a table. Got 3 instead"),
+        ("strategies.x = 3", "strategies.x must be a table. Got 3 instead"),
+        ("[strategies.x]\ngrid = { a = [] }", r"strategies.x.grid.a must have at least 1 entry. Got \[\] instead"),
+        ('strategies = ["NN"]\nseeds = [-1]', r"seeds.0 must be at least 0. Got -1 instead"),
+        ('strategies = ["NN"]\nseeds = [1.0]', r"seeds.0 must be a whole number. Got 1.0 instead"),
+        ('strategies = ["NN"]\nseeds = 1', r"seeds must be a list. Got 1 instead"),
+        ('strategies = ["NN"]\njobs = "two"', r"jobs must be a whole number. Got 'two' instead"),
+        ('strategies = ["NN"]\njobs = 0', r"jobs must be a number of processes.*Got 0 instead"),
+        ('strategies = ["NN"]\njobs = 1.5', r"jobs must be a whole number. Got 1.5 instead"),
+        ('strategies = ["NN"]\nreferences = 3', r"references must be true or false. Got 3 instead"),
+        ('strategies = ["NN"]\ntime_cap_s = "x"', r"time_cap_s must be a number. Got 'x' instead"),
+        ('strategies = ["NN"]\ndirectory = ["x"]', r"directory must be text. Got \['x'\] instead"),
+        (
+            f'strategies = ["NN"]\ndirectory = ["{"x" * 3000}"]',
+            r"directory must be text. Got \['xxx[x.]{,120}'\] instead",
+        ),
+        ('strategies = ["NN"]\nlabel_space = "tsk"', "'task', 'seen' or 'all'"),
+        ('strategies = ["NN"]\nenergy_unit = "kwh"', "energy_unit must be one of"),
+        ('strategies = ["NN"]\ntime_cap_s = 0', "time_cap_s must be a positive number"),
+        ("strategies = NN", "must be TOML. Got this: .*line 2"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):
+    with pytest.raises(ValueError, match=f"^{tmp_path / 'campaign.toml'}.*{message}") as refusal:
+        config(tmp_path, HEAD + text)
+    assert not re.search(r"Input should|pydantic|\n", str(refusal.value).replace(str(tmp_path), ""))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('strategies = ["NN_LT"]', "did you mean 'NN_TL'"),
+        ("[strategies.NN]\nparameters = { rate = 1 }", "Got 'rate' instead"),
+        ("[strategies.NN]\ngrid = { rate = [1] }", "Got 'rate' instead"),
+        ('[strategies.x]\nclass = "no.such:Thing"', r"strategies.x: no.such:Thing must be a class .* Got Mod"),
+        (
+            '[strategies.x]\nclass = "collections:Counter"',
+            "must be a scikit-learn estimator with partial_fit. Got Counter",
+        ),
+        ('[strategies.x]\nclass = "json:Thing"', "has no attribute 'Thing'"),
+        ('[strategies.x]\nclass = "json"', "must have a class such as 'package.module:Class'"),
+        ('[strategies.x]\nclass = "a:B"\nstrategy = "NN"', "or a strategy"),
+    ],
+)
+def test_a_learner_that_does_not_exist_is_refused(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
+        config(tmp_path, HEAD + text).learners()
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [("def f(:", "SyntaxError: invalid syntax"), ("raise RuntimeError('boom')", "RuntimeError: boom")],
+)
+def test_a_module_that_cannot_be_imported_is_one_message(tmp_path, monkeypatch, module, message):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "broken_learners.py").write_text(module)
+    with pytest.raises(ValueError, match=f"strategies.x: broken_learners:A must be a class .* Got {message}"):
+        config(tmp_path, HEAD + '[strategies.x]\nclass = "broken_learners:A"').learners()
+
+
+def test_streams_are_found_by_path_folder_and_name(tmp_path):
+    stream = make_stream()
+    (tmp_path / "folder").mkdir()
+    save(stream, tmp_path / "folder" / "stream.npz")
+    for name in ("folder", "folder/stream.npz", str(tmp_path / "folder" / "stream.npz")):
+        assert open_named(name, tmp_path).card == stream.card
+    assert open_named("synthetic-rand").card.name == "synthetic-rand"
+
+
+@pytest.mark.parametrize(("name", "near"), [("yeast-task", "yeast-tasks"), ("strem.npz", "stream.npz")])
+def test_a_stream_that_is_not_there_is_named_with_the_nearest(tmp_path, name, near):
+    (tmp_path / "stream.npz").touch()
+    with pytest.raises(FileNotFoundError, match=f"did you mean '{near}'"):
+        open_named(name, tmp_path)

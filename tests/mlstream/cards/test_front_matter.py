@@ -1,0 +1,67 @@
+"""What dataset hubs read of a card: plain YAML, whatever a name holds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlstream.cards.card import StreamCard
+from mlstream.cards.front_matter import front_matter, licence_name
+from tests.mlstream.streams import make_stream
+
+yaml = pytest.importorskip("yaml")
+
+
+def named(name: str, licence: str = "MIT", n_learning: int = 5) -> StreamCard:
+    card = make_stream().card
+    tasks = [card.tasks[0].model_copy(update={"n_learning": n_learning, "n_evaluation": 0})]
+    source = card.source.model_copy(update={"licence": licence})
+    return card.model_copy(update={"name": name, "source": source, "tasks": tasks})
+
+
+def read(card: StreamCard) -> dict[str, object]:
+    text = front_matter(card)
+    assert text.startswith("---\n")
+    assert text.endswith("\n---\n")
+    return yaml.safe_load(text[4:-5])
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_every_name_is_read_as_it_is(name: str) -> None:
+    found = read(named(name))
+    assert found["pretty_name"] == name
+    assert found["task_categories"] == ["tabular-classification"]
+    assert found["viewer"] is False
+
+
+@pytest.mark.parametrize(
+    "name", ["!!python/object/apply:os.system [ls]", "a: b", "---\nx: 1", "*a", "&a", "{a: b}", "yes", "1", "~", "# x"]
+)
+def test_no_name_is_yaml(name: str) -> None:
+    found = read(named(name))
+    assert found["pretty_name"] == name
+    assert found.keys() == {"pretty_name", "license", "task_categories", "size_categories", "tags", "viewer"}
+
+
+@pytest.mark.parametrize(
+    ("stated", "name"),
+    [
+        ("MIT (github.com/eliot-leguy/OSC-MLC)", "mit"),
+        ("CC BY 4.0", "cc-by-4.0"),
+        ("", "unknown"),
+        ("Public research data", "other"),
+        ("BSD-3-Clause", "bsd-3-clause"),
+    ],
+)
+def test_licences_have_the_names_of_hubs(stated: str, name: str) -> None:
+    assert licence_name(stated) == name
+    found = read(named("x", licence=stated))
+    assert found["license"] == name
+    assert ("license_link" in found) == (name == "other")
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "size"),
+    [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (43_907, "10K<n<100K"), (10**9, "n>1B"), (10**14, "n>1B")],
+)
+def test_sizes_are_those_that_hubs_know(n_rows: int, size: str) -> None:
+    assert read(named("x", n_learning=n_rows))["size_categories"] == [size]

@@ -1,0 +1,101 @@
+"""What is printed holds what matters, on a terminal and elsewhere."""
+
+import io
+import time
+
+import pytest
+from rich.console import Console
+
+from mlstream.campaign.campaign import CampaignProgress
+from mlstream.cards.card import DropCard
+from mlstream.cli import console
+from mlstream.generators import Suggestion
+from mlstream.publishing.presets import make_preset
+from tests.mlstream.records.run_records import make_run
+
+EVENTS = [
+    CampaignProgress("s", "NN", 0, "running", 50, 100, 0, 3),
+    CampaignProgress("s", "NN", 0, "done", 100, 100, 1, 3),
+    CampaignProgress("s", "mean", 0, "kept", 100, 100, 2, 3),
+    CampaignProgress("s", "[bold]", 1, "failed", 20, 100, 3, 3),
+]
+ENDINGS = [
+    "[1/3] NN on s, seed 0: done",
+    "[2/3] mean on s, seed 0: recorded earlier",
+    "[3/3] [bold] on s, seed 1: failed",
+]
+
+
+def test_without_a_terminal_there_is_one_line_per_run(capsys):
+    with console.campaign_progress() as progress:
+        for event in EVENTS:
+            progress(event)
+    assert capsys.readouterr().out.splitlines() == ENDINGS
+
+
+def test_on_a_terminal_there_are_bars_and_the_same_lines(monkeypatch):
+    written = io.StringIO()
+    terminal = Console(file=written, force_terminal=True, width=100, highlight=False)
+    monkeypatch.setattr(console, "Console", lambda **options: terminal)
+    with console.campaign_progress() as progress:
+        for event in EVENTS:
+            progress(event)
+    assert all(line in written.getvalue() for line in ENDINGS)
+    assert "3/3" in written.getvalue()
+
+
+def test_bars_tell_rows_a_second_and_the_worker_of_each_run(monkeypatch):
+    written = io.StringIO()
+    terminal = Console(file=written, force_terminal=True, width=160, highlight=False)
+    monkeypatch.setattr(console, "Console", lambda **options: terminal)
+    with console.campaign_progress() as progress:
+        for met in (0, 4000, 8000):
+            progress(CampaignProgress("s", "[b]", 0, "running", met, 9000, 0, 2, 1, None, "vm 17"))
+            progress(CampaignProgress("s", "NN", 0, "running", met, 9000, 0, 2, None, 3, "vm 18"))
+            time.sleep(0.02)
+    shown = written.getvalue()
+    assert all(text in shown for text in ("[b] on s, seed 0, order 1", "NN on s, seed 0, split 3", "vm 17", "vm 18"))
+    assert "rows/s" in shown
+
+
+@pytest.mark.parametrize("name", ["yeast-tasks", "synthetic-rand"])
+def test_a_card_is_shown_with_every_task_and_visit(name, capsys):
+    card = make_preset(name).card
+    console.show_card(card)
+    shown = capsys.readouterr().out
+    assert all(task.name in shown for task in card.tasks)
+    schedule = next(line for line in shown.splitlines() if line.startswith("Schedule"))
+    assert schedule.count("->") == len(card.experiences) - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("[/bold]", "[/bold]"), ("[red]x", "[red]x"), ("a\x1b[31mb", "a?[31mb"), ("a\nb", "a?b")]
+)
+def test_names_on_a_card_are_neither_markup_nor_orders_to_the_terminal(name, shown, capsys):
+    card = make_preset("synthetic-rand").card
+    tasks = [task.model_copy(update={"name": name}) for task in card.tasks]
+    drops = [DropCard(what="rows", reason=name, count=1)]
+    source = card.source.model_copy(update={"name": name})
+    changes = {"name": name, "description": name, "source": source, "tasks": tasks, "drops": drops}
+    console.show_card(card.model_copy(update=changes))
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    # Name, description, source, one row for each task, one for each of two visits, and the drop.
+    assert out.count(shown) == 3 + 4 + 8 + 1
+
+
+def test_scores_of_environments_and_hierarchies_have_columns_where_there_are_any(capsys):
+    plain = make_run()
+    console.show_results([plain])
+    assert "nce_worst" not in capsys.readouterr().out
+    console.show_results([plain, make_run(stream="far", scores=plain.scores | {"nce_worst": -0.25})])
+    shown = capsys.readouterr().out
+    assert "nce_worst" in shown
+    assert "-0.250" in shown
+
+
+def test_a_suggestion_is_shown_with_what_it_was_chosen_from(capsys):
+    console.show_suggestion(Suggestion(3, (2, 3), (0.25, 0.5), (1, 0)))
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["2", "0.250", "1"] in shown
+    assert shown[-1] == ["Suggested:", "3", "tasks."]

@@ -1,0 +1,49 @@
+"""The demo does the whole job, and what it leaves behind stands alone."""
+
+import re
+
+import pytest
+
+from mlstream.cli.demo import STRATEGIES, run_demo
+from mlstream.publishing.folder import verify
+from mlstream.records.run_record import load_runs
+
+
+@pytest.mark.slow
+def test_the_demo_leaves_a_published_stream_complete_runs_and_a_report(tmp_path):
+    page = run_demo(tmp_path / "demo")
+    card = verify(tmp_path / "demo" / "yeast-stream")
+    runs = load_runs(tmp_path / "demo" / "runs")
+    assert sorted(run.strategy for run in runs) == sorted(STRATEGIES)
+    assert {run.status for run in runs} == {"done"}
+    assert {run.stream_sha256 for run in runs} == {card.data_sha256}
+    html = page.read_text(encoding="utf-8")
+    assert all(name in html for name in STRATEGIES)
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?http", html)
+
+
+def test_a_demo_that_fails_leaves_nothing_and_a_second_try_works(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlstream.cli.demo.STRATEGIES", ("mean",))
+    with monkeypatch.context() as broken:
+        broken.setattr("mlstream.cli.demo.report", _fail)
+        with pytest.raises(OSError, match="no room"):
+            run_demo(tmp_path / "new" / "demo")
+    assert list((tmp_path / "new").iterdir()) == []
+    assert run_demo(tmp_path / "new" / "demo").exists()
+
+
+def test_a_demo_whose_run_fails_says_so_and_keeps_the_traceback(tmp_path, monkeypatch):
+    monkeypatch.setattr("mlstream.cli.demo.STRATEGIES", ("mean",))
+    monkeypatch.setattr("mlstream.campaign.worker.evaluate", _fail)
+    with pytest.raises(
+        RuntimeError, match=r"1 of 1 runs failed.* Got OSError: no room \((.*)/mean-seed0\.json"
+    ) as told:
+        run_demo(tmp_path / "demo")
+    (run,) = load_runs(tmp_path / "demo" / "runs")
+    assert "_fail" in run.error
+    assert str(tmp_path / "demo" / "runs" / "runs") in str(told.value)
+    assert (tmp_path / "demo" / "report.html").exists()
+
+
+def _fail(*_, **__):
+    raise OSError("no room")

@@ -1,0 +1,121 @@
+"""Tables that are known by name: where their files are found."""
+
+import gzip
+import hashlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mlstream.data.datasets import load_dataset
+from mlstream.data.registry import list_datasets
+from mlstream.formats.content import read_unpacked
+
+ENTRIES = {entry.name: entry for entry in list_datasets()}
+LOCAL = [name for name, entry in ENTRIES.items() if not entry.package]
+
+
+@pytest.fixture(autouse=True)
+def nothing_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MLSTREAM_DATA", raising=False)
+    monkeypatch.setenv("MLSTREAM_CACHE", str(tmp_path / "cache"))
+
+
+def test_names_differ_and_every_entry_says_what_it_is() -> None:
+    assert len(ENTRIES) == len(list_datasets())
+    for entry in list_datasets():
+        assert entry.licence
+        assert entry.citation
+        assert (entry.labels is None) == (entry.table != "labels")
+        labels = entry.labels
+        assert labels is None or (len(labels) if isinstance(labels, tuple) else abs(labels)) == entry.n_labels
+
+
+def test_the_tables_of_the_protocol_and_of_pragma_are_known() -> None:
+    protocol = {"yeast-osc-mlc", "scene", "slashdot", "reuters-k500", "20ng", "mediamill"}
+    protocol |= {"synthetic_monolab", "synthetic_bilab", "synthetic_rand"}
+    assert protocol | {"autos", "letter", "hypothyroid", "satimage"} <= ENTRIES.keys()
+
+
+def test_every_file_has_a_hash_and_every_address_a_hash_a_size_and_a_fixed_version() -> None:
+    for file in (file for entry in list_datasets() for file in entry.files):
+        for known in (file, *file.downloads):
+            assert re.fullmatch("[0-9a-f]{64}", known.sha256)
+            assert known.n_bytes > 0
+        for source in file.downloads:
+            assert re.fullmatch(r"https://[^?#]+/[0-9a-f]{40}/[^?#]+", source.url)
+            assert source.file_name in {file.name, f"{file.name}.bz2"}
+
+
+def test_hashes_and_sizes_are_those_of_the_collected_files(shared_data: Callable[[str], Path]) -> None:
+    folder = shared_data("multilabel").parent
+    text = (folder / "PROVENANCE.md").read_text(encoding="utf-8")
+    for entry in list_datasets():
+        for file in () if entry.package else entry.files:
+            assert f"`{file.sha256}`" in text
+            assert all(f"`{source.sha256}`" in text for source in file.downloads)
+            path = file.find_in(folder)
+            assert (path is None) == (entry.name == "mediamill")
+            if path is not None:
+                content = read_unpacked(path)
+                assert (hashlib.sha256(content).hexdigest(), len(content)) == (file.sha256, file.n_bytes)
+
+
+def test_yeast_is_embedded() -> None:
+    entry = ENTRIES["yeast"]
+    assert entry.where == "embedded (river)"
+    (path,) = entry.require()
+    assert hashlib.sha256(gzip.decompress(path.read_bytes())).hexdigest() == entry.files[0].sha256
+
+
+def test_finding_yeast_does_not_import_river() -> None:
+    code = "import sys, mlstream.data.registry as r; assert r.list_datasets()[0].find(); print('river' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_an_absent_file_is_one_line_that_says_what_to_do(name: str) -> None:
+    files = " and ".join(file.name for file in ENTRIES[name].files)
+    assert ENTRIES[name].where.endswith(f"set MLSTREAM_DATA to a folder that holds {files}")
+    fetched = f"fetched by `mlstream datasets fetch {name}`, or " if ENTRIES[name].is_downloadable else ""
+    with pytest.raises(FileNotFoundError) as caught:
+        load_dataset(name)
+    assert str(caught.value) == (
+        f"Data set '{name}' must be {fetched}in the folder that MLSTREAM_DATA names, as {files} (.gz, .bz2, .xz). "
+        "Got no variable MLSTREAM_DATA."
+    )
+
+
+def test_one_file_of_two_is_not_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLSTREAM_DATA", str(tmp_path))
+    (tmp_path / "sat.trn.txt").touch()
+    assert ENTRIES["satimage"].find() is None
+    (tmp_path / "sat.tst.txt").touch()
+    assert ENTRIES["satimage"].find() == (tmp_path / "sat.trn.txt", tmp_path / "sat.tst.txt")
+
+
+def test_a_folder_without_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLSTREAM_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=f"Got MLSTREAM_DATA={tmp_path}"):
+        load_dataset("scene")
+
+
+def test_a_file_is_found_anywhere_below_the_folder_packed_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLSTREAM_DATA", str(tmp_path))
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    path = tmp_path / "a" / "b" / "Scene.arff.bz2"
+    path.touch()
+    assert ENTRIES["scene"].where == str(path)
+
+
+def test_another_file_of_the_same_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLSTREAM_DATA", str(tmp_path))
+    (tmp_path / "Scene.arff").write_text("@relation t\n@attribute a real\n@data\n1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"Scene.arff must hold data set 'scene', sha256 39282e8c.*\. Got "):
+        load_dataset("scene")

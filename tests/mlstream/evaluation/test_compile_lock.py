@@ -1,0 +1,65 @@
+"""Processes take turns at what they name alike; none waits for one that is dead, or for ever."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mlstream.evaluation.compile_lock import take_turns
+
+# Long enough for the busiest machine: only a turn that is not given up takes as long.
+PATIENCE_S = 120.0
+HOLD = """
+import sys, time
+from mlstream.evaluation.compile_lock import take_turns
+with take_turns(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def name(monkeypatch, tmp_path):
+    """Name something that no other process names."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return f"of test {os.getpid()}"
+
+
+@pytest.fixture
+def holder(name):
+    """Give a process that holds the turn."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, name], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def seconds_to_enter(name, patience_s):
+    began = time.monotonic()
+    with take_turns(name, patience_s=patience_s):
+        return time.monotonic() - began
+
+
+def test_a_turn_is_waited_for_but_not_for_ever(holder, name):
+    assert seconds_to_enter(name, 0.5) >= 0.5
+    assert seconds_to_enter(f"{name} else", PATIENCE_S) < PATIENCE_S
+
+
+def test_a_process_that_is_killed_gives_up_its_turn(holder, name):
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+    assert seconds_to_enter(name, PATIENCE_S) < PATIENCE_S
+
+
+def test_a_turn_ends_with_its_block(name):
+    for _ in range(2):
+        assert seconds_to_enter(name, PATIENCE_S) < PATIENCE_S
+
+
+def test_without_a_folder_for_turns_all_go_on(name, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+    assert seconds_to_enter(name, PATIENCE_S) < PATIENCE_S

@@ -1,0 +1,261 @@
+"""An evaluation is the protocol's loop over rows, whatever makes it fast, and it tells learners no more than it may."""
+
+import itertools
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neural_network import MLPClassifier
+
+from mlstream.evaluation.evaluate import evaluate
+from tests.estimators.learners import Logistic
+from tests.mlstream.evaluation.slow import run_slowly, score_slowly
+from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream
+
+STREAM = make_stream()
+METRICS = ("ba_macro", "rmse", "precision_at_k")
+TIMED = {"resources"}
+
+
+def run(estimator, stream=STREAM, **options):
+    return evaluate(estimator, stream, **{"energy": "none"} | options)
+
+
+def numbers(values):
+    return np.array(values, dtype=float)
+
+
+@pytest.mark.parametrize("label_space", ["task", "seen", "all"])
+@pytest.mark.parametrize("learner", [Online, Targeted])
+def test_scores_curves_and_transfer_matrix_are_those_of_a_slow_loop(learner, label_space):
+    result = run(learner(), label_space=label_space, seed=3, n_checkpoints=7, window=19)
+    rows, R = run_slowly(learner(random_state=3), STREAM, label_space, k=3)
+    for place, metric in enumerate(METRICS):
+        np.testing.assert_allclose(numbers(result.R[metric]), R[place], atol=1e-12)
+        curve = result.curves[metric]
+        assert curve.n_rows == [12, 24, 36, 48, 60, 72, 80]
+        assert curve.window == 19
+        cumulative = [score_slowly(rows[:n], 3)[place] for n in curve.n_rows]
+        windowed = [score_slowly(rows[max(0, n - 19) : n], 3)[place] for n in curve.n_rows]
+        np.testing.assert_allclose(numbers(curve.cumulative), cumulative, atol=1e-12)
+        np.testing.assert_allclose(numbers(curve.windowed), windowed, atol=1e-12)
+        assert result.scores[metric] == pytest.approx(score_slowly(rows, 3)[place], abs=1e-12)
+
+
+@pytest.mark.parametrize("targeted", [False, True])
+def test_a_learner_that_is_called_by_chunks_scores_as_the_same_one_called_by_rows(targeted):
+    class ByRows(Logistic):
+        predict_then_fit = property()
+
+    chunks, rows = run(Logistic(targeted=targeted)), run(ByRows(targeted=targeted))
+    assert set(chunks.resources.phases) == {"online", "evaluate"}
+    assert set(rows.resources.phases) == {"predict", "learn", "evaluate"}
+    # They differ before anything is learnt only: the start state of one is not zeros.
+    assert chunks.R["ba_macro"][1:] == rows.R["ba_macro"][1:]
+    assert chunks.curves["ba_macro"].windowed[20:] == rows.curves["ba_macro"].windowed[20:]
+
+
+@pytest.mark.parametrize("estimator", [Online(), Logistic(), Logistic(targeted=True)])
+@pytest.mark.parametrize("label_space", ["task", "seen"])
+def test_results_do_not_depend_on_the_size_of_chunks(estimator, label_space):
+    small, odd, whole = (run(estimator, label_space=label_space, chunk_size=size) for size in (1, 7, 1000))
+    assert small.model_dump(exclude=TIMED) == odd.model_dump(exclude=TIMED) == whole.model_dump(exclude=TIMED)
+
+
+def test_the_same_seed_gives_the_same_record_but_for_what_was_measured_and_another_seed_another():
+    first, again, other = (run(Online(), seed=seed) for seed in (1, 1, 2))
+    assert first.model_dump(exclude=TIMED) == again.model_dump(exclude=TIMED)
+    assert first.scores != other.scores
+    assert (first.seed, first.parameters["random_state"]) == (1, 1)
+
+
+def test_dense_and_sparse_rows_give_the_same_scores():
+    dense, sparse = run(Online()), run(Online(), make_stream(as_sparse=True))
+    assert dense.scores == sparse.scores
+    assert dense.R == sparse.R
+
+
+class Spy(Online):
+    """Writes down every call, for all clones."""
+
+    calls: ClassVar = []
+
+    def partial_fit(self, X, Y, **told):
+        Spy.calls.append(("learn", X, Y, told))
+        return super().partial_fit(X, Y)
+
+    def predict(self, X):
+        Spy.calls.append(("predict", X, None, {}))
+        return super().predict(X)
+
+
+class TaskSpy(Spy):
+    uses_task = True
+
+
+@pytest.mark.parametrize(("spy", "told"), [(Spy, set()), (TaskSpy, {"label_mask"})])
+def test_every_row_is_predicted_then_learnt_once_in_order_and_only_targeted_learners_see_the_mask(spy, told):
+    Spy.calls.clear()
+    run(spy())
+    learnt = [call for call in Spy.calls if call[0] == "learn"]
+    np.testing.assert_array_equal(np.vstack([X for _, X, _, _ in learnt]), np.vstack([e.X for e in STREAM]))
+    np.testing.assert_array_equal(np.vstack([Y for _, _, Y, _ in learnt]), np.vstack([e.Y for e in STREAM]))
+    assert all(set(call[3]) == told for call in learnt)
+    owners = np.concatenate([experience.task_ids for experience in STREAM])
+    for (*_, keywords), owner in zip(learnt, owners, strict=True):
+        for mask in keywords.values():
+            np.testing.assert_array_equal(np.ravel(mask), STREAM.tasks[owner].signature)
+    single = [call for call in Spy.calls if call[1].shape[0] == 1]
+    # The first row is learnt without a prediction: nothing is known yet.
+    assert [call[0] for call in single] == ["learn"] + ["predict", "learn"] * (sum(SIZES) - 1)
+    for asked, taught in zip(single[1::2], single[2::2], strict=True):
+        np.testing.assert_array_equal(asked[1], taught[1])
+
+
+def test_a_learner_that_needs_the_task_is_refused_where_the_scenario_keeps_it_secret():
+    secret = make_stream(identity="never")
+    with pytest.raises(
+        ValueError, match=r"Targeted uses the task, so the scenario must tell it in training\. Got 'tiny'"
+    ):
+        run(Targeted(), secret)
+    assert run(Online(), secret).status == "done"
+    assert not run(Logistic(), secret).uses_task
+
+
+def test_evaluation_leaves_the_model_as_it_is():
+    # A stream without held-out rows teaches the same as one with them.
+    class Remembering(Online):
+        last = None
+
+        def partial_fit(self, X, Y):
+            super().partial_fit(X, Y)
+            Remembering.last = self.coef_.copy()
+            return self
+
+    run(Remembering())
+    alone = Online(random_state=0)
+    for experience in STREAM:
+        alone.partial_fit(experience.X, experience.Y)
+    np.testing.assert_array_equal(Remembering.last, alone.coef_)
+
+
+def test_the_estimator_that_is_given_is_not_changed_and_what_it_learnt_before_does_not_count():
+    learnt = Online(random_state=9).partial_fit(STREAM.experiences[0].X, STREAM.experiences[0].Y)
+    before = learnt.coef_.copy()
+    assert run(learnt, seed=1).scores == run(Online(), seed=1).scores
+    np.testing.assert_array_equal(learnt.coef_, before)
+    assert learnt.random_state == 9
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        MLPClassifier(hidden_layer_sizes=()),
+        MultiOutputClassifier(SGDClassifier(loss="log_loss", random_state=0)),
+        MultiOutputClassifier(SGDClassifier(loss="hinge", random_state=0)),
+    ],
+)
+def test_learners_of_scikit_learn_take_part_as_they_are(estimator):
+    result = run(estimator)
+    assert result.status == "done"
+    assert set(map(len, result.R["ba_macro"])) == {3}
+    np.testing.assert_array_equal(numbers(result.R["ba_macro"])[0], 0.5)
+    assert np.nanmin(numbers(result.R["rmse"])) > 0
+    assert result.scores["ba_macro"] > 0.55
+
+
+def test_row_zero_is_the_learners_own_start_or_else_zeros():
+    class Hopeful(Logistic):
+        def _start(self):
+            super()._start()
+            self.coef_[-1] = 5.0
+
+    held_out = STREAM.evaluation_sets[0]
+    precision = held_out.Y[:, :3].mean()
+    assert run(Hopeful()).R["precision_at_k"][0][0] == pytest.approx(precision)
+    certain = np.sqrt(((1 / (1 + np.exp(-5)) - held_out.Y[:, :3]) ** 2).mean(axis=1)).mean()
+    assert run(Hopeful()).R["rmse"][0][0] == pytest.approx(certain)
+    assert run(Online()).R["rmse"][0][0] == pytest.approx(np.sqrt((held_out.Y[:, :3] ** 2).mean(axis=1)).mean())
+
+
+def test_a_capped_run_keeps_what_it_measured_and_says_so(monkeypatch):
+    # A clock that ticks once a look: the run looks after each row and each row of R.
+    monkeypatch.setattr("mlstream.evaluation.run.time", SimpleNamespace(perf_counter=itertools.count().__next__))
+    result = run(Online(), time_cap_s=30, chunk_size=1, n_checkpoints=80)
+    whole = run(Online(), time_cap_s=None, n_checkpoints=80)
+    assert result.status == "capped"
+    met = 31 - 2
+    assert result.curves["ba_macro"].n_rows == list(range(1, met + 1))
+    assert result.curves["rmse"].cumulative == whole.curves["rmse"].cumulative[:met]
+    assert result.R["ba_macro"][:2] == whole.R["ba_macro"][:2]
+    assert result.R["ba_macro"][2:] == [[None] * 3] * 3
+    assert result.scores["ba_macro"] == pytest.approx(whole.curves["ba_macro"].cumulative[met - 1])
+    assert result.scores["acc"] is None
+    assert "must be finite" in result.undefined["acc"]
+
+
+def test_transfer_with_a_single_task_is_not_defined_and_the_record_says_why():
+    result = run(Online(), make_stream(visits=((0,), (0,)), sizes=(20, 20)))
+    assert result.scores["acc"] is not None
+    assert (result.scores["bwt"], result.scores["fwt"], result.scores["fm"]) == (None, None, None)
+    assert result.undefined["bwt"] == "No task qualifies."
+
+
+def test_progress_is_told_in_rows_up_to_the_last():
+    told = []
+    run(Online(), chunk_size=10, progress=lambda met, n_rows: told.append((met, n_rows)))
+    assert told[0] == (0, 80)
+    assert told[-1] == (80, 80)
+    assert [met for met, _ in told] == sorted(met for met, _ in told)
+
+
+class Wrong(Online):
+    """Answers something else."""
+
+    def __init__(self, answer="nan"):
+        super().__init__()
+        self.answer = answer
+
+    def predict(self, X):
+        decided = super().predict(X)
+        return {"narrow": decided[:, :2], "flat": decided[:, 0], "three": decided * 3}.get(self.answer, decided)
+
+    def predict_proba(self, X):
+        proba = super().predict_proba(X)
+        return {"nan": proba * np.nan, "two": proba * 2 + 1}.get(self.answer, proba)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("nan", r"What Wrong.predict_proba returns must be in \[0, 1\]. Got nan for label 0"),
+        ("two", r"What Wrong.predict_proba returns must be in \[0, 1\]. Got [12]\.\d+ for label 0"),
+        ("three", "What Wrong.predict returns must be 0 or 1. Got 3"),
+        ("narrow", r"Wrong.predict must return shape \(1, 5\), one column per label. Got \(1, 2\)"),
+        ("flat", r"Wrong.predict must return shape \(1, 5\), one column per label. Got \(1,\)"),
+    ],
+)
+def test_answers_that_are_none_are_refused_in_one_sentence(answer, message):
+    with pytest.raises(ValueError, match=message):
+        run(Wrong(answer))
+
+
+@pytest.mark.parametrize("estimator", [Online, object(), "NN"])
+def test_what_is_no_estimator_is_refused(estimator):
+    with pytest.raises(TypeError, match="estimator must be a scikit-learn estimator with partial_fit"):
+        run(estimator)
+
+
+def test_the_record_says_what_was_run_where_with_what():
+    result = run(Targeted(), label_space="seen", one_class="recall")
+    assert (result.stream, result.stream_sha256) == ("tiny", STREAM.card.data_sha256)
+    assert result.order == [[0], [1], [0, 2], [1]]
+    assert result.experience_sizes == list(SIZES)
+    assert result.task_names == ["task 0", "task 1", "task 2"]
+    assert (result.strategy, result.uses_task, result.label_space) == ("Targeted", True, "seen")
+    assert (result.settings["one_class"], result.settings["k"]) == ("recall", 3)
+    assert result.versions["numpy"] == np.__version__
+    assert result.model_validate_json(result.model_dump_json()) == result

@@ -1,0 +1,161 @@
+"""Whatever an estimator offers, a clone of it is seeded, taught row after row, and asked."""
+
+import threading
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import SGDClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neural_network import MLPClassifier
+
+from mlstream.evaluation.learners import ChunkLearner, RowLearner, adapt, fresh, model_size_bytes, warm_up
+from mlstream.evaluation.resources import ResourceMeter
+from tests.estimators.learners import Logistic, Peeker
+from tests.mlstream.evaluation.streams import Online, Targeted, make_stream
+
+STREAM = make_stream()
+FIRST = STREAM.experiences[0]
+MIXED = STREAM.experiences[2]
+
+
+def learner_of(estimator):
+    return adapt(fresh(estimator, 0), STREAM.n_labels, ResourceMeter("none"))
+
+
+def test_every_random_state_gets_the_seed_those_of_nested_estimators_too():
+    given = MultiOutputClassifier(SGDClassifier(random_state=5))
+    assert fresh(given, 7).estimator.random_state == 7
+    assert given.estimator.random_state == 5
+    assert fresh(Online(random_state=3), 4).random_state == 4
+    assert not hasattr(fresh(Logistic(), 4), "random_state")
+
+
+def test_chunks_are_for_those_who_can_rows_for_all_others():
+    assert isinstance(learner_of(Logistic()), ChunkLearner)
+    assert isinstance(learner_of(Online()), RowLearner)
+
+
+@pytest.mark.parametrize("estimator", [Logistic(), Logistic(targeted=True), Online(), Targeted()])
+def test_learning_a_mixed_experience_is_learning_its_rows_one_by_one(estimator):
+    learner, alone = learner_of(estimator), fresh(estimator, 0)
+    learner.learn(MIXED.X, MIXED.Y, MIXED.label_mask)
+    for i in range(len(MIXED)):
+        told = {"label_mask": MIXED.label_mask[i : i + 1]} if getattr(estimator, "uses_task", False) else {}
+        alone.partial_fit(MIXED.X[i : i + 1], MIXED.Y[i : i + 1], **told)
+    np.testing.assert_array_equal(learner.predict(FIRST.X).proba, alone.predict_proba(FIRST.X))
+
+
+@pytest.mark.parametrize("estimator", [Logistic(), Logistic(targeted=True), Online(), Targeted()])
+def test_a_row_of_which_no_label_counts_is_answered_and_not_learnt(estimator):
+    mask = MIXED.label_mask.copy()
+    mask[[0, 3, 4, len(MIXED) - 1]] = False
+    met, taught, alone = learner_of(estimator), learner_of(estimator), fresh(estimator, 0)
+    answers, learnt = met.test_then_train(MIXED.X, MIXED.Y, mask), False
+    taught.learn(MIXED.X, MIXED.Y, mask)
+    for i in range(len(MIXED)):
+        if learnt:
+            np.testing.assert_array_equal(answers.proba[i], alone.predict_proba(MIXED.X[i : i + 1])[0])
+        if mask[i].any():
+            told = {"label_mask": mask[i : i + 1]} if getattr(estimator, "uses_task", False) else {}
+            alone.partial_fit(MIXED.X[i : i + 1], MIXED.Y[i : i + 1], **told)
+            learnt = True
+    for learner in (met, taught):
+        np.testing.assert_array_equal(learner.predict(FIRST.X).proba, alone.predict_proba(FIRST.X))
+
+
+@pytest.mark.parametrize("estimator", [Logistic(), Online()])
+def test_nothing_is_learnt_where_no_label_ever_counts(estimator):
+    learner = learner_of(estimator)
+    nothing = np.zeros(STREAM.n_labels, dtype=bool)
+    assert not learner.test_then_train(FIRST.X, FIRST.Y, nothing).proba.any()
+    learner.learn(FIRST.X, FIRST.Y, nothing)
+    assert not learner.predict(FIRST.X).proba.any()
+
+
+def test_a_learner_that_trains_before_it_tests_is_believed_only_where_it_says_so():
+    # The chunk path believes `predict_then_fit`; the laws of estimators/checks.py are what refuses such a learner.
+    honest, peeking = learner_of(Logistic()), learner_of(Peeker())
+    rows = FIRST.X, FIRST.Y, FIRST.label_mask
+    assert not np.array_equal(honest.test_then_train(*rows).proba, peeking.test_then_train(*rows).proba)
+
+
+class Recorder(BaseEstimator):
+    """Writes down how it is called first."""
+
+    def partial_fit(self, X, Y, classes=None):
+        self.first_ = getattr(self, "first_", classes)
+        return self
+
+    def predict(self, X):
+        return np.zeros((len(X), 5))
+
+
+def test_classes_are_announced_at_the_first_call_to_those_who_ask_for_them():
+    learner = learner_of(Recorder())
+    learner.learn(FIRST.X, FIRST.Y, FIRST.label_mask)
+    assert learner.estimator.first_.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "estimator", [MLPClassifier(hidden_layer_sizes=()), MultiOutputClassifier(SGDClassifier(loss="log_loss"))]
+)
+def test_probabilities_of_scikit_learn_are_those_of_the_label_being_there(estimator):
+    learner = learner_of(estimator)
+    learner.learn(FIRST.X, FIRST.Y, FIRST.label_mask)
+    answers = learner.predict(FIRST.X)
+    # Where a label is said to be there, its probability is more than one half, and the other way round.
+    np.testing.assert_array_equal(answers.decided == 1, answers.proba > 0.5)
+    assert 0 < answers.decided[:, :3].mean() < 1
+
+
+class ProbabilitiesOnly(BaseEstimator):
+    """Has no decisions of its own."""
+
+    def partial_fit(self, X, Y):
+        return self
+
+    def predict_proba(self, X):
+        return np.tile([0.49, 0.5, 0.51, 0.0, 1.0], (len(X), 1))
+
+
+def test_one_half_decides_where_a_learner_has_no_decision_of_its_own():
+    learner = learner_of(ProbabilitiesOnly())
+    learner.learn(FIRST.X, FIRST.Y, FIRST.label_mask)
+    assert learner.predict(FIRST.X[:1]).decided.tolist() == [[0, 1, 1, 0, 1]]
+
+
+def test_before_anything_is_learnt_there_is_the_start_state_or_zero():
+    for estimator, expected in ((Logistic(), 0.5), (Online(), 0.0)):
+        learner = learner_of(estimator)
+        learner.begin(FIRST.X, FIRST.Y)
+        assert set(learner.predict(FIRST.X).proba.ravel()) == {expected}
+
+
+def test_memory_maps_reach_the_learner_as_plain_arrays(tmp_path):
+    class Choosy(Online):
+        def partial_fit(self, X, Y):
+            assert type(X) is np.ndarray
+            return super().partial_fit(X, Y)
+
+    np.save(tmp_path / "X.npy", FIRST.X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="c")
+    learner = learner_of(Choosy())
+    learner.test_then_train(mapped, FIRST.Y, FIRST.label_mask)
+    learner.predict(mapped)
+
+
+def test_the_size_of_a_model_grows_with_what_it_knows_and_is_unknown_where_it_cannot_be_told():
+    small = fresh(Online(), 0)
+    large = fresh(Online(), 0).partial_fit(FIRST.X, FIRST.Y)
+    assert 20 * 8 < model_size_bytes(large) - model_size_bytes(small) < 1000
+    assert model_size_bytes(Logistic().begin(FIRST.X, FIRST.Y)) == Logistic().begin(FIRST.X, FIRST.Y).memory_bytes_
+    large.lock_ = threading.Lock()
+    assert model_size_bytes(large) is None
+
+
+def test_warming_up_leaves_the_estimator_as_it_is():
+    estimator = Online(random_state=4)
+    for stream in (STREAM, make_stream(visits=((0, 1),), sizes=(9,)), make_stream(as_sparse=True)):
+        warm_up(estimator, stream)
+    assert vars(estimator) == {"step": 0.5, "random_state": 4}

@@ -1,0 +1,46 @@
+"""The choices of an evaluation are checked before anything is run."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mlstream.evaluation.settings import Settings, require_seed
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"label_space": "tasks"}, "label_space must be one of 'task', 'seen', 'all'. Got 'tasks' instead"),
+        ({"one_class": None}, "one_class must be one of 'skip', 'recall', 'river'. Got None"),
+        ({"energy": "rapl"}, "energy must be one of 'codecarbon', 'cpu', 'none'. Got 'rapl'"),
+        ({"energy_unit": "cal"}, "energy_unit must be one of 'J'"),
+        ({"n_checkpoints": 0}, "n_checkpoints must be a whole number, at least 1. Got 0"),
+        ({"chunk_size": 1.5}, "chunk_size must be a whole number, at least 1. Got 1.5"),
+        ({"window": True}, "window must be a whole number, at least 1. Got True"),
+        ({"time_cap_s": 0}, "time_cap_s must be a positive number, or None. Got 0"),
+        ({"time_cap_s": math.nan}, "time_cap_s must be a positive number, or None. Got nan"),
+    ],
+)
+def test_a_choice_that_is_none_is_refused_in_one_sentence(choice, message):
+    with pytest.raises(ValueError, match=message):
+        Settings(**choice)
+
+
+def test_an_unknown_choice_is_refused_by_name():
+    with pytest.raises(TypeError, match="windows"):
+        Settings(windows=3)
+
+
+def test_a_record_repeats_every_choice_that_can_change_it():
+    kept = Settings(window=7, time_cap_s=None).as_json()
+    assert (kept["window"], kept["time_cap_s"]) == (7, None)
+    assert set(Settings.__dataclass_fields__) - set(kept) == {"label_space", "chunk_size", "cpu_power_w"}
+    assert Settings(energy="cpu", cpu_power_w=7.0).as_json()["cpu_power_w"] == 7.0
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, None])
+def test_a_seed_is_what_scikit_learn_takes(seed):
+    with pytest.raises(ValueError, match="seed must be a whole number from 0"):
+        require_seed(seed)
+    assert type(require_seed(np.int64(3))) is int

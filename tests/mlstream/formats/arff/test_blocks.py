@@ -1,0 +1,119 @@
+"""Compiled loops and careful reading give the same rows, bit by bit, and the same errors."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from mlstream.formats.arff.blocks import BlockReader, Rows
+from mlstream.formats.content import FormatError
+from mlstream.formats.lines import Lines
+from mlstream.formats.table import Column, nominal
+
+PATH = Path("x.arff")
+COLUMNS = (nominal("y", ["0", "1"]), Column("a"), nominal("z", ["1", "0"]), Column("b"))
+
+NUMBERS = (
+    st.floats(allow_nan=False, allow_infinity=False).map(repr)
+    | st.from_regex(r"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,20})([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+    | st.sampled_from(["0", "1", "-0", "1.", ".5", "5e-324", "1e308", "9007199254740993", "1e23", "0.000", "00012"])
+)
+ODD_CELLS = st.sampled_from(
+    ["?", "", "'1'", "x", "1_0", "1e999", "nan", "2", "1 1", "--1", "e5", ".", "1e", "\x00", "٣"]
+)
+BLANKS = st.sampled_from(["", "", "", " ", "\t "])
+ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", " % c\n", ",\n", "\n  % c\n", ",1\n"])
+
+
+@st.composite
+def dense_rows(draw: st.DrawFn, *, cells: Any = NUMBERS | ODD_CELLS) -> str:
+    row = [draw(st.sampled_from("01")), draw(cells), draw(st.sampled_from("01")), draw(cells)]
+    return ",".join(draw(BLANKS) + cell + draw(BLANKS) for cell in row)
+
+
+@st.composite
+def sparse_rows(draw: st.DrawFn) -> str:
+    indices = draw(st.lists(st.integers(0, 4), max_size=4, unique=draw(st.integers(0, 9)) > 0).map(sorted))
+    cells = [draw(st.sampled_from("01")) if index in {0, 2} else draw(NUMBERS | ODD_CELLS) for index in indices]
+    pairs = [f"{draw(BLANKS)}{index} {cell}{draw(BLANKS)}" for index, cell in zip(indices, cells, strict=True)]
+    return draw(BLANKS) + "{" + ",".join(pairs) + "}"
+
+
+@given(st.lists(st.tuples(dense_rows() | sparse_rows(), ENDS), max_size=6))
+def test_compiled_and_careful_rows_are_the_same(rows: list[tuple[str, str]]) -> None:
+    block = "".join(row + end for row, end in rows).encode() + b"\n"
+    assert outcome(block, compiled=True) == outcome(block, compiled=False)
+
+
+@given(st.lists(dense_rows(cells=NUMBERS), min_size=1, max_size=6))
+def test_numbers_are_those_of_python_to_the_last_bit(rows: list[str]) -> None:
+    read = read_block("\n".join(rows).encode() + b"\n", compiled=True)
+    expected = [[float(cell) for cell in row.split(",")] for row in rows]
+    finite = np.isfinite(expected)
+    assert np.asarray(read.cells)[finite].tobytes() == np.array(expected)[finite].tobytes()
+
+
+def test_plain_rows_need_no_care() -> None:
+    dense = read_block(b"0,1.5e-3,1,-7\r\n\n% c\n1, 2 ,0,3.25,\n", compiled=True)
+    assert (dense.n_careful, dense.cells.tolist()) == (0, [[0, 0.0015, 1, -7], [1, 2, 0, 3.25]])
+    rows = read_block(b"{}\n{1 2.5, 2 0}\n", compiled=True)
+    assert (rows.n_careful, rows.cells.toarray().tolist()) == (0, [[0, 0, 1, 0], [0, 2.5, 0, 0]])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_blanks_for_commas_among_sparse_rows(compiled: bool) -> None:
+    rows = read_block(b"{1 7}\n0 1 0 1\n0 2 0 2\n{}\n{0 1}\n" + b"{0 1,1 2,2 0,3 4}\n" * 5, compiled=compiled)
+    expected = [[0, 7, 1, 0], [0, 1, 0, 1], [0, 2, 0, 2], [0, 0, 1, 0], [1, 0, 1, 0]] + [[1, 2, 0, 4]] * 5
+    assert rows.cells.toarray().tolist() == expected
+
+
+def test_rows_know_their_lines_and_blocks_where_they_end() -> None:
+    rows = read_block(b"% c\n\n0,1,0,1\r\n'0',1,0,1\r\n", compiled=True)
+    assert (rows.lines.tolist(), rows.next_line, rows.n_careful) == ([12, 13], 14, 1)
+
+
+def test_columns_of_words_are_read_too() -> None:
+    reader = make_reader((nominal("c", ["red", "blue"]), Column("a")), compiled=True)
+    assert reader.read(b"blue,1\nred,2\n", 1).cells.tolist() == [[1, 1], [0, 2]]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_wide_table_of_empty_rows_takes_no_memory(compiled: bool) -> None:
+    # Written out, it would take terabytes.
+    reader = make_reader([Column(str(index)) for index in range(10**5)], compiled=compiled)
+    dense = b",".join([b"0"] * 10**5)
+    rows = reader.read(dense + b"\n" + b"{}\n" * 10**4, 1)
+    assert sparse.issparse(rows.cells)
+    assert (rows.cells.shape, rows.cells.nnz) == ((10_001, 100_000), 100_000)
+
+
+def test_a_row_too_short_for_a_wide_table_is_found_at_once() -> None:
+    reader = make_reader([Column(str(index)) for index in range(10**5)], compiled=True)
+    with pytest.raises(FormatError, match=r"x.arff, line 3: a row must hold 100000 values. Got 1"):
+        reader.read(b"0\n" * 10**5, 3)
+
+
+def make_reader(columns: Any, *, compiled: bool) -> BlockReader:
+    lines = Lines(BytesIO(b""), PATH)
+    lines.is_short = not compiled
+    return BlockReader(columns, lines)
+
+
+def read_block(block: bytes, *, compiled: bool) -> Rows:
+    return make_reader(COLUMNS, compiled=compiled).read(block, 10)
+
+
+def outcome(block: bytes, *, compiled: bool) -> Any:
+    """Everything that reading gives: bits of cells and lines, or the message."""
+    try:
+        rows = read_block(block, compiled=compiled)
+    except FormatError as error:
+        return str(error)
+    cells = rows.cells
+    parts = (cells.data, cells.indices, cells.indptr) if sparse.issparse(cells) else (cells,)
+    return cells.shape, [np.asarray(part).astype("f8").tobytes() for part in parts], rows.lines.tolist(), rows.next_line

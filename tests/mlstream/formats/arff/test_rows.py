@@ -1,0 +1,49 @@
+"""Rows: the quick way and the careful way give the same numbers."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlstream.formats.arff.rows import RowReader
+from mlstream.formats.content import FormatError
+from mlstream.formats.table import Column, nominal
+
+PATH = Path("x.arff")
+NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5)
+
+
+@given(NUMBERS)
+def test_a_comment_changes_no_dense_row(numbers: list[float]) -> None:
+    reader = RowReader([Column(f"c{index}") for index in range(len(numbers))], PATH)
+    text = ",".join(map(repr, numbers))
+    assert reader.dense(1, text) == reader.dense(1, f"{text} % comment") == numbers
+
+
+@given(NUMBERS)
+def test_a_comment_changes_no_sparse_row(numbers: list[float]) -> None:
+    reader = RowReader([Column(f"c{index}") for index in range(len(numbers))], PATH)
+    text = "{" + ",".join(f"{index} {number!r}" for index, number in enumerate(numbers)) + "}"
+    assert reader.sparse(1, text) == reader.sparse(1, f"{text} % comment") == (list(range(len(numbers))), numbers)
+
+
+def test_nominal_values_become_their_index() -> None:
+    reader = RowReader([nominal("c", ["red", "dark blue"]), Column("a")], PATH)
+    assert reader.dense(1, "red, 2") == reader.dense(1, "'red',2") == [0, 2]
+    assert reader.dense(1, "'dark blue',2") == [1, 2]
+    assert reader.sparse(1, '{0 "dark blue"}') == ([0], [1])
+
+
+def test_a_question_mark_in_quotes_is_a_value() -> None:
+    reader = RowReader([nominal("c", ["?", "x"])], PATH)
+    assert reader.dense(1, "'?'") == [0]
+    with pytest.raises(FormatError, match=r"x.arff, line 7: column 'c' must have a value in every row. Got '\?'"):
+        reader.dense(7, "?")
+
+
+def test_a_comma_in_quotes_parts_no_cells() -> None:
+    reader = RowReader([nominal("c", ["a,b"]), Column("a")], PATH)
+    assert reader.dense(1, "'a,b',2") == [0, 2]
+    with pytest.raises(FormatError, match=r"must hold 2 values. Got 1"):
+        reader.dense(1, "'a,b'")

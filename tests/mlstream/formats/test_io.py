@@ -1,0 +1,122 @@
+"""Write then read is the identity, whatever the stream; and what a name may end in."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from scipy import sparse
+
+from mlstream.cards.description import hash_data
+from mlstream.data.datasets import load_dataset
+from mlstream.formats import load, save
+from mlstream.generators import task_stream
+from mlstream.stream import Stream
+from tests.mlstream.streams import Shape, assert_same_stream, make_stream, streams
+
+SUFFIXES = [".npz", ".arff", ".arff.gz"]
+DENSE_SUFFIXES = [".csv", ".csv.gz", ".parquet"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@given(stream=streams())
+@settings(max_examples=40)
+def test_a_stream_read_is_the_stream_written(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, stream: Stream
+) -> None:
+    path = tmp_path_factory.mktemp("round") / f"x{suffix}"
+    save(stream, path)
+    assert_same_stream(load(path), stream)
+
+
+def one_line(names: list[str]) -> bool:
+    return not any("\n" in name or "\r" in name for name in names)
+
+
+@pytest.mark.parametrize("suffix", DENSE_SUFFIXES)
+@given(stream=streams().filter(lambda stream: not sparse.issparse(stream.experiences[0].X)))
+@settings(max_examples=40)
+def test_a_dense_stream_read_is_the_stream_written(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, stream: Stream
+) -> None:
+    skip_without_pyarrow(suffix)
+    assume(suffix == ".parquet" or one_line([*stream.card.feature_names, *stream.card.label_names]))
+    path = tmp_path_factory.mktemp("round") / f"x{suffix}"
+    save(stream, path)
+    assert_same_stream(load(path), stream)
+
+
+@pytest.mark.parametrize("suffix", DENSE_SUFFIXES)
+def test_sparse_streams_need_a_format_that_holds_them(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(ValueError, match=r"X must be dense to be written as (csv|parquet); .npz and .arff hold sparse"):
+        save(make_stream(Shape(sparse=True)), tmp_path / f"x{suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", DENSE_SUFFIXES)
+def test_pandas_reads_the_same_table(tmp_path: Path, suffix: str) -> None:
+    skip_without_pyarrow(suffix)
+    pandas, stream = pytest.importorskip("pandas", reason="needs pandas"), make_stream()
+    save(stream, tmp_path / f"x{suffix}")
+    read = pandas.read_parquet if suffix == ".parquet" else pandas.read_csv
+    table = read(tmp_path / f"x{suffix}")
+    assert list(table.columns) == [*"klm", *"abcd"]
+    np.testing.assert_allclose(table[list("abcd")], np.vstack([part.X for part in stream]), rtol=1e-15)
+    np.testing.assert_array_equal(table[list("klm")], np.vstack([part.Y for part in stream]))
+
+
+def skip_without_pyarrow(suffix: str) -> None:
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_yeast_comes_back_bit_by_bit(tmp_path: Path, suffix: str) -> None:
+    stream = task_stream(load_dataset("yeast"), n_init=1)
+    save(stream, tmp_path / f"x{suffix}")
+    read = load(tmp_path / f"x{suffix}")
+    assert_same_stream(read, stream)
+    assert hash_data(read) == stream.card.data_sha256
+
+
+@pytest.mark.parametrize("name", ["x", "x.txt", "x.npz.gz", "x.arff.bz2", ".npz.bak"])
+def test_other_endings_are_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+    message = f"must end in .npz, .arff, .arff.gz, .csv, .csv.gz or .parquet. Got '{name}'"
+    with pytest.raises(ValueError, match=message):
+        save(make_stream(), tmp_path / name)
+    with pytest.raises(ValueError, match=message):
+        load(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_missing_file_or_folder_is_one_error(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(FileNotFoundError, match="must be a file that exists"):
+        load(tmp_path / f"x{suffix}")
+    with pytest.raises(NotADirectoryError, match="absent must be a folder that exists, to write x"):
+        save(make_stream(), tmp_path / "absent" / f"x{suffix}")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_stream_that_a_format_cannot_hold_leaves_no_file(tmp_path: Path, suffix: str) -> None:
+    stream = make_stream()
+    stream.evaluation_sets[1].X[-1, -1] = np.nan
+    if suffix == ".npz":
+        save(stream, tmp_path / "x.npz")
+        assert np.isnan(load(tmp_path / "x.npz").evaluation_sets[1].X[-1, -1])
+    else:
+        with pytest.raises(ValueError, match=r"X must be finite to be written as text. Got nan"):
+            save(stream, tmp_path / f"x{suffix}")
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_exists_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "x.npz").write_text("old", encoding="utf-8")
+    save(make_stream(), tmp_path / "x.npz")
+    assert_same_stream(load(tmp_path / "x.npz"), make_stream())
+
+
+def test_only_npz_can_be_mapped(tmp_path: Path) -> None:
+    save(make_stream(), tmp_path / "x.arff")
+    with pytest.raises(ValueError, match=r"x.arff must be an NPZ file to be mapped into memory"):
+        load(tmp_path / "x.arff", mmap=True)

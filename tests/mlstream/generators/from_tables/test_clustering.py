@@ -1,0 +1,153 @@
+"""Tasks from label sets: every row once, the same from the same seed, and the tasks of the literature."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlstream.cards.description import hash_data
+from mlstream.generators import GENERATORS, task_stream
+from mlstream.generators.from_tables.clustering import cluster_label_sets, merge_single_label_clusters
+from tests.mlstream.generators.tables import dense, make_table, read_labels, tables
+
+TWO_VISITS = {"n_tasks": 3, "n_init": 2}
+
+
+def all_parts(stream):
+    return (*stream.experiences, *stream.evaluation_sets)
+
+
+@given(tables(), st.integers(0, 3), st.sampled_from(["drop", "keep"]), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_every_row_that_is_kept_is_in_one_part_and_unchanged(table, seed, unlabelled, stratified):
+    stream = task_stream(table, **TWO_VISITS, seed=seed, unlabelled=unlabelled, stratified=stratified)
+    expected = np.flatnonzero(table.Y.any(axis=1)) if unlabelled == "drop" else np.arange(table.n_samples)
+    found = np.concatenate([part.row_ids for part in all_parts(stream)])
+    assert sorted(found.tolist()) == expected.tolist()
+    features = [table.feature_names.index(name) for name in stream.card.feature_names]
+    labels = [table.label_names.index(name) for name in stream.card.label_names]
+    for part in all_parts(stream):
+        assert part.X.dtype == table.X.dtype
+        assert type(part.X) is type(table.X)
+        np.testing.assert_array_equal(dense(part.X), dense(table.X)[part.row_ids][:, features])
+        np.testing.assert_array_equal(part.Y, table.Y[part.row_ids][:, labels])
+
+
+@given(tables(), st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_signatures_are_the_labels_that_occur_and_no_task_has_one_label(table, seed):
+    stream = task_stream(table, **TWO_VISITS, seed=seed)
+    for index, task in enumerate(stream.tasks):
+        Y = np.concatenate([part.Y[np.broadcast_to(ids_of(part) == index, len(part))] for part in all_parts(stream)])
+        np.testing.assert_array_equal(task.signature, Y.any(axis=0))
+        assert stream.n_tasks == 1 or task.signature.sum() > 1
+
+
+def ids_of(part):
+    return getattr(part, "task_ids", None) if hasattr(part, "task_ids") else part.task_id
+
+
+@given(tables(), st.sampled_from(["standard", "published"]))
+@settings(max_examples=20, deadline=None)
+def test_the_card_makes_the_same_stream_again(table, variant):
+    stream = task_stream(table, n_tasks=2, seed=5, variant=variant, learning_fractions=(0.4, 0.3))
+    recipe = stream.card.model_validate_json(stream.card.model_dump_json()).generator
+    again = GENERATORS[recipe.name](table, **recipe.parameters, seed=recipe.seed)
+    assert again.card == stream.card
+    assert hash_data(again) == hash_data(stream) == stream.card.data_sha256
+
+
+def test_another_seed_is_another_stream():
+    table = make_table(np.random.default_rng(0).integers(0, 2, (80, 5)))
+    assert len({task_stream(table, seed=seed).card.data_sha256 for seed in range(4)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("file", "n_labels", "sizes"),
+    [
+        ("Yeast.arff.gz", 14, [744, 644, 555, 474]),
+        ("Slashdot.arff", 22, [927, 846, 1223, 786]),
+        ("Reuters-K500.arff", 103, [2231, 1130, 1604, 1035]),
+    ],
+)
+def test_published_tasks_come_out_again(shared_data, file, n_labels, sizes):
+    name = file.split(".", maxsplit=1)[0]
+    table = make_table(read_labels(shared_data(f"multilabel/{file}"), n_labels))
+    published = json.loads(shared_data(f"osc-mlc/Labels/{name}_cluster_labels_task_based.json").read_text())
+    order = list(json.loads(shared_data(f"osc-mlc/Orders/{name}_random_task_based.json").read_text()).values())
+    stream = task_stream(table, variant="published", order=order, seed=7)
+    assert [task.n_learning + task.n_evaluation for task in stream.card.tasks] == sizes
+    # The published files number the labels that are left.
+    assert [[f"L{label}" for label in task.signature] for task in stream.card.tasks] == list(published.values())
+    assert [experience.tasks for experience in stream.card.experiences] == [[task] for task in order]
+
+
+@given(tables(), st.integers(1, 3), st.integers(0, 3))
+@settings(max_examples=30, deadline=None)
+def test_rows_with_the_same_labels_are_never_parted(table, n_tasks, seed):
+    Y = table.Y[table.Y.any(axis=1)]
+    for variant in ("standard", "published"):
+        assignment = cluster_label_sets(Y, n_tasks, seed=seed, variant=variant)
+        assert len({(row.tobytes(), cluster) for row, cluster in zip(Y, assignment.tolist(), strict=True)}) == len(
+            np.unique(Y, axis=0)
+        )
+
+
+def slow_merge(Y, clusters):
+    """Merge lists of rows, one pair at a time."""
+
+    def mean(rows):
+        return np.mean([Y[row] for row in rows], axis=0)
+
+    def cosine(a, b):
+        return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+    while len(clusters) > 1:
+        single = [c for c, rows in enumerate(clusters) if len({j for r in rows for j in np.flatnonzero(Y[r])}) == 1]
+        if not single:
+            break
+        source = clusters.pop(single[0])
+        nearest = max(range(len(clusters)), key=lambda c: round(cosine(mean(source), mean(clusters[c])), 12))
+        clusters[nearest] = clusters[nearest] + source
+    return {frozenset(rows) for rows in clusters}
+
+
+@given(st.integers(0, 2**32), st.integers(2, 6))
+@settings(max_examples=60, deadline=None)
+def test_merging_equals_the_slow_loop(seed, n_clusters):
+    rng = np.random.default_rng(seed)
+    Y = np.eye(4, dtype=np.uint8)[rng.integers(0, 4, 20)] | (rng.random((20, 4)) < 0.1)
+    assignment = np.concatenate([np.arange(n_clusters), rng.integers(0, n_clusters, 20 - n_clusters)])
+    merged = merge_single_label_clusters(Y, assignment)
+    expected = slow_merge(Y, [np.flatnonzero(assignment == c).tolist() for c in range(n_clusters)])
+    assert {frozenset(np.flatnonzero(merged == c).tolist()) for c in range(merged.max() + 1)} == expected
+
+
+def test_single_label_clusters_can_be_kept():
+    table = make_table(np.repeat(np.eye(3), 10, axis=0))
+    assert task_stream(table, n_tasks=3).n_tasks == 1
+    kept = task_stream(table, n_tasks=3, merge_single_label=False)
+    assert [task.signature.sum() for task in kept.tasks] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"n_tasks": 5},
+            "at most the number of distinct label sets. Got 5 tasks for 3 label sets in 30",
+        ),
+        ({"n_tasks": 0}, "n_tasks must be a whole number, at least 1. Got 0"),
+        ({"variant": "best"}, "variant must be one of 'standard', 'published'. Got 'best'"),
+        ({"n_init": 0}, "n_init must be a whole number, at least 1. Got 0"),
+        ({"unlabelled": "ignore"}, "unlabelled must be one of 'drop', 'keep'. Got 'ignore'"),
+        ({"seed": 1.5}, "seed must be a whole number, at least 0. Got 1.5"),
+        ({"order": [0, 1, 2, 2, 1, 7]}, "order must name tasks from 0 to 2. Got 7"),
+    ],
+)
+def test_errors_name_rule_and_value(options, message):
+    table = make_table(np.repeat([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], 10, axis=0))
+    with pytest.raises(ValueError, match=message):
+        task_stream(table, **{"n_tasks": 3} | options)

@@ -1,0 +1,30 @@
+"""Environments out of a table have its rows, once each, and shifted features."""
+
+import numpy as np
+import pytest
+
+from mlstream.generators.from_tables.environments_from_table import carve_environments
+from tests.mlstream.generators.tables import make_table
+
+RNG = np.random.default_rng(0)
+TABLE = make_table(RNG.random((120, 3)) < 0.5, RNG.random((120, 2)))
+
+
+@pytest.mark.parametrize(("by", "column"), [("features", None), ("column", "x1"), ("time", None), ("time", "x0")])
+def test_every_row_is_in_one_environment(by, column):
+    stream = carve_environments(TABLE, ("train", "unseen", "train", "test"), by=by, column=column)
+    assert [task.name for task in stream.tasks] == ["train-0", "train-1", "test-0", "unseen-0"]
+    rows = np.concatenate([part.row_ids for part in (*stream.experiences, *stream.evaluation_sets)])
+    assert sorted(rows.tolist()) == list(range(120))
+    if column:
+        values = [part.X[:, int(column[1])] for part in stream.evaluation_sets]
+        # Found in the order of the column: train, unseen, train, test.
+        assert values[0].max() < values[3].min() < values[3].max() < values[1].min() < values[1].max() < values[2].min()
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match=r"by must be one of 'features', 'column', 'time'. Got 'label-sets'"):
+        carve_environments(TABLE, by="label-sets")
+    few = make_table(np.ones((30, 1)), np.column_stack([np.arange(30.0), np.arange(30) % 2]))
+    with pytest.raises(ValueError, match=r"one role per environment. Got 6 for 2 environments"):
+        carve_environments(few, by="column", column="x1")

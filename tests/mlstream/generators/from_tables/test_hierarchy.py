@@ -1,0 +1,104 @@
+"""Hierarchies are checked, completed, read off names and discovered."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlstream.generators.from_tables.hierarchy import (
+    ancestor_matrix,
+    check_hierarchy,
+    complete_labels,
+    discover_hierarchy,
+    hierarchy_from_names,
+    with_superclasses,
+)
+from tests.mlstream.generators.tables import make_table
+
+
+@st.composite
+def forests(draw, max_labels=7):
+    """Draw names and, for some of them, a parent that stands before them."""
+    n_labels = draw(st.integers(1, max_labels))
+    names = [f"y{label}" for label in range(n_labels)]
+    above = [draw(st.none() | st.integers(0, label - 1)) if label else None for label in range(n_labels)]
+    return names, {names[label]: names[upper] for label, upper in enumerate(above) if upper is not None}
+
+
+def ancestors(name, parents):
+    return [] if name not in parents else [parents[name], *ancestors(parents[name], parents)]
+
+
+@given(forests(), st.integers(0, 99))
+@settings(max_examples=50, deadline=None)
+def test_rows_get_all_ancestors_and_nothing_else(forest, seed):
+    names, parents = forest
+    check_hierarchy(parents, names)
+    Y = (np.random.default_rng(seed).random((6, len(names))) < 0.3).astype(np.uint8)
+    full = complete_labels(Y, ancestor_matrix(parents, names))
+    for before, after in zip(Y, full, strict=True):
+        carried = {names[label] for label in np.flatnonzero(before)}
+        expected = carried | {upper for name in carried for upper in ancestors(name, parents)}
+        assert {names[label] for label in np.flatnonzero(after)} == expected
+
+
+@given(forests(max_labels=5), st.integers(0, 99))
+@settings(max_examples=50, deadline=None)
+def test_a_hierarchy_is_discovered_where_every_label_has_rows_of_its_own(forest, seed):
+    names, parents = forest
+    own = np.repeat(np.eye(len(names), dtype=np.uint8), 2, axis=0)
+    Y = complete_labels(np.random.default_rng(seed).permutation(own), ancestor_matrix(parents, names))
+    assert discover_hierarchy(Y, names) == parents
+    assert discover_hierarchy(Y, names, min_support=1000) == {}
+
+
+def test_labels_that_always_come_together_are_not_below_each_other():
+    assert discover_hierarchy(np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1]], dtype=np.uint8), ["a", "b", "c"]) == {}
+
+
+def test_the_newsgroups_have_their_hierarchy():
+    names = ["comp.graphics", "comp.sys.mac", "comp.sys.ibm", "rec.autos", "rec.sport", "misc_forsale", "sci.space"]
+    parents = hierarchy_from_names(names)
+    assert parents == {
+        "comp.graphics": "comp",
+        "comp.sys.mac": "comp.sys",
+        "comp.sys.ibm": "comp.sys",
+        "comp.sys": "comp",
+        "rec.autos": "rec",
+        "rec.sport": "rec",
+    }
+    table = with_superclasses(replace(make_table(np.eye(7)), label_names=tuple(names)), parents)
+    assert table.label_names[7:] == ("comp", "comp.sys", "rec")
+    assert table.Y[1, 7:].tolist() == [1, 1, 0]
+    assert table.Y[6, 7:].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("parents", "message"),
+    [
+        ({"y1": "y9"}, r"must name labels of the table. Got 'y9' \('y1' -> 'y9'\)"),
+        ({"bear": "y1"}, r"must name labels of the table. Got 'bear'"),
+        ({"y0": "y1", "y1": "y2", "y2": "y0"}, r"must have no cycle. Got y0 -> y1 -> y2 -> y0"),
+        ({"y0": "y0"}, r"must have no cycle. Got y0 -> y0"),
+        ({"y0": "y1", "y1": "y2", "y2": "y1"}, r"must have no cycle. Got y1 -> y2 -> y1"),
+    ],
+)
+def test_errors_name_the_offender(parents, message):
+    with pytest.raises(ValueError, match=message):
+        check_hierarchy(parents, ["y0", "y1", "y2"])
+
+
+def test_a_chain_of_twelve_hundred_labels_is_a_hierarchy():
+    names = [f"n{level}" for level in range(1200)]
+    parents = dict(zip(names[:0:-1], names[-2::-1], strict=True))
+    check_hierarchy(parents, names)
+    np.testing.assert_array_equal(ancestor_matrix(parents, names), np.tril(np.ones((1200, 1200), dtype=bool), -1))
+
+
+def test_a_long_cycle_is_one_short_line():
+    names = [f"n{level}" for level in range(3000)]
+    with pytest.raises(ValueError, match=r"no cycle. Got n1 -> n2 -> .* -> \.\.\. -> n1\.$") as caught:
+        check_hierarchy(dict(zip(names, [*names[1:], "n1"], strict=True)), names)
+    assert len(str(caught.value)) < 120

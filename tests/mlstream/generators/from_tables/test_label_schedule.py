@@ -1,0 +1,48 @@
+"""Labels are introduced once, each after its superclass."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlstream.generators.from_tables.label_schedule import check_introductions, draw_introductions
+from tests.mlstream.generators.from_tables.test_hierarchy import ancestors, forests
+
+
+@given(forests(), st.integers(1, 3), st.integers(1, 3), st.booleans(), st.integers(0, 9))
+def test_drawn_orders_keep_the_rules(forest, labels_per_task, first_labels, plain_first, seed):
+    names, parents = forest
+    options = {
+        "labels_per_task": labels_per_task,
+        "first_labels": first_labels,
+        "plain_first": plain_first,
+        "seed": seed,
+    }
+    if not parents and not plain_first:
+        with pytest.raises(ValueError, match=r"must have a superclass to begin with. Got none"):
+            draw_introductions(names, parents, **options)
+        return
+    tasks = draw_introductions(names, parents, **options)
+    assert check_introductions(tasks, names, parents) == tasks
+    assert sorted(name for task in tasks for name in task) == sorted(names)
+    when = {name: number for number, task in enumerate(tasks) for name in task}
+    assert all(when[upper] < when[name] for name in names for upper in ancestors(name, parents))
+    assert len(tasks[0]) <= first_labels
+    assert all(1 <= len(task) <= labels_per_task for task in tasks[1:])
+    if not plain_first:
+        assert set(tasks[0]) <= set(parents.values())
+
+
+@pytest.mark.parametrize(
+    ("introductions", "message"),
+    [
+        ([["polar"], ["bear"]], r"later task than its superclass. Got 'polar' in task 0 and 'bear' in task 1"),
+        ([["polar", "bear"]], r"later task than its superclass. Got 'polar' in task 0 and 'bear' in task 0"),
+        ([["dog"], ["polar"]], r"Got 'polar' in task 1 and 'bear' never"),
+        ([["bear"], ["polar"], ["bear"]], r"must be introduced once. Got 'bear' in tasks 0 and 2"),
+        ([["bear"], []], r"Each task must introduce a label. Got none in task 1"),
+        ([["bear"], ["cat"]], r"introductions must name labels that occur. Got 'cat' in task 1"),
+    ],
+)
+def test_errors_name_the_offender(introductions, message):
+    with pytest.raises(ValueError, match=message):
+        check_introductions(introductions, ["bear", "polar", "dog"], {"polar": "bear"})

@@ -1,0 +1,122 @@
+"""Each rule finds the tasks that its name says, and accounts for every row."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks
+from tests.mlstream.generators.tables import make_table, tables
+
+RNG = np.random.default_rng(0)
+
+
+@given(tables(), st.sampled_from(["all", "label-sets", "features", "time"]), st.integers(1, 3), st.integers(0, 5))
+@settings(max_examples=40, deadline=None)
+def test_every_row_is_in_exactly_one_task(table, by, n_tasks, seed):
+    rows = np.arange(2, table.n_samples)
+    table = make_table(table.Y, table.X + sparse.csr_array(np.random.default_rng(seed).random(table.X.shape)))
+    found = find_tasks(table, rows, TaskRule(by, n_tasks, seed=seed))
+    assert sorted(np.concatenate(found.partition.members).tolist()) == rows.tolist()
+    assert not found.drops
+
+
+@given(tables(), st.integers(1, 3), st.sampled_from(["mask", "drop"]), st.integers(0, 5))
+@settings(max_examples=40, deadline=None)
+def test_label_lists_place_rows_by_the_labels_they_carry(table, n_tasks, shared_rows, seed):
+    rows = np.flatnonzero(table.Y.any(axis=1))
+    table = make_table(table.Y[:, table.Y.any(axis=0)])
+    try:
+        partition, drops = find_tasks(table, rows, TaskRule("label-lists", n_tasks, shared_rows=shared_rows, seed=seed))
+    except ValueError as error:
+        assert "every task must hold rows" in str(error)  # noqa: PT017 - a task all of whose rows are shared
+        return
+    sizes = partition.signatures.sum(axis=1)
+    assert (partition.signatures.sum(axis=0) == 1).all()
+    assert sizes.max() - sizes.min() <= 1
+    dropped = 0
+    for row in rows:
+        carried = [task for task, signature in enumerate(partition.signatures) if (table.Y[row] & signature).any()]
+        expected = carried if shared_rows == "mask" or len(carried) == 1 else []
+        dropped += not expected
+        assert [task for task, members in enumerate(partition.members) if row in members] == expected
+    assert sum(drop.count for drop in drops) == dropped
+
+
+def test_given_lists_leave_out_rows_of_other_labels():
+    table = make_table([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 0, 0], [0, 0, 1]])
+    rule = TaskRule("label-lists", label_lists=[["y0"], ["y1"]])
+    partition, drops = find_tasks(table, np.arange(6), rule)
+    assert [[row for row in part if row != 4] for part in partition.members] == [[0, 3], [1]]
+    assert sorted(np.concatenate(partition.members).tolist()) == [0, 1, 3, 4]
+    assert [(drop.reason, drop.count) for drop in drops] == [("labels of no task", 2)]
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_few_values_of_a_column_are_tasks(layout):
+    values = np.array([0.0, 2, 2, 0, 5])
+    table = make_table(np.ones((5, 1)), layout(np.column_stack([np.arange(5.0), values])))
+    partition = find_tasks(table, np.arange(5), TaskRule("column", 3, column="x1")).partition
+    assert [task.name for task in partition.tasks] == ["x1=0", "x1=2", "x1=5"]
+    assert [members.tolist() for members in partition.members] == [[0, 3], [1, 2], [4]]
+
+
+@given(st.integers(2, 5), st.integers(0, 50))
+def test_many_values_of_a_column_are_cut_at_quantiles(n_tasks, seed):
+    values = np.random.default_rng(seed).integers(0, 12, 60).astype(float)
+    table = make_table(np.ones((60, 1)), values[:, np.newaxis])
+    members = find_tasks(table, np.arange(60), TaskRule("column", n_tasks, column="x0")).partition.members
+    assert sorted(np.concatenate(members).tolist()) == list(range(60))
+    assert len(members) <= n_tasks
+    for part, following in pairwise(members):
+        assert values[part].max() < values[following].min()
+
+
+def test_time_is_the_order_of_rows_or_a_column():
+    table = make_table(np.ones((7, 1)), np.column_stack([np.arange(7.0), -np.arange(7.0)]))
+    by_order = find_tasks(table, np.arange(7), TaskRule("time", 2)).partition.members
+    by_column = find_tasks(table, np.arange(7), TaskRule("time", 2, column="x1")).partition.members
+    assert [part.tolist() for part in by_order] == [[0, 1, 2, 3], [4, 5, 6]]
+    assert [part.tolist() for part in by_column] == [[6, 5, 4, 3], [2, 1, 0]]
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_clusters_of_features_are_found_whatever_their_scale(layout):
+    truth = np.repeat([0, 1, 2], 30)
+    X = (np.eye(3)[truth] + 0.1 * RNG.random((90, 3))) * [1, 1000, 0.001]
+    table = make_table(np.ones((90, 1)), layout(X))
+    members = find_tasks(table, np.arange(90), TaskRule("features", 3)).partition.members
+    assert {frozenset(truth[part].tolist()) for part in members} == {frozenset({0}), frozenset({1}), frozenset({2})}
+
+
+def test_groups_of_features_are_compared_by_their_features():
+    table = make_table(np.ones((40, 1)), np.repeat([[0.0], [1], [9], [10]], 10, axis=0))
+    profiles = find_tasks(table, np.arange(40), TaskRule("time", 4)).partition.profiles
+    assert (np.sign(profiles[:, 0]) == [-1, -1, 1, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "weather"}, r"by must be one of 'all', .* Got 'weather'"),
+        ({"by": "time", "n_tasks": 9}, r"table: there must be at least 9 rows for the tasks. Got 6"),
+        ({"by": "time", "n_tasks": 0}, r"n_tasks must be a whole number, at least 1. Got 0"),
+        ({"by": "time", "column": "x9"}, r"column must be a feature of table that varies. Got 'x9'"),
+        ({"by": "column"}, r"column must be a feature of table that varies. Got None"),
+        ({"by": "label-lists", "n_tasks": 3}, r"table: there must be at least 3 labels for the tasks. Got 2"),
+        ({"by": "label-lists", "label_lists": [["y0"], ["y7"]]}, r"label_lists must name labels .* Got 'y7'"),
+        ({"by": "label-lists", "label_lists": [["y0"], []]}, r"none of them empty. Got \[\['y0'\], \[\]\]"),
+        ({"by": "label-lists", "shared_rows": "both"}, r"shared_rows must be one of 'mask', 'drop'. Got 'both'"),
+        (
+            {"by": "label-lists", "n_tasks": 2, "shared_rows": "drop"},
+            r"table: every task must hold rows. Got none in task-0",
+        ),
+    ],
+)
+def test_errors_name_rule_and_value(options, message):
+    table = make_table(np.ones((6, 2)))
+    with pytest.raises(ValueError, match=message):
+        find_tasks(table, np.arange(6), TaskRule(**options))

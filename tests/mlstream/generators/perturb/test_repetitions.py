@@ -1,0 +1,89 @@
+"""A repetition holds the same tasks and rows; only their order, or their split, is another."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from mlstream.generators import (
+    drifting_stream,
+    duplicated_rows,
+    missing_labels,
+    multiplier_stream,
+    reordered_tasks,
+    resplit_rows,
+)
+from tests.mlstream.evaluation.streams import make_stream
+
+BASE = multiplier_stream("rand", seed=3, n_rows=60)
+
+
+def rows_by_task(stream):
+    """Collect (features, labels) of each task, wherever they are."""
+    found = {}
+    for part in stream:
+        for x, y, task in zip(part.X, part.Y, part.task_ids, strict=True):
+            found.setdefault(int(task), []).append((*x, *y))
+    for part in stream.evaluation_sets:
+        found[part.task_id] += [(*x, *y) for x, y in zip(part.X, part.Y, strict=True)]
+    return {task: sorted(rows) for task, rows in found.items()}
+
+
+def shape(stream):
+    return [part.task_ids.tolist() for part in stream], [len(part) for part in stream.evaluation_sets]
+
+
+def test_tasks_change_places_and_keep_their_visits():
+    orders = set()
+    for seed in range(8):
+        again = reordered_tasks(BASE, seed=seed)
+        visits = [int(part.task_ids[0]) for part in again]
+        assert visits[:4] == visits[4:]
+        orders.add(tuple(visits))
+        for task in range(4):
+            mine = [part for part in again if part.task_ids[0] == task]
+            theirs = [part for part in BASE if part.task_ids[0] == task]
+            assert all(one is two for one, two in zip(mine, theirs, strict=True))
+        assert again.evaluation_sets == BASE.evaluation_sets
+    assert len(orders) > 3
+
+
+def test_rows_are_drawn_anew_within_their_task():
+    again = resplit_rows(BASE, seed=4)
+    assert rows_by_task(again) == rows_by_task(BASE)
+    assert shape(again) == shape(BASE)
+    held_out = [set(part.row_ids.tolist()) for part in again.evaluation_sets]
+    assert held_out != [set(part.row_ids.tolist()) for part in BASE.evaluation_sets]
+    assert not set.union(*held_out) & {row for part in again for row in part.row_ids.tolist()}
+    assert Counter(row for part in again for row in part.row_ids.tolist()).most_common(1)[0][1] == 1
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_mixed_experiences_and_sparse_rows_are_split_anew(as_sparse):
+    stream = make_stream(as_sparse=as_sparse)
+    again = resplit_rows(stream, seed=1)
+    assert shape(again) == shape(stream)
+    moved = np.concatenate([part.row_ids for part in again])
+    assert moved.tolist() != np.concatenate([part.row_ids for part in stream]).tolist()
+
+
+@pytest.mark.parametrize("repeat", [reordered_tasks, resplit_rows])
+def test_the_same_seed_gives_the_same_stream_and_another_one_another(repeat):
+    assert repeat(BASE, seed=5).card == repeat(BASE, seed=5).card
+    assert len({repeat(BASE, seed=seed).card.data_sha256 for seed in range(5)}) > 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: reordered_tasks(make_stream()), "must hold one task to be moved. Got a mixture in 'tiny'"),
+        (lambda: reordered_tasks(make_stream(((0,), (1,), (0,)), (9, 9, 9))), r"equally often .*Got \{0: 2, 1: 1\}"),
+        (lambda: reordered_tasks(drifting_stream("hyperplane", seed=1)), "no drifts"),
+        (lambda: resplit_rows(duplicated_rows(BASE, rate=0.5)), "repetitions in"),
+        (lambda: resplit_rows(missing_labels(BASE, rate=0.5)), "label mask of each row"),
+        (lambda: resplit_rows(BASE, seed=-1), "seed must be"),
+    ],
+)
+def test_what_cannot_be_repeated_so_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

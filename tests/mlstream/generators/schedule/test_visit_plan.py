@@ -1,0 +1,52 @@
+"""A plan of visits says what it is, has the published sizes, and refuses what does not fit."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlstream.generators.schedule.visit_plan import Visits, part_sizes
+
+
+@given(st.integers(20, 400), st.lists(st.integers(1, 10), min_size=2, max_size=5))
+def test_sizes_add_up_and_are_within_two_rows_of_the_shares(n_rows, weights):
+    fractions = [weight / sum(weights) for weight in weights]
+    sizes = part_sizes(n_rows, Visits(fractions[:-1], fractions[-1]))
+    assert sum(sizes) == n_rows
+    assert all(abs(size - share * n_rows) < 2 for size, share in zip(sizes, fractions, strict=True))
+
+
+@pytest.mark.parametrize("name", ["20NG", "Yeast", "Scene", "Slashdot", "Reuters-K500", "Mediamill", "synthetic_rand"])
+def test_sizes_are_the_published_ones(shared_data, name):
+    lengths = json.loads(shared_data(f"osc-mlc/Length/{name}_stream_length_task_based.json").read_text())
+    for task in range(len(lengths) // 3):
+        published = [lengths[f"cluster_{task}_{part}"] for part in ("exp_1", "exp_2", "eval_set")]
+        assert part_sizes(sum(published), Visits()) == published
+
+
+def test_the_description_makes_the_same_plan_again():
+    visits = Visits((0.2, 0.3), 0.4, (1, 0, 0, 1), True, 5, "sigmoid", seed=3)
+    again = json.loads(json.dumps(visits.describe()))
+    assert Visits(**again, seed=3).describe() == visits.describe()
+    assert visits.boundary == "gradual"
+    assert Visits().boundary == "abrupt"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learning_fractions": (0.5, 0.4), "evaluation_fraction": 0.3}, r"at most 1. Got \(0.5, 0.4, 0.3\): 1.2"),
+        ({"learning_fractions": (0.5, -0.1)}, r"all fractions positive. Got \(0.5, -0.1, 0.3\)"),
+        ({"learning_fractions": (0.5, float("nan"))}, r"all fractions positive. Got \(0.5, nan, 0.3\)"),
+        ({"learning_fractions": ()}, r"must be learning fractions.* Got \(0.3,\)"),
+        ({"evaluation_fraction": 0.0}, r"all fractions positive. Got \(0.35, 0.35, 0.0\)"),
+        ({"seed": -3}, r"seed must be a whole number, at least 0. Got -3"),
+        ({"window": -1}, r"window must be a whole number, at least 0. Got -1"),
+        ({"shape": "cubic"}, r"shape must be one of 'linear', 'sigmoid'. Got 'cubic'"),
+        ({"order": "alphabetical"}, r"order must be one of 'random', .* Got 'alphabetical'"),
+    ],
+)
+def test_errors_name_rule_and_value(options, message):
+    with pytest.raises(ValueError, match=message):
+        Visits(**options)

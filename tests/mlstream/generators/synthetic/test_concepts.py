@@ -1,0 +1,63 @@
+"""Concepts differ in what is asked for, and labels have the probability that their scores say."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from mlstream.generators.synthetic.concepts import Dials, changes_between, draw_rows, label_shares, make_concepts
+
+KINDS = ("hyperplane", "tree", "rbf")
+
+
+@given(st.integers(2, 30), st.floats(1, 100), st.floats(0.01, 0.99))
+def test_shares_add_up_and_fall_geometrically(n_labels, imbalance, part):
+    most = sum(imbalance ** (-label / (n_labels - 1)) for label in range(n_labels))
+    shares = label_shares(n_labels, part * most, imbalance)
+    assert shares.sum() == pytest.approx(part * most)
+    assert shares[0] / shares[-1] == pytest.approx(imbalance)
+    np.testing.assert_allclose(shares[1:] / shares[:-1], imbalance ** (-1 / (n_labels - 1)))
+    assert shares.max() < 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_keep_their_probability_given_the_features_when_these_drift(kind):
+    world, (first, other) = make_concepts(kind, Dials(drift_in=["P(X)"], noise=0.4), n_features=3, n_concepts=2, seed=1)
+    X, Y = draw_rows(world, (other, other), 0.0, 0.4, 40000, np.random.default_rng(0))
+    probability = ndtr((np.sqrt(0.6) * world.score(X, first.weights) - first.thresholds) / np.sqrt(0.4))
+    for low in (0.0, 0.2, 0.4):
+        cells = (probability >= low) & (probability < low + 0.2)
+        assert Y[cells].mean() == pytest.approx(probability[cells].mean(), abs=0.02)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_disturbances_correlate_with_the_signs_of_their_loadings(kind):
+    dials = Dials(n_labels=5, cardinality=2.5, noise=1.0, dependence=0.6, drift_in=["dependence"])
+    world, concepts = make_concepts(kind, dials, n_features=3, n_concepts=3, seed=2)
+    for concept in concepts:
+        _, Y = draw_rows(world, (concept, concept), 0.0, 1.0, 40000, np.random.default_rng(0))
+        for a, b in combinations(range(5), 2):
+            rho = concept.loadings[a] * concept.loadings[b]
+            assert abs(rho) == pytest.approx(0.6)
+            assert np.corrcoef(Y[:, a], Y[:, b])[0, 1] == pytest.approx(2 / np.pi * np.arcsin(rho), abs=0.03)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("drift_in", [["P(X)"], ["P(Y|X)"], ["dependence"], ["P(X)", "P(Y|X)", "dependence"], []])
+def test_concepts_differ_in_what_is_asked_for(kind, drift_in):
+    _, (first, other) = make_concepts(kind, Dials(drift_in=drift_in), n_features=3, n_concepts=2, seed=0)
+    assert changes_between(first, other) == drift_in
+    assert changes_between(other, other) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_concepts_are_the_farther_apart_the_greater_the_magnitude(kind):
+    distances = []
+    for magnitude in (0.1, 0.4, 1.0):
+        dials = Dials(drift_in=["P(X)", "P(Y|X)"], magnitude=magnitude)
+        _, (first, other) = make_concepts(kind, dials, n_features=6, n_concepts=2, seed=3)
+        distances.append([np.abs(first.place - other.place).mean(), np.abs(first.weights - other.weights).mean()])
+    assert (np.diff(distances, axis=0) > 0).all()

@@ -1,0 +1,90 @@
+"""Synthetic environments shift where their dials say, and nowhere else."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlstream.generators.synthetic.environments import environment_stream
+
+TWO = ("train", "unseen")
+
+
+def correlation(part, column, label=0):
+    return np.corrcoef(part.X[:, column], part.Y[:, label])[0, 1]
+
+
+@given(st.integers(0, 9), st.integers(1, 3), st.sampled_from(["codes", "one-hot", "numeric"]))
+@settings(max_examples=15, deadline=None)
+def test_shapes_names_and_roles(seed, n_labels, encoding):
+    stream = environment_stream(n_rows=60, n_labels=n_labels, encoding=encoding, seed=seed)
+    assert stream.n_features == (14 if encoding == "one-hot" else 5)
+    assert stream.n_labels == n_labels
+    assert (stream.n_tasks, len(stream)) == (12, 3)
+    assert len(stream.card.generator.parameters["correlations"]) == 12
+    if encoding == "one-hot":
+        assert (stream.experiences[0].X.sum(axis=1) == 5).all()
+        assert stream.card.feature_names[:3] == ["invariant-0=0", "invariant-0=1", "invariant-1=0"]
+
+
+def test_spurious_features_follow_the_correlation_of_their_environment():
+    rhos = [0.9, 0.4, 0.0, -0.9]
+    stream = environment_stream(
+        ("train", "train", "test", "unseen"), n_rows=6000, spurious=(2, 2), correlations=rhos, diversity=0, seed=1
+    )
+    for rho, part in zip(rhos, stream.evaluation_sets, strict=True):
+        # Two categories, told with probability |rho|: that is the correlation of a balanced label.
+        rate = part.Y.mean()
+        expected = rho * np.sqrt(rate * (1 - rate)) / np.sqrt(np.var(part.X[:, 3]))
+        for column in (3, 4):
+            assert correlation(part, column) == pytest.approx(expected, abs=0.06)
+
+
+def test_labels_given_the_invariant_features_are_the_same_everywhere():
+    stream = environment_stream(TWO, n_rows=40_000, invariant=(2, 3), n_labels=2, diversity=1, seed=3)
+    first, second = stream.experiences[0], stream.evaluation_sets[1]
+    shares = []
+    for cell in np.ndindex(2, 3):
+        here, there = ((part.X[:, :2] == cell).all(axis=1) for part in (first, second))
+        shares.append((here.mean(), there.mean()))
+        if min(here.sum(), there.sum()) > 500:
+            np.testing.assert_allclose(first.Y[here].mean(axis=0), second.Y[there].mean(axis=0), atol=0.07)
+    # and their own distribution is not
+    assert np.abs(np.subtract(*np.transpose(shares))).max() > 0.05
+
+
+def test_without_diversity_invariant_features_are_uniform():
+    stream = environment_stream(TWO, n_rows=20_000, invariant=(4,), diversity=0, seed=0)
+    for part in stream.evaluation_sets:
+        np.testing.assert_allclose(np.bincount(part.X[:, 0].astype(int)) / len(part), 0.25, atol=0.03)
+
+
+@given(st.integers(0, 50))
+@settings(max_examples=20, deadline=None)
+def test_correlations_are_drawn_from_the_range_of_their_role(seed):
+    stream = environment_stream(
+        ("train", "test"), n_rows=10, correlation=(0.5, 0.6), shifted_correlation=(-0.3, -0.2), seed=seed
+    )
+    training, other = stream.card.generator.parameters["correlations"]
+    assert 0.5 <= training <= 0.6
+    assert -0.3 <= other <= -0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"roles": ("test",)}, r"must have the role 'train'. Got \['test'\]"),
+        ({"diversity": 1.1}, r"diversity must lie in \[0, 1\]. Got 1.1"),
+        ({"encoding": "binary"}, r"encoding must be one of 'codes', 'one-hot', 'numeric'. Got 'binary'"),
+        ({"invariant": ()}, r"invariant must hold at least one number of categories. Got none"),
+        ({"invariant": (1,)}, r"each number of categories in invariant must be .* at least 2. Got 1"),
+        ({"spurious": (2, 1)}, r"each number of categories in spurious must be .* at least 2. Got 1"),
+        ({"correlations": (0.5,)}, r"one correlation per environment. Got 1 for 2"),
+        ({"correlations": (0.5, 1.5)}, r"A correlation must lie in \[-1, 1\]. Got 1.5"),
+        ({"n_rows": 0}, r"n_rows must be a whole number, at least 1. Got 0"),
+        ({"n_labels": 0}, r"n_labels must be a whole number, at least 1. Got 0"),
+    ],
+)
+def test_errors_name_rule_and_value(options, message):
+    with pytest.raises(ValueError, match=message):
+        environment_stream(**{"roles": TWO} | options)

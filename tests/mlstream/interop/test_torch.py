@@ -1,0 +1,60 @@
+"""Streams as PyTorch and Avalanche iterate over data."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlstream.formats import load, save
+from tests.mlstream.streams import Shape, make_stream
+
+torch = pytest.importorskip("torch", reason="needs PyTorch: the extra torch")
+
+
+@pytest.mark.parametrize("shape", [Shape(), Shape(sparse=True), Shape(by_row=True), Shape(dtype=np.float32)])
+def test_a_loader_gives_all_rows_in_order(shape: Shape) -> None:
+    stream = make_stream(shape)
+    batches = list(torch.utils.data.DataLoader(stream.to_torch(), batch_size=4))
+    assert [len(batch["x"]) for batch in batches] == [4, 4, 4, 2]
+    got = {name: torch.cat([batch[name] for batch in batches]).numpy() for name in batches[0]}
+    X = np.vstack([part.X.toarray() if shape.sparse else part.X for part in stream])
+    np.testing.assert_array_equal(got["x"], X)
+    assert got["x"].dtype == X.dtype
+    np.testing.assert_array_equal(got["y"], np.vstack([part.Y for part in stream]))
+    np.testing.assert_array_equal(got["task_id"], np.concatenate([part.task_ids for part in stream]))
+    masks = [np.broadcast_to(part.label_mask, part.Y.shape) for part in stream]
+    np.testing.assert_array_equal(got["label_mask"], np.vstack(masks))
+
+
+def test_workers_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, stream = make_stream().to_torch(), make_stream()
+    shares = []
+    for number in range(3):
+        worker = type("Worker", (), {"id": number, "num_workers": 3})
+        monkeypatch.setattr("mlstream.interop.torch.get_worker_info", lambda worker=worker: worker)
+        shares.append([row["x"].numpy() for row in rows])
+    X = np.vstack([part.X for part in stream])
+    assert len(rows) == sum(map(len, shares)) == len(X)
+    for number, share in enumerate(shares):
+        np.testing.assert_array_equal(share, X[number::3])
+
+
+def test_a_mapped_stream_can_be_iterated(tmp_path: Path) -> None:
+    save(make_stream(), tmp_path / "x.npz")
+    assert len(list(load(tmp_path / "x.npz", mmap=True).to_torch())) == 14
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_benchmark_has_the_parts_under_other_names(is_sparse: bool) -> None:
+    stream = make_stream(Shape(sparse=is_sparse))
+    benchmark = stream.to_avalanche()
+    assert (len(benchmark.train_stream), len(benchmark.test_stream), benchmark.n_classes) == (4, 2, 3)
+    for number, (got, part) in enumerate(zip(benchmark.train_stream, stream, strict=True)):
+        x, y, task_ids = got.dataset.tensors
+        np.testing.assert_array_equal(x, part.X.toarray() if is_sparse else part.X)
+        np.testing.assert_array_equal(y, part.Y)
+        np.testing.assert_array_equal(task_ids, part.task_ids)
+        assert got.current_experience == number
+        assert got.task_labels == np.unique(part.task_ids).tolist()
+        assert got.classes_in_this_experience == np.flatnonzero(part.label_mask).tolist()
+    assert [got.task_labels for got in benchmark.test_stream] == [[0], [1]]

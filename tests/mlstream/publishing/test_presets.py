@@ -1,0 +1,64 @@
+"""The cards in data_cards/ are those that the project's streams have today."""
+
+from pathlib import Path
+
+import pytest
+
+from mlstream.cards.card import card_schema, load_card
+from mlstream.publishing.presets import card_files, list_presets, make_preset, write_cards
+
+CARDS = Path(__file__).parents[3] / "data_cards"
+
+
+def without_versions(card):
+    return card.model_copy(update={"versions": {}})
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_a_card_is_that_of_its_stream(name, monkeypatch, shared_data):
+    monkeypatch.setenv("MLSTREAM_DATA", str(shared_data("multilabel").parent))
+    assert without_versions(load_card(CARDS / f"{name}.card.json")) == without_versions(make_preset(name).card)
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_the_files_of_a_card_are_those_that_are_written_today(name):
+    files = card_files(load_card(CARDS / f"{name}.card.json"), name)
+    assert len(files) == 4
+    for file, text in files.items():
+        assert (CARDS / file).read_text(encoding="utf-8") == text
+
+
+def test_there_is_nothing_else_among_the_cards():
+    suffixes = ("card.json", "md", "signatures.svg", "schedule.svg")
+    expected = {f"{name}.{suffix}" for name in list_presets() for suffix in suffixes}
+    assert {path.name for path in CARDS.iterdir()} == expected | {"README.md", "stream-card.schema.json"}
+
+
+def test_the_schema_is_that_of_the_cards():
+    assert (CARDS / "stream-card.schema.json").read_text(encoding="utf-8") == card_schema()
+
+
+def test_the_stand_in_says_that_it_is_one():
+    assert "STAND-IN for mediamill, not its data" in (CARDS / "mediamill-stand-in.md").read_text(encoding="utf-8")
+
+
+def test_newsgroups_are_refined_below_the_hierarchies_of_usenet(monkeypatch, shared_data):
+    monkeypatch.setenv("MLSTREAM_DATA", str(shared_data("multilabel").parent))
+    parents = make_preset("20ng-iirc").card.label_parents
+    counts = {top: list(parents.values()).count(top) for top in ("comp", "rec", "sci", "talk")}
+    assert counts == {"comp": 5, "rec": 4, "sci": 4, "talk": 4}
+    assert len(parents) == 17
+
+
+def test_cards_of_tables_that_cannot_be_had_are_left_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.delenv("MLSTREAM_DATA", raising=False)
+    outcomes = dict(write_cards(tmp_path))
+    assert outcomes["yeast-tasks"] == "written"
+    assert outcomes["scene-tasks"].startswith("left out: ")
+    assert "Scene.arff" in outcomes["scene-tasks"]
+    assert not (tmp_path / "scene-tasks.card.json").exists()
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(ValueError, match=r"one of yeast-tasks, .* Got 'yeast' instead"):
+        make_preset("yeast")

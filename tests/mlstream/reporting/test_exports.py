@@ -1,0 +1,153 @@
+"""Tables are read back as they were by programs that know nothing of us."""
+
+import csv
+import io
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from mlstream.reporting.comparison import compare_all
+from mlstream.reporting.exports import spelt, to_csv, to_latex, to_markdown, write_tables
+from mlstream.reporting.groups import group_runs
+from mlstream.reporting.score_info import METRICS, Heading
+from mlstream.reporting.tables import Cell, Table, score_table, scores_csv
+from tests.mlstream.records.run_records import STRATEGIES, make_run
+
+STREAMS = group_runs([make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)])
+TABLE = score_table(STREAMS["x"])
+HOSTILE = Table(
+    (Heading("a & b_c%", "higher"), Heading("x|y", "lower")), ((Cell("{m}\\^~#$", "m"), Cell("1 ± 2", 1.5)),)
+)
+
+
+def test_csv_holds_numbers_in_full():
+    rows = list(csv.reader(io.StringIO(to_csv(TABLE))))
+    assert rows[0] == [column.title for column in TABLE.columns]
+    for row, cells in zip(rows[1:], TABLE.rows, strict=True):
+        assert [float(text) if text else None for text in row[1:]] == [cell.value for cell in cells[1:]]
+    frame = pd.read_csv(io.StringIO(to_csv(TABLE)), index_col="Strategy")
+    assert frame.loc["NN", "ACC"] == next(row for row in TABLE.rows if row[0].text == "NN")[4].value
+
+
+def test_markdown_shows_what_the_page_shows():
+    lines = to_markdown(TABLE).splitlines()
+    assert len(lines) == len(TABLE.rows) + 2
+    assert all(line.count("|") == len(TABLE.columns) + 1 for line in lines)
+    best = {cell.text for row in TABLE.rows for cell in row if cell.is_best}
+    assert all(f"**{text}**" in to_markdown(TABLE) for text in best)
+    assert r"x\|y" in to_markdown(HOSTILE)
+
+
+def test_latex_is_a_tabular_of_booktabs_with_nothing_unescaped():
+    lines = to_latex(HOSTILE).splitlines()
+    assert lines == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"a \& b\_c\% $\uparrow$ & x\textbar{}y $\downarrow$ \\",
+        r"\midrule",
+        r"\{m\}\textbackslash{}\textasciicircum{}\textasciitilde{}\#\$ & 1 $\pm$ 2 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    text = to_latex(TABLE)
+    assert text.isascii()
+    assert text.count("&") == (len(TABLE.columns) - 1) * (len(TABLE.rows) + 1)
+
+
+# Each name, and what the table holds: a carriage return is a blank, and what begins a formula has an apostrophe.
+FORMULAS = {
+    "x\r=1": "x =1",
+    "=1+1": "'=1+1",
+    "+a1": "'+a1",
+    "-a1": "'-a1",
+    "@SUM(A1)": "'@SUM(A1)",
+    "\t=1": "'\t=1",
+    '=HYPERLINK("http://x","y")': """'=HYPERLINK("http://x","y")""",
+    "=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0",
+}
+
+
+@pytest.mark.parametrize(("name", "kept"), FORMULAS.items())
+def test_no_cell_of_a_csv_is_a_formula_and_numbers_stay_numbers(name, kept):
+    table = Table((Heading(name), Heading("ACC")), ((Cell(name, name), Cell("-0.5", -0.5)),))
+    streams = group_runs([make_run(name, 0, name, scores={name: -0.5})])
+    for text in (to_csv(table), scores_csv(streams)):
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+        cells = [cell for row in rows for cell in row]
+        assert {cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))} == {"-0.5"}
+        assert cells.count(kept) >= 2
+
+
+def shown_by_markdown(text):
+    """Give the cells of a table as a reader of Markdown shows them; what is not text is named."""
+    tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(text)
+    assert [token.type for token in tokens].count("table_open") == 1
+    cells = [token.children for token in tokens if token.type == "inline"]
+    kinds = {child.type for children in cells for child in children}
+    assert kinds <= {"text", "text_special"}
+    return ["".join(child.content for child in children) for children in cells]
+
+
+@given(st.text(min_size=1) | st.text("`*_[]<>|#~$&\\!(a)-\n", min_size=1, max_size=12))
+@example("<script>alert(1)</script>")
+@example("[x](javascript:alert(1))")
+@example("![](http://x/y.png)")
+@example("a`b|c`d\\|e")
+@example("line\n\n# break | x |")
+@example("__a_b__ *c* ~~d~~ &lt; \\")
+def test_names_stay_names_in_markdown(name):
+    table = Table((Heading(name), Heading("b")), ((Cell(name, name), Cell(name, 1.0)),))
+    printable = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
+    assert shown_by_markdown(to_markdown(table)) == [printable, "b", printable, printable]
+
+
+def test_usual_names_are_not_changed_in_markdown():
+    table = Table((Heading("Strategy"),), ((Cell("BR_HT_2-x (capped)", 1.0, is_best=True),),))
+    assert to_markdown(table).splitlines()[2] == "| **BR_HT_2-x (capped)** |"
+
+
+@given(st.text(min_size=1) | st.text("\\{}[]*%$#&_^~<>|`-a\n", min_size=1, max_size=12))
+@example("\\input{/etc/passwd}")
+@example("x % y\n\nz")
+@example("[9cm] --- *")
+def test_names_stay_names_in_latex(name):
+    table = Table((Heading(name), Heading("b")), ((Cell(name, name), Cell(name, 1.0)),))
+    lines = to_latex(table).splitlines()
+    assert len(lines) == 7
+    for line in (lines[2], lines[4]):
+        assert line.endswith(r" \\")
+        plain = re.sub(
+            r"\\text[a-z]+\{\}|\\[&%$#_{}]|\{[\[*]\}|-\{\}|\$(\\[a-z]+|\^2|-)\$", "", line.removesuffix(r" \\")
+        )
+        assert not set(plain) & set("\\{}%$#_^~[*<>|`")
+        assert plain.count("&") == 1
+        assert "--" not in plain
+
+
+def test_every_table_is_written_in_three_formats_under_its_own_name(tmp_path):
+    written = list(write_tables(tmp_path, STREAMS, compare_all(STREAMS)))
+    names = [path.name.lower() for path in written]
+    assert len(set(names)) == len(names)
+    assert {path.suffix for path in written} == {".csv", ".md", ".tex"}
+    stems = {path.stem for path in written}
+    assert {"overview-acc", "scores-x", "costs-y", "mean-ranks", "friedman", "pairs-acc"} <= stems
+    assert sorted(written) == sorted(tmp_path.iterdir())
+
+
+def test_scores_that_differ_in_signs_only_have_names_of_their_own():
+    assert len({spelt(name).lower() for name in METRICS}) == len(METRICS)
+
+
+def test_no_text_is_a_formula_and_numbers_stay_numbers():
+    names = ["=1+1", "+1-1", "-a", "@SUM(A1)", "\tx", "\rx", "plain", "-0.5"]
+    table = Table((Heading("=cmd|'/c calc'!A1"), Heading("x")), tuple((Cell(n, n), Cell("", -1.5)) for n in names))
+    head, *rows = csv.reader(io.StringIO(to_csv(table), newline=""))
+    assert head == ["'=cmd|'/c calc'!A1", "x"]
+    assert [row[0] for row in rows] == [*(f"'{name}" for name in names[:5]), " x", "plain", "-0.5"]
+    assert {row[1] for row in rows} == {"-1.5"}
+    scores = scores_csv(group_runs([make_run("=NN", 0, "@x")]))
+    assert all(row[:2] == ["'@x", "'=NN"] for row in list(csv.reader(io.StringIO(scores)))[1:])

@@ -1,0 +1,74 @@
+from mlstream.reporting.groups import group_runs
+from mlstream.reporting.page import describe
+from tests.mlstream.records.run_records import make_capped, make_card, make_failed, make_run
+
+
+def describe_runs(*runs):
+    streams = group_runs(runs)
+    return describe(runs, streams, {name: make_card(name) for name in streams})
+
+
+def test_the_title_counts_what_was_run():
+    assert describe_runs(make_run())["title"] == "1 strategy on yeast"
+    runs = make_run("NN", 0, "a"), make_run("NN_TL", 0, "a"), make_run("NN", 0, "b")
+    assert describe_runs(*runs)["title"] == "2 strategies on 2 streams"
+
+
+def test_the_overview_is_for_several_streams():
+    assert describe_runs(make_run())["overview"] is None
+    assert describe_runs(make_run("NN", 0, "a"), make_run("NN", 0, "b"))["overview"] is not None
+
+
+def test_what_did_not_finish_is_listed_with_its_reason():
+    content = describe_runs(make_run(), make_failed("1NN", 1), make_capped("BR_HT"), make_run("NN_TL", status="failed"))
+    reasons = {one.run.strategy: (one.run.status, one.reason) for one in content["unfinished"]}
+    assert reasons == {
+        "1NN": ("failed", "ValueError: X must be finite."),
+        "BR_HT": ("capped", "Stopped at the time cap of 10800.0 s after 1,200 of 1,692 rows."),
+        "NN_TL": ("failed", "No reason was recorded."),
+    }
+    tracebacks = {one.run.strategy: one.traceback for one in content["unfinished"]}
+    assert tracebacks["1NN"].startswith("Traceback")
+    assert tracebacks["BR_HT"] == ""
+    assert dict(content["counts"]) == {"done": 1, "failed": 2, "capped": 1}
+
+
+def test_a_configuration_is_listed_once_whatever_its_seeds():
+    runs = [make_run("NN", seed, parameters={"random_state": seed, "lr": 0.1}) for seed in (0, 1)]
+    other = make_run("NN", 2, parameters={"random_state": 2, "lr": 0.2})
+    assert describe_runs(*runs, other)["estimators"] == [runs[0], other]
+
+
+def test_methods_say_all_that_differs():
+    first = make_run("NN", 0, settings={"window": 85, "one_class": "skip"}, versions={"numpy": "2.4"})
+    other = make_run("NN", 1, settings={"window": 90, "one_class": "skip"}, versions={"numpy": "2.5", "river": "0.26"})
+    content = describe_runs(first, other)
+    methods = dict(content["methods"])
+    assert (methods["Seeds of learners"], methods["window"], methods["one_class"]) == ("0, 1", "85, 90", "skip")
+    assert methods["Energy"] == first.resources.energy_method
+    assert dict(content["versions"]) == {"numpy": "2.4, 2.5", "river": "0.26"}
+
+
+def notices_of(*runs):
+    (stream,) = describe_runs(*runs)["streams"]
+    return stream.notices
+
+
+def test_a_reader_is_warned_of_other_data_and_of_rivers_convention():
+    assert notices_of(make_run()) == []
+    (other,) = notices_of(make_run("NN", 0), make_run("NN", 1, stream_sha256="ef" * 32))
+    assert other.startswith("1 of 2 runs saw other data")
+    (river,) = notices_of(make_run("NN", 0, settings={"one_class": "river"}))
+    assert "constant predictor" in river
+
+
+def test_a_reason_is_given_once_for_all_that_share_it():
+    runs = [make_run(name, seed, undefined={"frug": "No energy."}) for name in ("NN", "NN_TL") for seed in (0, 1)]
+    (stream,) = describe_runs(*runs)["streams"]
+    assert stream.undefined == [("Frug: NN, NN_TL", "No energy.")]
+
+
+def test_a_stream_on_which_every_run_failed_still_has_its_place():
+    (stream,) = describe_runs(make_failed("NN"), make_failed("1NN"))["streams"]
+    assert (stream.curves, stream.strategies, stream.cost_charts) == (None, [], [])
+    assert [row[0].text for row in stream.scores.rows] == ["NN", "1NN"]

@@ -1,0 +1,105 @@
+import csv
+import io
+import statistics
+
+from mlstream.reporting.groups import group_runs
+from mlstream.reporting.tables import format_score, overview_table, score_table, scores_csv
+from tests.mlstream.records.run_records import make_capped, make_failed, make_run
+
+RUNS = [
+    *(make_run(strategy, seed) for strategy in ("NN", "NN_TL", "prior_distribution") for seed in (0, 1)),
+    make_capped("BR_HT", 0),
+    make_run("1NN", 0),
+    make_failed("1NN", 1),
+    make_failed("mean", 0),
+]
+GROUPS = group_runs(RUNS)["yeast"]
+
+
+def column(table, title):
+    place = [head.title for head in table.columns].index(title)
+    return {row[0].text: row[place] for row in table.rows}
+
+
+def test_a_score_is_the_mean_of_the_runs_that_finished():
+    cells = column(score_table(GROUPS), "ACC")
+    for strategy in ("NN", "NN_TL", "1NN"):
+        values = [run.scores["acc"] for run in RUNS if run.strategy == strategy and run.status == "done"]
+        assert abs(cells[strategy].value - statistics.fmean(values)) < 1e-12
+        spread = f" ± {statistics.stdev(values):.3f}" if len(values) > 1 else ""
+        assert cells[strategy].text == f"{statistics.fmean(values):.3f}{spread}"
+
+
+def test_the_best_of_a_column_is_marked_in_its_own_direction():
+    table = score_table(GROUPS)
+    finished = ("NN", "NN_TL", "prior_distribution", "1NN")
+    for title, best in (("ACC", max), ("RMSE", min)):
+        cells = column(table, title)
+        winner = best(finished, key=lambda strategy: cells[strategy].value)
+        assert [name for name, cell in cells.items() if cell.is_best] == [winner]
+
+
+def test_a_capped_run_competes_with_none():
+    best = make_capped("BR_HT", 0)
+    best = best.model_copy(update={"scores": dict.fromkeys(best.scores, 1.0)})
+    cells = column(score_table(group_runs([best, make_run("NN", 0), make_run("NN_TL", 0)])["yeast"]), "ACC")
+    assert cells["BR_HT"].text == "1.000"
+    assert not cells["BR_HT"].is_best
+    assert sum(cell.is_best for cell in cells.values()) == 1
+
+
+def test_rows_say_how_their_runs_ended():
+    table = score_table(GROUPS)
+    assert {name: cell.text for name, cell in column(table, "Runs").items()} == {
+        "NN": "2 done",
+        "NN_TL": "2 done",
+        "prior_distribution": "2 done",
+        "BR_HT": "1 capped",
+        "1NN": "1 done, 1 failed",
+        "mean": "1 failed",
+    }
+    assert {row[0].text: row[0].note for row in table.rows if row[0].note} == {"BR_HT": "capped", "mean": "failed"}
+
+
+def test_what_is_not_defined_says_why():
+    run = make_run("NN", 0)
+    run = run.model_copy(update={"scores": run.scores | {"frug": None}, "undefined": {"frug": "No energy."}})
+    groups = group_runs([run, make_run("NN_TL", 0), make_failed("mean", 0)])["yeast"]
+    cells = column(score_table(groups), "Frug (kWh)")
+    assert (cells["NN"].text, cells["NN"].value, cells["NN"].note) == ("n/a", None, "No energy.")
+    assert (cells["mean"].value, cells["mean"].note) == (None, "Every run failed.")
+    assert cells["NN_TL"].note == ""
+
+
+def test_headings_show_what_a_score_depends_on():
+    run = make_run("NN", 0, settings={"energy_unit": "kJ", "k": 2})
+    titles = [head.title for head in score_table(group_runs([run])["yeast"]).columns]
+    assert "Frug (kJ)" in titles
+    assert "Precision@2" in titles
+
+
+def test_the_overview_has_a_column_per_stream_and_gaps_where_nothing_ran():
+    streams = group_runs([make_run("NN", 0, "a"), make_run("NN", 0, "b"), make_run("1NN", 0, "b")])
+    table = overview_table(streams, "ba_macro")
+    assert [head.title for head in table.columns] == ["Strategy", "a", "b"]
+    assert column(table, "a")["1NN"].value is None
+    assert column(table, "b")["1NN"].value == make_run("1NN", 0, "b").scores["ba_macro"]
+
+
+def test_csv_reads_back_whatever_the_names_hold():
+    name = 'a,"b"\n<script>'
+    runs = [make_run(name, seed) for seed in (0, 1)] + [make_failed("mean", 0)]
+    rows = list(csv.DictReader(io.StringIO(scores_csv(group_runs(runs)))))
+    acc, nothing = (row for row in rows if row["score"] == "acc")
+    assert (acc["strategy"], nothing["strategy"]) == (name, "mean")
+    assert (nothing["mean"], nothing["standard_deviation"], nothing["seeds"]) == ("", "", "0")
+    values = [run.scores["acc"] for run in runs[:2]]
+    assert float(acc["mean"]) == statistics.fmean(values)
+    assert abs(float(acc["standard_deviation"]) - statistics.stdev(values)) < 1e-12
+    assert (acc["stream"], acc["seeds"], acc["better"]) == ("yeast", "2", "higher")
+
+
+def test_negative_scores_have_a_minus_sign_and_zero_has_none():
+    assert format_score(-0.0321) == "\N{MINUS SIGN}0.032"
+    assert format_score(-0.0001) == "0.000"
+    assert format_score(float("nan")) == "n/a"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators.networks._kernels.state import Rows
+from estimators.networks._kernels.state import CodedRows, RunOptions
 from estimators.networks._torch_network import check_device
 
 NUMBERS = (float, int, np.number)
@@ -58,7 +58,7 @@ def check_finite(name: str, value: Any, *, least: float = 0, most: float = np.in
         raise ValueError(f"{name} must be a finite number {bounds}. Got {value!r} instead.")
 
 
-def diverged(rows: Rows, failed: int, rate: float) -> ValueError:
+def diverged(rows: CodedRows, failed: int, rate: float) -> ValueError:
     """Return the error of a network that left the range of its numbers at a row."""
     features = rows.values[rows.starts[failed] : rows.ends[failed]]
     return ValueError(
@@ -74,16 +74,17 @@ def hidden_widths(hidden_units: Any) -> tuple[Any, ...]:
     return tuple(hidden_units) if isinstance(hidden_units, tuple | list) else (hidden_units,)
 
 
-def kernel_options(estimator: Any, *, dense: bool, learn: bool) -> tuple[int, ...]:
-    """Return the options in the order of ``estimators.networks._kernels.state``."""
-    return (
-        estimator.optimizer == "adam",
-        dense,
+def run_options(estimator: Any, *, dense: bool, learn: bool) -> RunOptions:
+    """Return the options of a call of the kernels."""
+    # by position: names would take twice the time, in every call for one row
+    return RunOptions(
         learn,
+        dense,
+        float(estimator.learning_rate),
+        estimator.optimizer == "adam",
         estimator.replay == "mini-batch",
-        estimator.freeze_masked,
         estimator.targeted_loss == "published",
-        estimator.balance_labels,
+        bool(estimator.balance_labels),
         bool(estimator.standardize),
         estimator.standardize is True,
     )

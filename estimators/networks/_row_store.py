@@ -8,14 +8,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from estimators._validation import Features
-from estimators.networks._kernels.state import Rows
+from estimators.networks._kernels.state import CodedRows
 
 Array = npt.NDArray[Any]
 COUNTS = np.uint8(2)
 _NO_INDICES = np.empty(0, np.int32)
 
 
-def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> Rows:
+def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> CodedRows:
     """Hand over a chunk: features in the network's precision, labels and masks as codes."""
     if isinstance(X, np.ndarray):
         values, indices = X.ravel(), _NO_INDICES
@@ -25,10 +25,10 @@ def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dty
         ends, ones = X.indptr.astype(np.int64), np.ones(X.shape[0])
         starts, ends = ends[:-1], ends[1:]
     values = _writable(cast(values, np.dtype(dtype)))
-    return Rows(values, indices, starts, ends, _codes(Y, mask), ones if weight is None else weight)
+    return CodedRows(values, indices, starts, ends, _codes(Y, mask), ones if weight is None else weight)
 
 
-def is_dense(rows: Rows) -> bool:
+def is_dense(rows: CodedRows) -> bool:
     """Tell dense rows from sparse ones: they have values but no indices."""
     return len(rows.indices) == 0 and len(rows.values) > 0
 
@@ -53,7 +53,7 @@ def _one_row(width: int) -> tuple[Array, Array, Array]:
 
 
 @lru_cache
-def empty_store(n_labels: int, dtype: npt.DTypeLike) -> Rows:
+def empty_store(n_labels: int, dtype: npt.DTypeLike) -> CodedRows:
     """Hand over a store that keeps nothing."""
     return RowStore(0, 0, n_labels, dtype).as_rows()
 
@@ -91,12 +91,12 @@ class RowStore:
         vars(twin).update({name: np.array(part) for name, part in vars(self).items()})
         return twin
 
-    def as_rows(self) -> Rows:
+    def as_rows(self) -> CodedRows:
         """Hand over all slots; the arrays are those that later rows are stored in, as long as `starts` is the same."""
         flat = self.values.reshape(-1), self.indices.reshape(-1)
-        return Rows(*flat, self.starts, self.ends, self.codes, self.weight)
+        return CodedRows(*flat, self.starts, self.ends, self.codes, self.weight)
 
-    def keep(self, rows: Rows, slots: Array) -> None:
+    def keep(self, rows: CodedRows, slots: Array) -> None:
         """Store the rows of a chunk in their slots, -1 being none, later rows over earlier ones."""
         kept, column = np.nonzero(slots >= 0)
         last = dict(zip(slots[kept, column].tolist(), kept.tolist(), strict=True))
@@ -132,7 +132,7 @@ class RowStore:
             self.starts, self.ends = _empty_slots(len(lengths), length)
             self.ends += lengths
 
-    def _keep_sparse(self, rows: Rows, to: Array, of: Array) -> None:
+    def _keep_sparse(self, rows: CodedRows, to: Array, of: Array) -> None:
         for slot, row in zip(to, of, strict=True):
             start, stop = rows.starts[row], rows.ends[row]
             self.values[slot, : stop - start] = rows.values[start:stop]

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
+from estimators._typing import Array
 from estimators.base import StreamClassifier
 
-Array = npt.NDArray[Any]
 # features of the stream are below 1; one that is far greater than the rest is so after scaling too
 REFUSED, LIMIT = 1e7, 4.0
 

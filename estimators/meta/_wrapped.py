@@ -6,16 +6,15 @@ from typing import Any, Protocol
 
 import joblib
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import StreamClassifier
 from estimators.trees._tree_bank import SKIP, TreeBank
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 
-Array = npt.NDArray[Any]
 Answer = tuple[Array, Array]
 
 

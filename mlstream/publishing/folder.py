@@ -145,7 +145,10 @@ def regenerate(card: StreamCard) -> Stream:
     try:
         stream = remake(card.generator, lambda: _find_table(card))
     except (TypeError, KeyError) as error:
-        raise ValueError(f"The parameters on the card must be those of {card.generator.name}. Got: {error}") from error
+        raise ValueError(
+            f"The parameters on the card must be those of {card.generator.name}. Got: {error}. "
+            f"The card was made by mlstream {card.versions.get('mlstream', '(unknown)')}; install that version."
+        ) from error
     if stream.card.data_sha256 != card.data_sha256:
         changed = ", ".join(_changed_versions(card, stream.card)) or "no version changed"
         raise ValueError(

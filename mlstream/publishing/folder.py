@@ -15,12 +15,12 @@ from mlstream.cards.croissant import card_croissant
 from mlstream.cards.description import hash_data, measure
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-from mlstream.cards.pictures import schedule_picture, signatures_picture
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.mulan import format_labels
 from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
+from mlstream.plotting.svg import schedule_picture, signatures_picture
 from mlstream.stream import Dataset, Stream
 
 NPZ = "stream.npz"

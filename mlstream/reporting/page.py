@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.cost_charts import cost_charts

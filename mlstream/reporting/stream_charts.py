@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.records.run_record import Curve, RunResult, Score
 from mlstream.reporting.groups import Group, alike, layout, mean_scores, rounded
 from mlstream.reporting.plotly_parts import (

@@ -3,7 +3,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from mlstream.cards.card import ExperienceCard
+from mlstream.card_model import ExperienceCard
 from mlstream.reporting.groups import group_runs
 from mlstream.reporting.stream_charts import curve_chart, label_chart, schedule_chart
 from tests.mlstream.records.run_records import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.plotting.costs import cost_charts
 from mlstream.plotting.plotly_parts import Chart, Key, strategy_key, task_keys
 from mlstream.records.run_record import RunResult

@@ -3,7 +3,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from mlstream.cards.card import ExperienceCard
+from mlstream.card_model import ExperienceCard
 from mlstream.reporting.curves import curve_chart, label_chart, schedule_chart
 from mlstream.reporting.groups import group_runs
 from tests.mlstream.plotting.plotly_checks import require_valid

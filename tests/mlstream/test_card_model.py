@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from mlstream.cards.card import card_schema, load_card, parse_card
+from mlstream.card_model import card_schema, load_card, parse_card
 from mlstream.stream import Stream
 from tests.mlstream.streams import make_stream, streams
 

@@ -17,7 +17,7 @@ from estimators.pragma._vote_weights import Scales
 class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
     """Decide by shares of weighted votes; a classifier writes `_shares(X)`."""
 
-    _target_: Target
+    _target: Target
 
     def predict(self, X: Any) -> Array:
         """Decide the class, or the labels, of each row by weighted votes.
@@ -66,7 +66,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
             shares.
         """
         with lock_of(self):
-            share, of_classes = self._shares(X), isinstance(self._target_, ClassTarget)
+            share, of_classes = self._shares(X), isinstance(self._target, ClassTarget)
         if not of_classes:
             return 2 * share - 1
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
@@ -82,22 +82,22 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _decided(self, share: Array) -> Array:
-        if isinstance(self._target_, ClassTarget):
+        if isinstance(self._target, ClassTarget):
             return self.classes_[share.argmax(axis=1)]
         return (share > 0.5).astype(np.int64)
 
     def _probabilities(self, share: Array) -> Array:
-        return share if isinstance(self._target_, ClassTarget) else self._target_.probabilities(share)
+        return share if isinstance(self._target, ClassTarget) else self._target.probabilities(share)
 
     def _take_target(self, target: Target) -> None:
         if isinstance(target, ClassTarget) and len(target.classes) < 2:
             raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
-        self._target_ = target
+        self._target = target
         self.classes_ = target.classes if isinstance(target, ClassTarget) else np.arange(target.width)
 
     def _encode(self, y: Any) -> Array:
         """Return positions in `classes_`, or 0/1 labels."""
-        return self._target_.codes(y) if isinstance(self._target_, ClassTarget) else self._target_.encode(y)
+        return self._target.codes(y) if isinstance(self._target, ClassTarget) else self._target.encode(y)
 
     def _scales(self, vote_weights: Any = None, n_bags: int = 0) -> Scales:
         names = self.classes_.tolist()

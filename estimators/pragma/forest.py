@@ -9,9 +9,10 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from estimators._failed_calls import unchanged_on_error
 from estimators._targets import make_target
 from estimators._typing import Array
-from estimators._validation import Features, check_features, is_sparse, unchanged_on_error
+from estimators._validation import Features, check_features, is_sparse
 from estimators.pragma._forest_votes import Voters
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import heard, shares, silent_classes, warn_of_silence
@@ -253,7 +254,7 @@ class PragmaForestClassifier(WeightedVotes):
         return shares(self._voters().ask_all(X), self.vote_weights_)
 
     def _voters(self) -> Voters:
-        return Voters(self.forest_, self._target_.multilabel, self.shrinkage)
+        return Voters(self.forest_, self._target.multilabel, self.shrinkage)
 
 
 def _check_shrinkage(value: Any) -> None:

@@ -54,8 +54,6 @@ class PragmaStreamForestClassifier(StreamClassifier):
         Weights of votes: of each class, their product being 1, or of a label against its absence.
     pragma_ : float
         PRAGMA reached on the votes that the last search saw; NaN before any search.
-    window_ : VoteWindow
-        Votes on the last rows, and the truth.
     classes_ : ndarray, or list of ndarray
         The classes; for labels, ``array([0, 1])`` each.
 
@@ -132,19 +130,19 @@ class PragmaStreamForestClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
-        return self.forest_.size_bytes + sum(array.nbytes for array in self.window_)
+        return self.forest_.size_bytes + sum(array.nbytes for array in self._window)
 
     def _start(self) -> None:
         for name in ("window", "period"):
             require_integer(getattr(self, name), name, 1)
-        n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
+        n_targets, n_classes = (self.n_labels_, 2) if self._target.multilabel else (1, len(self.classes_))
         rng = check_random_state(self.random_state)
         self.forest_ = self._plant(n_targets, n_classes, rng)
-        self.window_ = VoteWindow.of(n_targets, n_classes)
-        self.vote_weights_ = np.ones(n_targets if self._target_.multilabel else n_classes)
+        self._window = VoteWindow.of(n_targets, n_classes)
+        self.vote_weights_ = np.ones(n_targets if self._target.multilabel else n_classes)
         self.pragma_ = float("nan")
-        self.n_since_search_, self.drifts_ = 0, self._drifts()
-        self.seed_ = rng.randint(np.iinfo(np.int32).max)
+        self._n_since_search, self._drifts_seen = 0, self._drifts()
+        self._seed = rng.randint(np.iinfo(np.int32).max)
         self._scales()  # wishes that make no sense are refused before anything is learnt
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
@@ -168,30 +166,30 @@ class PragmaStreamForestClassifier(StreamClassifier):
             raise TypeError(f"forest must be an AdaptiveRandomForestClassifier or None. Got {self.forest!r} instead.")
         forest = AdaptiveRandomForestClassifier() if self.forest is None else clone(self.forest)
         seed = rng if forest.random_state is None else forest.random_state
-        return forest.plant(n_targets, n_classes, self.n_features_in_, seed, shared=self._target_.multilabel)
+        return forest.plant(n_targets, n_classes, self.n_features_in_, seed, shared=self._target.multilabel)
 
     def _vote_then_learn(self, X: Features, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Let the forest vote and learn up to where the next search is due, search, and go on."""
         n_rows, begin = X.shape[0], 0
-        if self.n_since_search_ + n_rows >= self.period:
+        if self._n_since_search + n_rows >= self.period:
             self._scales()  # wishes may have been set anew, and are refused before anything is learnt
-        decided, scores = self._decide(np.zeros((n_rows, *self.window_.votes.shape[1:])))
+        decided, scores = self._decide(np.zeros((n_rows, *self._window.votes.shape[1:])))
         while begin < n_rows:
-            rows = slice(begin, min(begin + self.period - self.n_since_search_, n_rows))
+            rows = slice(begin, min(begin + self.period - self._n_since_search, n_rows))
             votes = self.forest_.learn(X[rows], codes[rows], None if weight is None else weight[rows])
             decided[rows], scores[rows] = self._decide(votes)
-            self.window_ = self.window_.append(votes, codes[rows], self.drifts_, self.window)
-            self.n_since_search_ = (self.n_since_search_ + len(votes)) % self.period
-            if self.n_since_search_ == 0:
-                self.drifts_ = self._drifts()
+            self._window = self._window.append(votes, codes[rows], self._drifts_seen, self.window)
+            self._n_since_search = (self._n_since_search + len(votes)) % self.period
+            if self._n_since_search == 0:
+                self._drifts_seen = self._drifts()
                 self._search()
             begin = rows.stop
         return decided, scores
 
     def _search(self) -> None:
         # a seed of its own for every search: how a stream is cut must not matter
-        rng = np.random.RandomState(self.seed_)
-        if self._target_.multilabel:
+        rng = np.random.RandomState(self._seed)
+        if self._target.multilabel:
             self._search_labels(rng)
         elif len(self.classes_) > 1:
             counted = self._counted(0)
@@ -211,23 +209,23 @@ class PragmaStreamForestClassifier(StreamClassifier):
         self.pragma_ = float(values @ theta / theta.sum()) if theta.any() else self.pragma_
 
     def _counted(self, j: int) -> VoteWindow:
-        return self.window_.counted(j, int(self.drifts_[j]), (self.forest_.n_models + 1) // 2)
+        return self._window.counted(j, int(self._drifts_seen[j]), (self.forest_.n_models + 1) // 2)
 
     def _suffice(self, counted: VoteWindow) -> bool:
         return 2 * len(counted.codes) >= min(self.period, self.window)
 
     def _drifts(self) -> Array:
         replaced = self.forest_.members["n_drifts"].sum(axis=1)
-        return np.broadcast_to(replaced, self.window_.codes.shape[1]).copy()
+        return np.broadcast_to(replaced, self._window.codes.shape[1]).copy()
 
     def _scales(self) -> Scales:
-        target = self._target_
+        target = self._target
         names = target.classes.tolist() if isinstance(target, ClassTarget) else list(range(target.width))
         wishes = Wishes.of(self.importance, self.compromise, names)
         return Scales(wishes, None, Effort(self.search, self.n_restarts, self.n_moves))
 
     def _decide(self, votes: Array) -> tuple[Array, Array]:
-        if not self._target_.multilabel:
+        if not self._target.multilabel:
             share = shares(votes[:, 0], self.vote_weights_)
             return share, share
         share = shares(votes, self.vote_weights_)

@@ -11,9 +11,10 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from estimators._failed_calls import check_not_diverged, unchanged_on_error
 from estimators._targets import ClassTarget, make_target
 from estimators._typing import Array
-from estimators._validation import Features, check_features, unchanged_on_error
+from estimators._validation import Features, check_features
 from estimators.base import fails_late
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import Weighed, shares
@@ -180,7 +181,8 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         y_proba : ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
             As `predict_proba` gives row by row; equal shares before anything is learnt.
         """
-        with unchanged_on_error(self) as call:
+        with unchanged_on_error(self, in_place=True) as call:
+            check_not_diverged(self)
             if hasattr(self, "estimator_"):
                 X, truth = check_features(self, X, first=False), self._encode(y)
                 _check_lengths(X, truth)
@@ -198,23 +200,22 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         for name in ("window", "period"):
             require_integer(getattr(self, name), name, 1)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        self._diverged = None
         X = check_features(self, X, first=True)
         self._take_target(make_target(y, classes))
         truth = self._encode(y)
         _check_lengths(X, truth)
         self._scales()  # wishes that make no sense are refused before anything is learnt
         n = len(self.classes_)
-        answers = (n,) if isinstance(self._target_, ClassTarget) else (n, 2)
+        answers = (n,) if isinstance(self._target, ClassTarget) else (n, 2)
         self._take_weights(Weighed(np.ones(n), float("nan"), np.empty(0)))
-        self.window_proba_, self.window_truth_ = np.empty((0, *answers)), truth[:0]
-        self.n_since_search_ = 0
-        self.seed_ = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        self._window_proba, self._window_truth = np.empty((0, *answers)), truth[:0]
+        self._n_since_search = 0
+        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return X, truth
 
     def _out_of_fold(self, X: Features, truth: Array) -> Array:
-        y, proba = self._values(truth), np.zeros((len(truth), *self.window_proba_.shape[1:]))
+        y, proba = self._values(truth), np.zeros((len(truth), *self._window_proba.shape[1:]))
         told = truth.ravel() if truth.shape[1:] == (1,) else truth
         for train, test in check_cv(self.cv, told, classifier=True).split(X, told):
             model = clone(self.estimator).fit(X[train], y[train])
@@ -225,25 +226,26 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         """Learn rows up to where the next search is due, search, and go on; return the shares before each row."""
         said, begin = [], 0
         while begin < len(truth):
-            rows = slice(begin, min(begin + self.period - self.n_since_search_, len(truth)))
+            rows = slice(begin, min(begin + self.period - self._n_since_search, len(truth)))
             proba = self._test_then_train(X[rows], truth[rows])
             said.append(shares(proba, self.vote_weights_))
             self._remember(proba, truth[rows])
-            self.n_since_search_ = (self.n_since_search_ + len(proba)) % self.period
-            if self.n_since_search_ == 0:
-                self._search(self.window_proba_, self.window_truth_)
+            self._n_since_search = (self._n_since_search + len(proba)) % self.period
+            if self._n_since_search == 0:
+                self._search(self._window_proba, self._window_truth)
             begin = rows.stop
         return np.concatenate(said)
 
     def _test_then_train(self, X: Features, truth: Array) -> Array:
         """Return what the estimator says of each row before it learns it; zeros where it cannot answer."""
         model, y = self.estimator_, self._values(truth)
+        check_not_diverged(model)  # it is not fitted then, but must not begin again in silence
         if hasattr(model, "begin") and hasattr(model, "predict_then_fit"):
             if not _is_fitted(model):
-                announced = len(self.classes_) if self._target_.multilabel else self.classes_
+                announced = len(self.classes_) if self._target.multilabel else self.classes_
                 model.begin(X, y, announced)
             return self._aligned(model, model.predict_then_fit(X, y)[1])
-        proba = np.zeros((len(truth), *self.window_proba_.shape[1:]))
+        proba = np.zeros((len(truth), *self._window_proba.shape[1:]))
         for i in range(len(truth)):
             row = slice(i, i + 1)
             if _is_fitted(model):
@@ -256,28 +258,29 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
     # ----------------------------------------------------------------- search
     def _search(self, proba: Array, truth: Array) -> None:
         # a seed of its own for every search: how a stream is cut must not matter
-        self._take_weights(self._scales().weigh(proba, truth, np.random.RandomState(self.seed_)))
+        self._take_weights(self._scales().weigh(proba, truth, np.random.RandomState(self._seed)))
 
     def _take_weights(self, weighed: Weighed) -> None:
         self.vote_weights_, self.pragma_, self.search_trace_ = weighed.weights, weighed.pragma, weighed.trace
 
     def _remember(self, proba: Array, truth: Array) -> None:
-        self.window_proba_ = np.concatenate([self.window_proba_, proba])[-self.window :].copy()
-        self.window_truth_ = np.concatenate([self.window_truth_, truth])[-self.window :].copy()
+        self._window_proba = np.concatenate([self._window_proba, proba])[-self.window :].copy()
+        self._window_truth = np.concatenate([self._window_truth, truth])[-self.window :].copy()
 
     def _shares(self, X: Any) -> Array:
+        check_not_diverged(self)
         check_is_fitted(self, "estimator_")
         X = check_features(self, X, first=False)
         return shares(self._aligned(self.estimator_, self.estimator_.predict_proba(X)), self.vote_weights_)
 
     def _values(self, truth: Array) -> Array:
-        return self.classes_[truth] if isinstance(self._target_, ClassTarget) else truth
+        return self.classes_[truth] if isinstance(self._target, ClassTarget) else truth
 
     def _aligned(self, model: Any, proba: Any) -> Array:
         """Return probabilities of an estimator as (n_samples, n_classes), or (n_samples, n_labels, 2)."""
         if not all(np.isfinite(one).all() for one in proba):
             raise ValueError(f"Probabilities must be finite. Got others from {model!r} instead.")
-        if isinstance(self._target_, ClassTarget):
+        if isinstance(self._target, ClassTarget):
             aligned = np.zeros((len(proba), len(self.classes_)))
             aligned[:, np.searchsorted(self.classes_, model.classes_)] = proba
             return aligned

@@ -10,10 +10,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from estimators._failed_calls import unchanged_on_error
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget
 from estimators._typing import Array
-from estimators._validation import check_sample_weight, unchanged_on_error
+from estimators._validation import check_sample_weight
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Wishes
 from metrics._validation import require_choice, require_integer

@@ -99,7 +99,7 @@ packages: .venv/test.stamp
 	cd build/packages/tar.gz && bin/mlstream demo --output demo && test -s demo/report.html
 
 clean:
-	rm -rf .venv build demo docs/_build docs/auto_examples docs/api/generated *.egg-info
+	rm -rf .venv build demo docs/_build docs/auto_examples docs/api/generated docs/_static/rooms.svg *.egg-info
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

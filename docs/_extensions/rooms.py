@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import ast
-import configparser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from layered_layout import BOX_HEIGHT, Layout, Place, lay_out
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("mlstream", "estimators", "metrics")
-# What one room imports, by room; a room is a folder or a module right below a package: ("mlstream", "cards").
+# Packages that hold no folders are one room.
+_FLAT = {"metrics"}
+# A folder or a module right below a package, as ("mlstream", "formats"); a flat package is ("metrics", "metrics").
 Room = tuple[str, str]
 Graph = Mapping[Room, set[Room]]
 
-_WIDTH, _HEIGHT, _GAP, _MARGIN = 132, 34, 14, 16
-_ROW = 74
+_MARGIN = 20
 _TITLE = 26
+_LETTER = 7.6
+_LINE, _STROKE, _BAND = "#7c93ab", "#35618f", "#eef3f8"
 
 
 def read_imports(root: Path = ROOT) -> dict[Room, set[Room]]:
@@ -33,60 +39,67 @@ def read_imports(root: Path = ROOT) -> dict[Room, set[Room]]:
 
 
 def room_of(file: Path) -> Room | None:
-    """Return the room of a file, given relative to the root; None for the `__init__` of a package."""
+    """Return the room of a file, given relative to the root; None for the `__init__` of a package with rooms."""
     package, place = file.parts[0], file.parts[1]
+    if package in _FLAT:
+        return package, package
     return None if place == "__init__.py" else (package, place.removesuffix(".py"))
 
 
-def read_layers(package: str, setup: Path = ROOT / "setup.cfg") -> list[list[str]]:
-    """Return the layers of a package from the rules of imports, top first; one layer for a package without rules."""
-    config = configparser.ConfigParser()
-    config.read(setup, encoding="utf-8")
-    for section in config.sections():
-        if config.get(section, "containers", fallback="").strip() == package:
-            lines = config.get(section, "layers").strip().splitlines()
-            return [[name.strip() for name in line.replace(":", "|").split("|")] for line in lines]
-    return []
-
-
 def without_shortcuts(graph: Graph) -> dict[Room, set[Room]]:
-    """Leave out imports that a longer way already shows, so that the picture can be read."""
+    """Leave out imports that a longer way already shows, so that the picture can be read.
+
+    Raises
+    ------
+    ValueError
+        If rooms import each other in a circle: no picture of it could show what lies above what.
+    """
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = " <- ".join(".".join(room) for room in error.args[1])
+        raise ValueError(f"Rooms must not import each other in a circle. Got {circle}.") from None
+
+    @cache
+    def below(room: Room) -> frozenset[Room]:
+        return frozenset(graph[room]).union(*map(below, graph[room]))
+
     return {
-        room: {other for other in others if not any(other in _reachable(graph, via) for via in others - {other})}
+        room: {other for other in others if not any(other in below(via) for via in others)}
         for room, others in graph.items()
     }
 
 
+def rows_of(graph: Graph) -> list[list[Room]]:
+    """Return the rows of the picture, top first: package by package, each room below all that import it."""
+
+    @cache
+    def depth(room: Room) -> int:
+        above = [other for other, imported in graph.items() if room in imported and other[0] == room[0]]
+        return 1 + max(map(depth, above), default=-1)
+
+    rows: dict[tuple[int, int], list[Room]] = {}
+    for room in sorted(graph):
+        rows.setdefault((PACKAGES.index(room[0]), depth(room)), []).append(room)
+    return [rows[place] for place in sorted(rows)]
+
+
 def draw(root: Path = ROOT) -> str:
-    """Draw every package as a band, its layers as rows and its rooms as boxes; return SVG."""
+    """Draw every package as a band and every room as a box, with arrows to what it imports; return SVG."""
     graph = without_shortcuts(read_imports(root))
-    rows = [(package, row) for package in PACKAGES for row in _rows(package, graph, root)]
-    width = max(_row_width(row) for _, row in rows) + 2 * _MARGIN
-    places, shapes, y = {}, [], 0.0
-    for number, (package, row) in enumerate(rows):
-        if number == 0 or rows[number - 1][0] != package:
-            n_rows = sum(other == package for other, _ in rows)
-            shapes.append(_band(package, y, width, _TITLE + n_rows * _ROW))
-            y += _TITLE
-        left = (width - _row_width(row)) / 2
-        places |= {(package, name): (left + place * (_WIDTH + _GAP), y) for place, name in enumerate(row)}
-        y += _ROW
-        if number + 1 == len(rows) or rows[number + 1][0] != package:
-            y += _MARGIN
-    shapes += [_arrow(places[room], places[other]) for room in sorted(graph) for other in sorted(graph[room])]
-    shapes += [_box(name, *place) for (_, name), place in places.items()]
-    return _svg(shapes, width, y)
-
-
-def _rows(package: str, graph: Graph, root: Path) -> list[list[str]]:
-    rooms = sorted(name for owner, name in graph if owner == package)
-    layers = read_layers(package, root / "setup.cfg") or [rooms]
-    known = [[name for name in layer if name in rooms] for layer in layers]
-    unknown = sorted(set(rooms) - {name for layer in known for name in layer})
-    if unknown:
-        raise ValueError(f"setup.cfg must place every room of {package} in a layer. Got no layer for {unknown}.")
-    split = [layer[start : start + 7] for layer in known for start in range(0, len(layer), 7)]
-    return [row for row in split if row]
+    rows = rows_of(graph)
+    packages = [row[0][0] for row in rows]
+    # The title of a band stands above its first row.
+    gaps = [_TITLE + _MARGIN if i == 0 or packages[i] != packages[i - 1] else 0 for i in range(len(rows))]
+    widths = {room: len(room[1]) * _LETTER + 20 for room in graph}
+    layout = lay_out(rows, graph, widths, gaps)
+    width = layout.width + 2 * _MARGIN
+    shapes = [
+        *(_band(package, layout, packages, width) for package in PACKAGES),
+        *(_arrow(points) for points in layout.routes.values()),
+        *(_box(room[1], layout.places[room]) for room in sorted(graph)),
+    ]
+    return _svg(shapes, width, layout.height + 2 * _MARGIN)
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
@@ -100,50 +113,43 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 def _room_named(name: str, rooms: set[Room]) -> Room | None:
     package, _, rest = name.partition(".")
-    room = (package, rest.partition(".")[0])
+    room = (package, package if package in _FLAT else rest.partition(".")[0])
     return room if room in rooms else None
 
 
-def _reachable(graph: Graph, room: Room) -> set[Room]:
-    found: set[Room] = set()
-    waiting = [room]
-    while waiting:
-        for other in graph[waiting.pop()] - found:
-            found.add(other)
-            waiting.append(other)
-    return found
-
-
-def _row_width(row: Sequence[str]) -> float:
-    return len(row) * (_WIDTH + _GAP) - _GAP
-
-
-def _band(package: str, y: float, width: float, height: float) -> str:
+def _band(package: str, layout: Layout, packages: list[str], width: float) -> str:
+    tops = [top for top, owner in zip(layout.tops, packages, strict=True) if owner == package]
+    y, height = tops[0] - _TITLE, tops[-1] - tops[0] + BOX_HEIGHT + _TITLE + 12
     return (
-        f'<rect x="4" y="{y + 4:g}" width="{width - 8:g}" height="{height:g}" rx="8" fill="#eef3f8"/>'
-        f'<text x="{_MARGIN}" y="{y + 22:g}" font-weight="bold">{package}</text>'
+        f'<rect class="band" x="4" y="{y:g}" width="{width - 8:g}" height="{height:g}" rx="8" fill="{_BAND}"/>'
+        f'<text x="16" y="{y + 18:g}" font-weight="bold">{package}</text>'
     )
 
 
-def _box(name: str, x: float, y: float) -> str:
+def _box(name: str, place: Place) -> str:
+    x = place.x + _MARGIN
     return (
-        f'<rect x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="5" fill="white" stroke="#35618f"/>'
-        f'<text x="{x + _WIDTH / 2:g}" y="{y + _HEIGHT / 2 + 4:g}" text-anchor="middle">{escape(name)}</text>'
+        f'<rect class="box" x="{x - place.width / 2:g}" y="{place.top:g}" width="{place.width:g}" '
+        f'height="{BOX_HEIGHT}" rx="5" fill="white" stroke="{_STROKE}"/>'
+        f'<text x="{x:g}" y="{place.top + BOX_HEIGHT / 2 + 4:g}" text-anchor="middle">{escape(name)}</text>'
     )
 
 
-def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
-    x1, y1 = start[0] + _WIDTH / 2, start[1] + _HEIGHT
-    x2, y2 = end[0] + _WIDTH / 2, end[1] - 2
-    bend = (y2 - y1) / 2
-    path = f"M{x1:g} {y1:g} C{x1:g} {y1 + bend:g} {x2:g} {y2 - bend:g} {x2:g} {y2:g}"
-    return f'<path d="{path}" fill="none" stroke="#7c93ab" marker-end="url(#head)"/>'
+def _arrow(points: list[tuple[float, float]]) -> str:
+    """Draw a line down through points: straight beside the boxes of a row, bent between rows."""
+    x, y = points[0]
+    path = [f"M{x + _MARGIN:.1f} {y:g}"]
+    for x2, y2 in points[1:]:
+        bend = (y2 - y) / 2
+        path.append(f"C{x + _MARGIN:.1f} {y + bend:g} {x2 + _MARGIN:.1f} {y2 - bend:g} {x2 + _MARGIN:.1f} {y2:g}")
+        x, y = x2, y2
+    return f'<path class="arrow" d="{" ".join(path)}" fill="none" stroke="{_LINE}" marker-end="url(#head)"/>'
 
 
-def _svg(shapes: Sequence[str], width: float, height: float) -> str:
+def _svg(shapes: list[str], width: float, height: float) -> str:
     head = (
         '<defs><marker id="head" markerWidth="7" markerHeight="7" refX="6" refY="3" orient="auto">'
-        '<path d="M0 0 L6 3 L0 6 z" fill="#7c93ab"/></marker></defs>'
+        f'<path d="M0 0 L6 3 L0 6 z" fill="{_LINE}"/></marker></defs>'
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" '

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from estimators._row_codes import cast_features, encode_labels
 from estimators._validation import Features
 from estimators.networks._kernels.state import CodedRows
 
 Array = npt.NDArray[Any]
-COUNTS = np.uint8(2)
 _NO_INDICES = np.empty(0, np.int32)
 
 
@@ -24,20 +24,13 @@ def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dty
         values, indices = X.data, _writable(X.indices.astype(np.int32, copy=False))
         ends, ones = X.indptr.astype(np.int64), np.ones(X.shape[0])
         starts, ends = ends[:-1], ends[1:]
-    values = _writable(cast(values, np.dtype(dtype)))
-    return CodedRows(values, indices, starts, ends, _codes(Y, mask), ones if weight is None else weight)
+    values = _writable(cast_features(values, np.dtype(dtype)))
+    return CodedRows(values, indices, starts, ends, encode_labels(Y, mask), ones if weight is None else weight)
 
 
 def is_dense(rows: CodedRows) -> bool:
     """Tell dense rows from sparse ones: they have values but no indices."""
     return len(rows.indices) == 0 and len(rows.values) > 0
-
-
-def _codes(Y: Array, mask: Array | None) -> Array:
-    if mask is None:
-        return Y | COUNTS
-    once = mask.view(np.uint8)
-    return Y + (once + once)  # of a single row, NumPy adds arrays faster than it multiplies by a number
 
 
 def _places(n_rows: int, width: int) -> tuple[Array, Array, Array]:
@@ -142,17 +135,6 @@ class RowStore:
 def _empty_slots(size: int, length: int) -> tuple[Array, Array]:
     starts = np.arange(size) * length
     return starts, starts.copy()
-
-
-def cast(values: Array, dtype: npt.DTypeLike) -> Array:
-    """Return features in a precision, refusing those that do not fit."""
-    if values.dtype == dtype:
-        return values
-    with np.errstate(over="ignore"):
-        cast = values.astype(dtype)
-    if not np.isfinite(cast).all():
-        raise ValueError(f"X must fit {np.dtype(dtype).name}. Got {values[~np.isfinite(cast)][0]} instead.")
-    return cast
 
 
 def _writable(array: Array) -> Array:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from estimators._row_codes import COUNTS
 from estimators.networks._kernels.adam import B1, B2, EPS
 from estimators.networks._kernels.state import B1_POWER, B2_POWER, STEPS, CodedRows
 from estimators.networks._network_state import State, brought_up_to_date, layers_of
-from estimators.networks._row_store import COUNTS
 from estimators.replay.memories import ReplayPlan, lay_out
 
 Array = npt.NDArray[Any]

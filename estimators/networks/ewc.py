@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from estimators._parameters import check_number
 from estimators.networks._kernels.regularised import Regularisation
-from estimators.networks._network_options import check_finite
 from estimators.networks._network_state import State
 from estimators.networks._regularised_network import RegularisedNetwork
 
@@ -100,6 +100,6 @@ class EWCClassifier(RegularisedNetwork):
         return {name: np.zeros(n_weights, dtype=self.dtype) for name in ("anchor", "importance", "squares")}
 
     def _regularisation(self) -> Regularisation:
-        check_finite("penalty", self.penalty)
-        check_finite("decay", self.decay, most=1)
+        check_number("penalty", self.penalty)
+        check_number("decay", self.decay, maximum=1)
         return Regularisation(self.penalty, self.decay, distillation=0, temperature=1)

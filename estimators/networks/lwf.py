@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from estimators._parameters import check_number
 from estimators.networks._kernels.regularised import Regularisation
-from estimators.networks._network_options import check_finite
 from estimators.networks._network_state import State
 from estimators.networks._regularised_network import RegularisedNetwork
 
@@ -102,6 +102,6 @@ class LwFClassifier(RegularisedNetwork):
         return {name: np.zeros(size, dtype=self.dtype) for name, size in sizes.items()}
 
     def _regularisation(self) -> Regularisation:
-        check_finite("distillation", self.distillation)
-        check_finite("temperature", self.temperature, least=1)
+        check_number("distillation", self.distillation)
+        check_number("temperature", self.temperature, minimum=1)
         return Regularisation(penalty=0, decay=1, distillation=self.distillation, temperature=self.temperature)

@@ -11,7 +11,7 @@ from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
-from estimators.trees._tree_bank import SKIP, TreeBank
+from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from metrics._validation import require_choice
 
@@ -104,8 +104,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         self.occurred_ = np.zeros(self.n_labels_, dtype=bool)
         self._models: TreeBank | list[Member]
         if type(self.estimator) is HoeffdingTreeClassifier:
-            rules = self.estimator.rules()
-            self._models = TreeBank(self.n_labels_, self.n_features_in_, 2, rules, n_groups=n_jobs)
+            params = check_tree_params(self.estimator)
+            self._models = TreeBank(self.n_labels_, self.n_features_in_, 2, params, n_groups=n_jobs)
         else:
             seed = None if self.random_state is None else check_random_state(self.random_state)
             widths = [self.n_features_in_] * self.n_labels_
@@ -125,7 +125,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         codes, known = self._codes(Y, mask, None)
         if isinstance(self._models, TreeBank):
-            return _decided(self._models.answer_then_learn(X, codes), known)
+            return _decided(self._models.predict_then_learn(X, codes), known)
         models = self._models
         answers = in_threads(lambda j: models[j].answer_then_learn(X, codes[:, j]), self.n_labels_, self.n_jobs)
         return _stacked(answers, known)
@@ -133,7 +133,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         known = self.occurred_ if self.start == "first-positive" else True
         if isinstance(self._models, TreeBank):
-            return _decided(self._models.answer(X), known)
+            return _decided(self._models.predict(X), known)
         models = self._models
         return _stacked(in_threads(lambda j: models[j].answer(X), self.n_labels_, self.n_jobs), known)
 

@@ -15,8 +15,9 @@ from estimators.pragma._preferences import Preferences
 from estimators.pragma._vote_search import Search, SearchOptions
 from estimators.pragma._vote_weights import VoteWeighting, shares
 from estimators.pragma._vote_window import VoteWindow
-from estimators.trees._forest_bank import ForestBank, codes_of
-from estimators.trees._multilabel_forest import SharedForest
+from estimators.trees._forest_bank import ForestBank
+from estimators.trees._multilabel_forest import MultilabelForest
+from estimators.trees._tree_bank import codes_of
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
 from metrics._validation import require_integer
 
@@ -48,7 +49,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
 
     Attributes
     ----------
-    forest_ : ForestBank or SharedForest
+    forest_ : ForestBank or MultilabelForest
         The members, in flat arrays.
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
         Weights of votes: of each class, their product being 1, or of a label against its absence.
@@ -155,18 +156,18 @@ class PragmaStreamForestClassifier(StreamClassifier):
         return self._vote_then_learn(X, codes_of(Y, mask), None)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        return self._decide(self.forest_.answer(X))
+        return self._decide(self.forest_.predict(X))
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def _new_forest(self, n_targets: int, n_classes: int, rng: np.random.RandomState) -> ForestBank | SharedForest:
+    def _new_forest(self, n_targets: int, n_classes: int, rng: np.random.RandomState) -> ForestBank | MultilabelForest:
         if not isinstance(self.forest, AdaptiveRandomForestClassifier | None):
             raise TypeError(f"forest must be an AdaptiveRandomForestClassifier or None. Got {self.forest!r} instead.")
         forest = AdaptiveRandomForestClassifier() if self.forest is None else clone(self.forest)
         seed = rng if forest.random_state is None else forest.random_state
-        return forest.plant(n_targets, n_classes, self.n_features_in_, seed, shared=self._target.multilabel)
+        return forest.build_forest(n_targets, n_classes, self.n_features_in_, seed, of_labels=self._target.multilabel)
 
     def _vote_then_learn(self, X: Features, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Let the forest vote and learn until the next search is due, search, and continue."""

@@ -7,11 +7,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from estimators._redo_log import RedoLog
 from estimators._targets import LabelTarget
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
+from estimators.interop._redo_log import RedoLog
 from metrics._validation import require_choice
 
 BLOCK = 1024

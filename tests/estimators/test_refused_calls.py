@@ -22,7 +22,7 @@ from estimators import (
     as_river,
 )
 from estimators._check_data import LIMIT, REFUSED, Fragile, Rows, answers, fresh, learn, same, spoilt, stream
-from estimators._redo_log import RedoLog
+from estimators.interop._redo_log import RedoLog
 
 A, B, TEST = stream().parts(40, 40)
 REFUSAL = r"fails|Got a large value"

@@ -28,9 +28,10 @@ def test_csv_holds_numbers_in_full():
     rows = list(csv.reader(io.StringIO(to_csv(TABLE))))
     assert rows[0] == [column.title for column in TABLE.columns]
     for row, cells in zip(rows[1:], TABLE.rows, strict=True):
-        assert [float(text) if text else None for text in row[1:]] == [cell.value for cell in cells[1:]]
+        assert row[:2] == [cell.value for cell in cells[:2]]
+        assert [float(text) if text else None for text in row[2:]] == [cell.value for cell in cells[2:]]
     frame = pd.read_csv(io.StringIO(to_csv(TABLE)), index_col="Strategy")
-    assert frame.loc["NN", "ACC"] == next(row for row in TABLE.rows if row[0].text == "NN")[4].value
+    assert frame.loc["NN", "ACC"] == next(row for row in TABLE.rows if row[0].text == "NN")[5].value
 
 
 def test_markdown_shows_what_the_page_shows():

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # Of a JSON file: more than the names of a million labels.
 _MAX_BYTES = 64 * 2**20
 
+_MAX_VISITS = 1_000_000
+
 Number = TypeVar("Number", int, float)
 
 StreamPath = Annotated[Path, typer.Argument(help="A stream: .npz, .arff, .csv, .parquet, or a published folder.")]
@@ -89,6 +91,8 @@ def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | Non
     if text is None:
         return None
     if text.isdecimal() and int(text):
+        if int(text) > _MAX_VISITS:
+            raise ValueError(f"--visits must be at most {_MAX_VISITS:,}. Got {text!r} instead.")
         return ((1 - evaluation) / int(text),) * int(text)
     try:
         return tuple(float(part) for part in text.split(","))

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from mlstream._memory import require_memory
 from mlstream.card_model import DriftTarget, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
@@ -20,7 +21,14 @@ from mlstream.generators.schedule.orders import resolve_order
 from mlstream.generators.schedule.partition import Partition, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
 from mlstream.generators.synthetic.concept_functions import Floats, Kind, World
-from mlstream.generators.synthetic.concepts import Concept, Dials, changes_between, draw_rows, make_concepts
+from mlstream.generators.synthetic.concepts import (
+    N_SAMPLE_ROWS,
+    Concept,
+    Dials,
+    changes_between,
+    draw_rows,
+    make_concepts,
+)
 from mlstream.generators.synthetic.drift_truth import Pattern, list_drifts
 from mlstream.stream import Dataset, Stream
 
@@ -131,10 +139,10 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     [(300, 400, False), (650, 750, True), (1000, 1100, True)]
     """
     given = dict(locals())
+    _require_size(n_rows=n_rows, n_concepts=n_concepts, n_features=n_features, n_labels=n_labels)
     dials = Dials(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
     visits = Visits(tuple(learning_fractions), evaluation_fraction, order, False, window, shape, seed)
     _require_pattern(pattern, window)
-    require_count(n_rows, "n_rows")
     world, concepts = make_concepts(kind, dials, n_features=n_features, n_concepts=n_concepts, seed=seed)
     name = name or f"drifting-{kind}"
     table = _draw_table(world, concepts, n_rows, noise, seed, name)
@@ -159,6 +167,13 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     )
     drifts = list_drifts(concepts, path, sizes, pattern, window)
     return Stream(parts, card.model_copy(update={"drifts": drifts}))
+
+
+def _require_size(**sizes: int) -> None:
+    for name, size in sizes.items():
+        require_count(size, name)
+    n_rows = sizes["n_rows"] * sizes["n_concepts"] + N_SAMPLE_ROWS
+    require_memory(n_rows * (8 * sizes["n_features"] + sizes["n_labels"]), "n_rows rows of each concept")
 
 
 def _require_pattern(pattern: Pattern, window: int) -> None:

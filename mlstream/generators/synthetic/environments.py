@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._memory import require_memory
 from mlstream.generators._checks import require_choice, require_count, require_seed, require_share
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
@@ -98,7 +99,10 @@ def environment_stream(  # noqa: PLR0913 - the options of a generator are what i
     roles = check_roles(roles, len(roles))
     _require_dials(invariant, spurious, n_labels, diversity, encoding)
     strength = _draw_correlations(roles, correlations, correlation, shifted_correlation, require_seed(seed))
-    require_count(n_rows, "n_rows")
+    n_categories = sum(invariant) + sum(spurious)
+    n_columns = n_categories if encoding == "one-hot" else len(invariant) + len(spurious)
+    n_values = require_count(n_rows, "n_rows") * len(roles) * n_columns
+    require_memory(8 * (n_values + n_categories * n_labels), "n_rows rows of each environment")
     effects_rng = generator_for(Purpose.ENVIRONMENTS, seed)
     effects = [effects_rng.normal(scale=1.5, size=(size, n_labels)) for size in invariant]
     drawn = []

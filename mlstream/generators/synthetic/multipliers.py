@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._memory import require_memory
 from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_count, require_seed, require_share
@@ -151,7 +152,7 @@ def multiplier_rows(
     """
     task = _to_matrix(np.asarray(weights)[np.newaxis])[0]
     _require_options(threshold, noise)
-    require_count(chunk_size, "chunk_size")
+    require_memory(require_count(chunk_size, "chunk_size") * (8 * task.shape[-1] + len(task)), "chunk_size rows")
     rng = generator_for(Purpose.SAMPLING, require_seed(seed))
     while True:
         X = rng.random((chunk_size, task.shape[-1]))
@@ -206,6 +207,7 @@ def _require_options(threshold: float, noise: float) -> None:
 
 def _draw_table(matrix: Floats, n_rows: int, threshold: float, noise: float, seed: int, name: str) -> Dataset:
     n_tasks, n_labels, n_features = len(matrix), matrix.shape[1], matrix.shape[-1]
+    require_memory(n_tasks * n_rows * (8 * n_features + n_labels), "n_rows rows of each task")
     X = np.empty((n_tasks * n_rows, n_features))
     Y = np.empty((n_tasks * n_rows, n_labels), dtype=np.uint8)
 

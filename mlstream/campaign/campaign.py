@@ -12,9 +12,10 @@ from typing import Any, Literal, NamedTuple
 from mlstream._files import write_text_atomically
 from mlstream.campaign.executors import run_in_processes, run_on_cluster, run_serially
 from mlstream.campaign.job import Job
-from mlstream.campaign.planning import Repetitions, plan_jobs
+from mlstream.campaign.planning import plan_jobs
 from mlstream.campaign.progress_files import read_marks, remove_mark
 from mlstream.evaluation.run import RowProgress
+from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.records.paths import remove_leftovers
 from mlstream.records.run_record import RunResult, save_card
 from mlstream.stream import Stream
@@ -64,12 +65,12 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     seeds: Sequence[int],
     directory: str | os.PathLike[str],
     *,
-    orders: Sequence[int] = (),
-    splits: Sequence[int] = (),
-    n_configurations: int = 0,
-    n_jobs: int = 1,
+    orders: Sequence[int] = CampaignOptions.orders,
+    splits: Sequence[int] = CampaignOptions.splits,
+    n_configurations: int = CampaignOptions.n_configurations,
+    n_jobs: int = CampaignOptions.n_jobs,
+    dask: str | None = CampaignOptions.dask,
     backend: str = "loky",
-    dask: str | None = None,
     progress: Callable[[CampaignProgress], None] | None = None,
     config: str | None = None,
     **options: Any,
@@ -87,29 +88,31 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     streams : sequence of Stream
         The streams; their names must differ.
     seeds : sequence of int
-        The seeds of the learners.
+        Seeds of the learners.
     directory : path
-        The folder of the records and of the cards of the streams; made if absent.
-    orders, splits : sequence of int
-        Seeds of orders of the tasks (see `mlstream.generators.reordered_tasks`) and of splits of the rows (see
-        `mlstream.generators.resplit_rows`); empty: as the stream has them. All combinations with the seeds are run.
+        The folder of the records and of the cards of the streams; created if absent.
+    orders : sequence of int
+        Seeds of orders of the tasks; by default the order that the stream has. See
+        `mlstream.generators.reordered_tasks`. All combinations of seeds, orders and splits are run.
+    splits : sequence of int
+        Seeds of splits of the rows; by default the split that the stream has. See `mlstream.generators.resplit_rows`.
     n_configurations : int
-        How many configurations of each named strategy are drawn from its grid and tried on the first experience, where
-        the most frugal wins; 0: named strategies have their default parameters.
+        Configurations of each strategy that are tried on the first experience; 0 for its defaults. They are drawn from
+        the grid of the strategy, and the most frugal wins. Strategies that are not given by name have no such grid.
     n_jobs : int
-        Number of processes; -1 for as many as there are cores.
-    backend : str
-        What runs the processes: a backend of joblib.
+        Number of processes; -1 for as many as cores.
     dask : str, optional
-        Address of the scheduler of a Dask cluster that runs everything, instead of processes on this machine. Its
-        workers must have one thread each, and see the same folder.
+        Address of a Dask scheduler whose workers run everything: tcp://HOST:8786. It replaces processes on this
+        machine; workers must have one thread each, and see the same folder.
+    backend : str
+        The backend of joblib that runs the processes.
     progress : callable, optional
         Called with a `CampaignProgress` whenever there is something to tell; from another thread where runs go on in
         other processes.
     config : str, optional
         Text to keep beside the records as ``config.toml``.
     **options
-        Options of `evaluate`, the same for all runs. Its time cap holds for the search of a configuration and, again,
+        Options of `evaluate`, the same for all runs. The time cap holds for the search of a configuration and, again,
         for the run.
 
     Returns
@@ -133,9 +136,17 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     The cost of a search is in its own phase, "select", which no total includes. What was tried, and what was chosen, is
     recorded before the run: a run that is started again uses the same configuration.
     """
-    _require_processes(n_jobs, backend)
-    repetitions = Repetitions(seeds, orders, splits)
-    jobs = plan_jobs(strategies, streams, repetitions, Path(directory), options, n_configurations=n_configurations)
+    if backend == "threading":
+        raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
+    chosen = CampaignOptions(
+        seeds=tuple(seeds),
+        orders=tuple(orders),
+        splits=tuple(splits),
+        n_configurations=n_configurations,
+        n_jobs=n_jobs,
+        dask=dask,
+    )
+    jobs = plan_jobs(strategies, streams, Path(directory), chosen, Settings(**options))
     kept = {job.path: record for job in jobs if (record := job.find_record()) is not None}
     waiting = [job for job in jobs if job.path not in kept]
     remove_leftovers(directory)
@@ -161,13 +172,6 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
             records[job.path] = record
             teller.tell_end(record, record.status)
     return [records[job.path] for job in jobs]
-
-
-def _require_processes(n_jobs: int, backend: str) -> None:
-    if backend == "threading":
-        raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be a number of processes, or -1 for as many as cores. Got 0.")
 
 
 class _Teller:

@@ -41,8 +41,8 @@ class Job:
         Seeds.
     directory : Path
         The folder of the campaign.
-    options : dict
-        Options of `evaluate`.
+    settings : Settings
+        The options of the evaluation.
     """
 
     strategy: str
@@ -51,7 +51,7 @@ class Job:
     stream_name: str
     repetition: Repetition
     directory: Path
-    options: dict[str, Any]
+    settings: Settings
 
     @property
     def path(self) -> Path:
@@ -85,7 +85,7 @@ class Job:
         kept = self.find_selection()
         if kept is not None:
             return kept
-        selection = choose(self.learner, self.stream, self.repetition.seed, Settings(**self.options))
+        selection = choose(self.learner, self.stream, self.repetition.seed, self.settings)
         path = self._selection_path
         path.parent.mkdir(parents=True, exist_ok=True)
         record = SelectionRecord(run=self._origin(), selection=selection)
@@ -108,7 +108,7 @@ class Job:
         if configuration is None and isinstance(self.learner, Search):
             configuration = Selection.model_construct(trials=[], chosen=0)
         copy = fresh(self.configure(configuration), self.repetition.seed)
-        fields = describe_run(copy, self.stream, self.repetition.seed, Settings(**self.options))
+        fields = describe_run(copy, self.stream, self.repetition.seed, self.settings)
         return fields | self.labels | {"selection": selection}
 
     def find_record(self) -> RunResult | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from dataclasses import asdict
 
 from threadpoolctl import threadpool_limits
 
@@ -36,11 +37,10 @@ def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
         try:
             with threadpool_limits(limits=1):
                 selection = job.select()
-                estimator = job.configure(selection)
+                estimator, seed = job.configure(selection), job.repetition.seed
                 warm_up(estimator, job.stream)
-                result = evaluate(
-                    estimator, job.stream, seed=job.repetition.seed, progress=progress or mark.tell, **job.options
-                )
+                options = asdict(job.settings)
+                result = evaluate(estimator, job.stream, seed=seed, progress=progress or mark.tell, **options)
         except (Exception, SystemExit):
             # A learner's own code that ends its process must not end the campaign.
             return record_failure(job, traceback.format_exc(), selection)

@@ -121,11 +121,6 @@ def parse_label_lists(text: str | None) -> list[list[str]] | None:
     return None if text is None else [[name.strip() for name in part.split(",")] for part in text.split(";")]
 
 
-def parse_seeds(text: str) -> list[int]:
-    """Read seeds."""
-    return parse_integers(text, "--seeds")
-
-
 def parse_integers(text: str, option: str) -> list[int]:
     """Read whole numbers split by commas."""
     try:

@@ -99,12 +99,11 @@ def show_results(results: Sequence[RunResult]) -> None:
     """Print one line of scores per run."""
     special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
     columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug")
-    table = Table("stream", "strategy", "seed", "status", *columns, "seconds", box=None)
+    table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
     for result in results:
         scores = [_format(result.scores.get(column)) for column in columns]
-        table.add_row(
-            result.stream, result.strategy, str(result.seed), result.status, *scores, f"{_seconds(result):.2f}"
-        )
+        run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
+        table.add_row(*run, *scores, f"{_seconds(result):.2f}")
     _console().print(table)
 
 

@@ -10,7 +10,7 @@ from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.references import reference_scores
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import RowProgress, Run
-from mlstream.evaluation.settings import EnergyMethod, LabelSpace, OneClass, Settings, require_seed
+from mlstream.evaluation.settings import EnergyMethod, EnergyUnit, LabelSpace, OneClass, Settings, require_seed
 from mlstream.evaluation.summary import (
     ReferenceScores,
     ScoreBook,
@@ -29,17 +29,17 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     estimator: Any,
     stream: Stream,
     *,
-    label_space: LabelSpace = "task",
-    references: bool = False,
+    label_space: LabelSpace = Settings.label_space,
+    references: bool = Settings.references,
     seed: int = 0,
-    one_class: OneClass = "skip",
-    energy: EnergyMethod = "codecarbon",
-    energy_unit: str = "kWh",
-    cpu_power_w: float = 15.0,
-    time_cap_s: float | None = 10_800.0,
-    n_checkpoints: int = 100,
-    window: int | None = None,
-    chunk_size: int = 256,
+    one_class: OneClass = Settings.one_class,
+    energy: EnergyMethod = Settings.energy,
+    energy_unit: EnergyUnit = Settings.energy_unit,
+    cpu_power_w: float = Settings.cpu_power_w,
+    time_cap_s: float | None = Settings.time_cap_s,
+    n_checkpoints: int = Settings.n_checkpoints,
+    window: int | None = Settings.window,
+    chunk_size: int = Settings.chunk_size,
     progress: RowProgress | None = None,
 ) -> RunResult:
     """Judge a learner on a stream.
@@ -56,29 +56,31 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     stream : Stream
         The stream, with its card.
     label_space : {"task", "seen", "all"}
-        Which labels count in a score: those of the row's task, those of all tasks seen so far, or all.
+        Labels that count in a score: those of the row's task, of all tasks seen so far, or all.
     references : bool
-        Whether to train clones jointly and on single tasks as well, for the scores ``im``, ``fwt_single`` and
-        ``acc_joint``. Their cost is not in the record.
+        Also train joint and single-task models, to compare the learner with. They are clones of the estimator, and give
+        the scores ``im``, ``fwt_single`` and ``acc_joint``. Their cost is not in the record.
     seed : int
-        What every `random_state` of the estimator becomes, nested ones too.
+        Value that every `random_state` of the estimator gets, nested ones too.
     one_class : {"skip", "recall", "river"}
-        What a label gives whose true values are all alike, see `metrics.ba_macro`.
+        How a label whose true values are all the same counts in balanced accuracy. See `metrics.ba_macro`.
     energy : {"codecarbon", "cpu", "none"}
-        What measures energy; "cpu": CPU seconds times a stated power, where there is no meter.
+        How energy is measured: by CodeCarbon, as CPU seconds times a stated power, or not at all.
     energy_unit : {"J", "kJ", "MJ", "Wh", "kWh", "MWh"}
-        Unit of energy in the frugality score, see `metrics.frug`.
+        Unit of energy in the frugality score. See `metrics.frug`.
     cpu_power_w : float
-        Power of a busy core in watts, for ``energy="cpu"``.
+        Power of a busy core in watts, for the energy method cpu.
     time_cap_s : float, optional
-        The run is stopped at the first occasion after so many seconds, and keeps what it measured. None: never.
+        Seconds after which a run, or a search, is stopped; inf for no cap. None is the same as inf. The clock is read
+        between chunks; a run that is stopped keeps what it measured.
     n_checkpoints : int
-        Greatest number of points of a curve.
+        Largest number of points of a curve.
     window : int, optional
-        Rows that a windowed score covers; by default from one checkpoint to the fifth after it, a twentieth of the
-        stream.
+        Rows that a windowed score covers; by default about a twentieth of the stream. More exactly, the default reaches
+        from one checkpoint to the fifth after it.
     chunk_size : int
-        Rows per call of `predict_then_fit`, and between two looks at the clock. Scores do not depend on it.
+        Rows per call of a learner; scores do not depend on it. The learner must have `predict_then_fit`; others are
+        called row by row. The clock is read after each chunk.
     progress : callable, optional
         Called with the number of rows met and the number of rows of the stream.
 

@@ -122,6 +122,15 @@ class RunResult(_Record):
     versions: dict[str, str]
     machine: dict[str, str]
 
+    @property
+    def tuning(self) -> str:
+        """How the parameters were chosen: "tuned (N)" from N configurations, or "defaults" where nothing was searched.
+
+        A strategy without parameters to search has defaults, whatever the campaign asks for.
+        """
+        trials = [] if self.selection is None else self.selection.trials
+        return f"tuned ({len(trials)})" if any(trial.parameters for trial in trials) else "defaults"
+
 
 def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
     """Write the record of a run, complete or not at all; only the record of a failure is ever replaced.

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mlstream.campaign.planning import Repetitions, plan_jobs
+from mlstream.campaign.planning import plan_jobs
+from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.records.run_record import RunResult, save_run
 from tests.mlstream.evaluation.streams import Online, make_stream
 
@@ -10,7 +11,9 @@ STREAM = make_stream()
 
 
 def plan(tmp_path, strategies=None, streams=(STREAM,), seeds=(0,), **options):
-    return plan_jobs(strategies or {"online": Online()}, streams, Repetitions(seeds), tmp_path, options)
+    return plan_jobs(
+        strategies or {"online": Online()}, streams, tmp_path, CampaignOptions(seeds=tuple(seeds)), Settings(**options)
+    )
 
 
 def record(job, **changes):

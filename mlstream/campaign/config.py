@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
 
-from mlstream._validation_errors import explain_rule, shorten
+from mlstream._validation_errors import find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Option, Settings, list_options
@@ -187,24 +187,13 @@ def _own_estimator(name: str, wanted: StrategyConfig) -> Any:
 
 
 def _explain(error: ValidationError) -> str:
-    """Say in words of the file what is wrong: an unknown key if there is one, else what is deepest inside."""
-    errors = error.errors()
-    worst = max(errors, key=lambda one: (one["type"] == "extra_forbidden", len(one["loc"])))
-    where = _keys(worst["loc"])
-    key = ".".join(where)
-    if worst["type"] == "missing":
-        return f"{key} must be given. Got no such key."
-    if worst["type"] != "extra_forbidden":
-        rule = explain_rule([one for one in errors if _keys(one["loc"]) == where])
-        return f"{key} must {rule}. Got {shorten(worst['input'])} instead."
-    model: type[BaseModel] = StrategyConfig if len(where) > 2 else _FILE
-    known = [field.alias or name for name, field in model.model_fields.items()]
-    return f"every key must be one of {', '.join(known)}. Got {key!r} instead{_nearest(where[-1], known)}"
-
-
-def _keys(location: Iterable[str | int]) -> list[str]:
-    # The kinds that a value may have stand among the keys: they are no keys.
-    return [str(part) for part in location if not str(part).startswith(("list[", "dict["))]
+    """Describe the problem in one line; for an unknown key, name the known ones and the nearest."""
+    problem = find_problem(error)
+    if problem.kind != "extra_forbidden":
+        return problem.text
+    model: type[BaseModel] = StrategyConfig if len(problem.field) > 2 else _FILE
+    known, key = [field.alias or name for name, field in model.model_fields.items()], ".".join(problem.field)
+    return f"every key must be one of {', '.join(known)}. Got {key!r} instead{_nearest(problem.field[-1], known)}"
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

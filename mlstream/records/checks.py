@@ -77,7 +77,7 @@ def _require_length(values: Sequence[object], name: str, length: int, what: str)
 
 def _require(holds: bool, name: str, rule: str, value: object) -> None:
     if not holds:
-        raise ValueError(f"{name} must {rule}. Got {value}")
+        raise ValueError(f"{name} must {rule}. Got {value} instead.")
 
 
 def _numbers(value: object, name: str, limit: float) -> Iterator[tuple[str, float]]:

@@ -8,24 +8,21 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Annotated, Literal, TypeVar
+from typing import IO, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
 from mlstream._files import write_text_atomically
-from mlstream._validation_errors import explain_rule, shorten
 from mlstream.cards.card import StreamCard
 from mlstream.records.checks import require_consistent
 from mlstream.records.paths import Repetition, file_name, run_path
+from mlstream.records.schema import Record, VersionedRecord, read_record, refusal
 from mlstream.records.selection_record import Selection, SelectionRecord
 
 Seconds = Annotated[float, Field(ge=0)]
 KilowattHours = Annotated[float, Field(ge=0)]
 # A score that is not defined (a label with one class only, say) is recorded as null: JSON has no NaN.
 Score = float | None
-# A record of 5,000 experiences and 100 tasks has a tenth of this.
-_MAX_BYTES = 2**28
-Model = TypeVar("Model", bound=BaseModel)
 
 
 def to_score(value: float) -> Score:
@@ -33,13 +30,7 @@ def to_score(value: float) -> Score:
     return None if math.isnan(value) else float(value)
 
 
-class _Record(BaseModel):
-    """Immutable, and refuses fields it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PhaseResources(_Record):
+class PhaseResources(Record):
     """What one phase of a run cost, around learner calls only."""
 
     wall_time_s: Seconds = 0.0
@@ -51,7 +42,7 @@ class PhaseResources(_Record):
     energy_gpu_kwh: KilowattHours | None = None
 
 
-class Resources(_Record):
+class Resources(Record):
     """What a run cost, by phase."""
 
     phases: dict[str, PhaseResources] = Field(
@@ -72,7 +63,7 @@ class Resources(_Record):
     energy_below_resolution: bool = Field(description="Too short for the meter: the figure has no meaning.")
 
 
-class Curve(_Record):
+class Curve(Record):
     """A prequential score at checkpoints along the stream."""
 
     n_rows: list[int] = Field(description="Rows seen at each checkpoint.")
@@ -81,7 +72,7 @@ class Curve(_Record):
     window: int = Field(ge=1)
 
 
-class References(_Record):
+class References(Record):
     """Balanced accuracy of clones on the evaluation set of each task; null for tasks never learnt."""
 
     joint: list[Score] = Field(description="Learnt all experiences, rows shuffled: an upper bound.")
@@ -89,13 +80,12 @@ class References(_Record):
     single: list[Score] = Field(description="Learnt the task's rows of its first visit only.")
 
 
-class RunResult(_Record):
+class RunResult(VersionedRecord):
     """One (stream, strategy, repetition), from first prediction to last evaluation.
 
     ``R[metric][s][j]`` is the score on the evaluation set of task j after experience s; row 0 is before any learning.
     """
 
-    format_version: Literal[1] = 1
     strategy: str
     estimator: str = Field(description="The estimator's own representation, parameters included.")
     parameters: dict[str, JsonValue]
@@ -202,11 +192,11 @@ def load_run(path: str | os.PathLike[str]) -> RunResult:
     ValueError
         If the file is not a record of this version, or its fields contradict each other; the message names it.
     """
-    run = _read(Path(path), RunResult)
+    run = read_record(Path(path), RunResult)
     try:
         require_consistent(run)
     except ValueError as error:
-        raise ValueError(_refusal(path, "RunResult", str(error))) from None
+        raise refusal(path, RunResult, str(error)) from None
     return run
 
 
@@ -288,7 +278,7 @@ def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
     ValueError
         If the file is not a record of this version; the message names it.
     """
-    return _read(Path(path), SelectionRecord)
+    return read_record(Path(path), SelectionRecord)
 
 
 def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
@@ -325,7 +315,7 @@ def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
     dict
         Name of the stream -> card.
     """
-    cards = [_read(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
+    cards = [read_record(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
     return {card.name: card for card in cards}
 
 
@@ -333,38 +323,3 @@ def _list_records(runs: Path) -> list[Path]:
     """List files, sorted; `Path.glob` would pass over folders that must not be read."""
     folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
     return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix == ".json"]
-
-
-def _read(path: Path, model: type[Model]) -> Model:
-    content = _read_bytes(path)
-    try:
-        return model.model_validate_json(content)
-    except ValidationError as error:
-        raise ValueError(_refusal(path, model.__name__, _explain(error))) from None
-
-
-def _explain(error: ValidationError) -> str:
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "missing":
-        return f"no field {where}"
-    if first["type"] == "extra_forbidden":
-        return f"an unknown field {where}"
-    if not where:
-        return str(first["msg"]) if first["type"] == "json_invalid" else "a value that is not an object"
-    return f"{where} = {shorten(first['input'])}, which must {explain_rule([first])}"
-
-
-def _refusal(path: str | os.PathLike[str], kind: str, reason: str) -> str:
-    return f"{path} must hold a {kind} of this version: remove it, and it is made again. Got {reason}."
-
-
-def _read_bytes(path: Path) -> bytes:
-    # Anything else might never end.
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} must be a plain file. Got a folder or a device.")
-    with path.open("rb") as file:
-        content = file.read(_MAX_BYTES + 1)
-    if len(content) > _MAX_BYTES:
-        raise ValueError(f"{path} must have at most {_MAX_BYTES:,} bytes. Got more.")
-    return content

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
+
+from mlstream.records.schema import Record, VersionedRecord
 
 
-class Trial(BaseModel):
+class Trial(Record):
     """One configuration on the first experience of a stream."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     parameters: dict[str, JsonValue]
     status: Literal["done", "capped", "failed", "untried"] = Field(
@@ -25,20 +25,15 @@ class Trial(BaseModel):
     error: str | None = None
 
 
-class Selection(BaseModel):
+class Selection(Record):
     """What was tried, in the order drawn, and what was chosen."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     trials: list[Trial] = Field(min_length=1)
     chosen: int = Field(ge=0, description="Place of the chosen configuration among the trials.")
 
 
-class SelectionRecord(BaseModel):
+class SelectionRecord(VersionedRecord):
     """A selection on its own, recorded before the run that uses it, so that a run started again uses it too."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    format_version: Literal[1] = 1
     run: dict[str, JsonValue] = Field(description="Which run it was made for.")
     selection: Selection

@@ -101,12 +101,12 @@ def test_a_folder_without_records_says_what_it_should_hold(tmp_path):
         load_runs(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b'{"format_version": 2}', b"[1]", b"\xc9\xff"])
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"schema_version": 2}', b"[1]", b"\xc9\xff"])
 def test_what_is_no_record_is_refused_with_the_name_of_the_file(tmp_path, content):
     path = run_path(tmp_path, "s", "x", 0)
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"x-seed0.json must hold a RunResult of this version: .* Got "):
+    with pytest.raises(ValueError, match=r"x-seed0.json must hold a RunResult of this version .*: .* Got "):
         load_runs(tmp_path)
 
 

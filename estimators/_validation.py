@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from estimators._locks import lock_of
+from estimators._typing import Array
 
-Array = npt.NDArray[Any]
 Features = Array | sparse.csr_array
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # for many, BLAS wakes threads, which takes a hundred times as long as to look at each value

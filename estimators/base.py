@@ -10,9 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget, Target, make_target
+from estimators._typing import Array
 from estimators._validation import Features, check_features, check_label_mask, check_sample_weight, unchanged_on_error
 
-Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 

@@ -1,16 +1,15 @@
 """Learners that any other should beat: the last labels, the usual labels, the mean labels, those of the nearest row."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import Tags
 
+from estimators._typing import Array
 from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
 from estimators.nearest._window import DenseWindow, Metric, SparseWindow, Tail, blocks
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_choice, require_integer
 
 
 class _Baseline(StreamClassifier):
@@ -70,8 +69,7 @@ class _LabelFrequencies(_Baseline):
         self.start = start
 
     def _start(self) -> None:
-        if self.start not in {"first-row", "first-positive"}:
-            raise ValueError(f"start must be 'first-row' or 'first-positive'. Got {self.start!r} instead.")
+        require_choice(self.start, "start", ("first-row", "first-positive"))
         self.counts_ = np.zeros((2, self.n_labels_))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
@@ -292,10 +290,8 @@ def _shares(counts: Array) -> Array:
 
 
 def _check_nearest_row(estimator: NearestRowClassifier) -> None:
-    window, metric, zero = estimator.window, estimator.metric, estimator.zero_similarity
-    if window is not None and (isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 1):
-        raise ValueError(f"window must be None or an integer of at least 1. Got {window!r} instead.")
-    if metric not in {"euclidean", "cosine"}:
-        raise ValueError(f"metric must be 'euclidean' or 'cosine'. Got {metric!r} instead.")
-    if zero not in {0, 1}:
-        raise ValueError(f"zero_similarity must be 0 or 1. Got {zero!r} instead.")
+    if estimator.window is not None:
+        require_integer(estimator.window, "window", 1)
+    require_choice(estimator.metric, "metric", ("euclidean", "cosine"))
+    if estimator.zero_similarity not in {0, 1}:
+        raise ValueError(f"zero_similarity must be 0 or 1. Got {estimator.zero_similarity!r} instead.")

@@ -5,7 +5,6 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -15,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._locks import lock_of
 from estimators._targets import ClassTarget
+from estimators._typing import Array
 from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
-
-Array = npt.NDArray[Any]
 
 
 class StreamPipeline(_BaseComposition, StreamClassifier):

@@ -59,7 +59,7 @@ def describe_error(error: ValidationError) -> str:
 
     Examples
     --------
-    >>> from mlstream.cards.card import FileCard
+    >>> from mlstream.card_model import FileCard
     >>> try:
     ...     FileCard(name="x", n_bytes=-1, sha256="0" * 64)
     ... except ValidationError as error:

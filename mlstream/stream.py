@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from mlstream.card_model import StreamCard
+
 if TYPE_CHECKING:
-    from mlstream.cards.card import StreamCard
     from mlstream.interop.torch import AvalancheBenchmark, StreamRows
 
 Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array

@@ -4,16 +4,16 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._redo_log import RedoLog
 from estimators._targets import LabelTarget
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
+from metrics._validation import require_choice
 
-Array = npt.NDArray[Any]
 BLOCK = 1024
 
 
@@ -156,8 +156,7 @@ class RiverClassifier(StreamClassifier):
                 yield dict(zip(names, values, strict=True))
 
     def _check_start(self, kind: str) -> None:
-        if self.start not in {"first-row", "first-positive"}:
-            raise ValueError(f"start must be 'first-row' or 'first-positive'. Got {self.start!r} instead.")
+        require_choice(self.start, "start", ("first-row", "first-positive"))
         if self.start == "first-positive" and kind == "labels":
             raise ValueError("start must be 'first-row' for a model of all labels. Got 'first-positive' instead.")
 

@@ -4,17 +4,16 @@ from typing import Any, Literal
 
 import joblib
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP, TreeBank
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_choice
 
 
 class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
@@ -102,8 +101,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
-        if self.start not in ("first-row", "first-positive"):
-            raise ValueError(f"start must be 'first-row' or 'first-positive'. Got {self.start!r} instead.")
+        require_choice(self.start, "start", ("first-row", "first-positive"))
         n_jobs = joblib.effective_n_jobs(self.n_jobs)
         self.occurred_ = np.zeros(self.n_labels_, dtype=bool)
         self.models_: TreeBank | list[Member]

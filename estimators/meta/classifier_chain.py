@@ -3,16 +3,16 @@
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
+from metrics._validation import require_choice, require_integer
 
-Array = npt.NDArray[Any]
 Answer = tuple[Array, Array]
 
 
@@ -92,10 +92,8 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
-        if self.chain_features not in ("true", "predicted"):
-            raise ValueError(f"chain_features must be 'true' or 'predicted'. Got {self.chain_features!r} instead.")
-        if self.n_chains < 1:
-            raise ValueError(f"n_chains must be at least 1. Got {self.n_chains!r} instead.")
+        require_choice(self.chain_features, "chain_features", ("true", "predicted"))
+        require_integer(self.n_chains, "n_chains", 1)
         source = check_random_state(self.random_state)
         self.orders_ = np.array([self._draw_order(source) for _ in range(self.n_chains)])
         seed = None if self.random_state is None else source

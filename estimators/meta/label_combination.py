@@ -3,19 +3,18 @@
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._kernels.combining import combine
 from estimators.meta._pruned_sets import PrunedSets, Turn
 from estimators.meta._wrapped import Answer, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_choice, require_integer
 
 BLOCK = 512
 
@@ -102,11 +101,9 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
-        for name, least in (("pruning", 0), ("buffer_size", 0), ("max_combinations", 2)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}. Got {getattr(self, name)!r} instead.")
-        if self.decisions not in ("best-set", "published"):
-            raise ValueError(f"decisions must be 'best-set' or 'published'. Got {self.decisions!r} instead.")
+        for name, minimum in (("pruning", 0), ("buffer_size", 0), ("max_combinations", 2)):
+            require_integer(getattr(self, name), name, minimum)
+        require_choice(self.decisions, "decisions", ("best-set", "published"))
         seed = None if self.random_state is None else check_random_state(self.random_state)
         self.sets_ = PrunedSets(self.n_labels_, self.pruning, self.buffer_size, self.max_combinations)
         [self.model_] = make_members(self.estimator, 1, [self.n_features_in_], self.max_combinations, seed)

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.pragma._kernels.shrinking import add_shares, shrink
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

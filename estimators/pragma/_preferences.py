@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from estimators._typing import Array
 from estimators.pragma._kernels.votes import Losses
 from metrics import pragma_plane
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from estimators._typing import Array
 from estimators.pragma._kernels.vote_search import anneal, sweep
 from estimators.pragma._kernels.votes import Losses, Votes, decide, objective
+from metrics._validation import require_choice, require_integer
 
-Array = npt.NDArray[Any]
 Search = Literal["exact", "annealing", "both"]
 SEARCHES = ("exact", "annealing", "both")
 
@@ -38,12 +38,9 @@ class Effort:
     n_bags: int = 0
 
     def __post_init__(self) -> None:
-        if self.search not in SEARCHES:
-            raise ValueError(f"search must be one of {', '.join(map(repr, SEARCHES))}. Got {self.search!r} instead.")
-        for name, lowest in (("n_restarts", 0), ("n_moves", 1), ("n_bags", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
-                raise ValueError(f"{name} must be an integer of at least {lowest}. Got {value!r} instead.")
+        require_choice(self.search, "search", SEARCHES)
+        for name, minimum in (("n_restarts", 0), ("n_moves", 1), ("n_bags", 0)):
+            require_integer(getattr(self, name), name, minimum)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from estimators._typing import Array
 from estimators.pragma._kernels.shrinking import keep_greatest
 from estimators.pragma._preferences import Wishes
 from estimators.pragma._vote_search import Effort, Found, evaluate, find_weights, store
-
-Array = npt.NDArray[Any]
 
 # votes of a row that the search sees
 GREATEST = 3

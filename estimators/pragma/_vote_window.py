@@ -1,13 +1,11 @@
 """The votes on the last rows of a stream, each cast before its row was learnt, and what they count for."""
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from estimators._typing import Array
 from estimators.trees._kernels.hoeffding import SKIP
-
-Array = npt.NDArray[Any]
 
 
 class VoteWindow(NamedTuple):

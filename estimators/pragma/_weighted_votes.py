@@ -3,17 +3,15 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget, Target
+from estimators._typing import Array
 from estimators.pragma._preferences import Wishes, check_vote_weights
 from estimators.pragma._vote_search import Effort
 from estimators.pragma._vote_weights import Scales
-
-Array = npt.NDArray[Any]
 
 
 class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):

@@ -10,14 +10,15 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._targets import make_target
+from estimators._typing import Array
 from estimators._validation import Features, check_features, is_sparse, unchanged_on_error
 from estimators.pragma._forest_votes import Voters
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import heard, shares, silent_classes, warn_of_silence
 from estimators.pragma._weighted_votes import WeightedVotes
 from estimators.pragma.tree import CRITERIA, PragmaTreeClassifier
+from metrics._validation import require_choice
 
-Array = npt.NDArray[Any]
 VOTES = ("out_of_bag", "in_bag")
 
 
@@ -203,11 +204,8 @@ class PragmaForestClassifier(WeightedVotes):
     def _check(self, X: Any, y: Any) -> tuple[Features, Array]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        for name, known in (("criterion", CRITERIA), ("votes", VOTES)):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, known))}. Got {getattr(self, name)!r} instead."
-                )
+        for name, known in (("criterion", tuple(CRITERIA)), ("votes", VOTES)):
+            require_choice(getattr(self, name), name, known)
         if self.shrinkage is not None:
             _check_shrinkage(self.shrinkage)
         X = self._check_features(X, first=True)

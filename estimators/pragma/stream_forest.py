@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from estimators._targets import ClassTarget
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.pragma._preferences import Wishes
@@ -18,8 +18,7 @@ from estimators.pragma._vote_window import VoteWindow
 from estimators.trees._forest_bank import ForestBank, codes_of
 from estimators.trees._multilabel_forest import SharedForest
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_integer
 
 
 class PragmaStreamForestClassifier(StreamClassifier):
@@ -137,9 +136,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
 
     def _start(self) -> None:
         for name in ("window", "period"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1. Got {value!r} instead.")
+            require_integer(getattr(self, name), name, 1)
         n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
         rng = check_random_state(self.random_state)
         self.forest_ = self._plant(n_targets, n_classes, rng)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
@@ -13,13 +12,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._targets import ClassTarget, make_target
+from estimators._typing import Array
 from estimators._validation import Features, check_features, unchanged_on_error
 from estimators.base import fails_late
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import Weighed, shares
 from estimators.pragma._weighted_votes import WeightedVotes
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_integer
 
 
 def _estimator_has(name: str) -> Callable[[Any], bool]:
@@ -198,9 +197,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         for name in ("window", "period"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1. Got {value!r} instead.")
+            require_integer(getattr(self, name), name, 1)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         X = check_features(self, X, first=True)

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget
+from estimators._typing import Array
 from estimators._validation import check_sample_weight, unchanged_on_error
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Wishes
+from metrics._validation import require_choice, require_integer
 
-Array = npt.NDArray[Any]
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
 
 
@@ -181,18 +182,16 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             return self.tree_.apply(X)
 
     def _growth(self, classes: list[Any], n_features: int) -> Growth:
-        if self.criterion not in CRITERIA:
-            names = ", ".join(map(repr, CRITERIA))
-            raise ValueError(f"criterion must be one of {names}. Got {self.criterion!r} instead.")
+        require_choice(self.criterion, "criterion", tuple(CRITERIA))
         wishes = Wishes.of(self.importance, self.compromise, classes)
         return Growth(
             CRITERIA[self.criterion],
             wishes.importance / wishes.importance.sum(),
             wishes.alpha,
             wishes.beta,
-            np.iinfo(np.int64).max if self.max_depth is None else _at_least(self.max_depth, 1, "max_depth"),
-            _at_least(self.min_samples_split, 2, "min_samples_split"),
-            _at_least(self.min_samples_leaf, 1, "min_samples_leaf"),
+            np.iinfo(np.int64).max if self.max_depth is None else require_integer(self.max_depth, "max_depth", 1),
+            require_integer(self.min_samples_split, "min_samples_split", 2),
+            require_integer(self.min_samples_leaf, "min_samples_leaf", 1),
             _n_drawn(self.max_features, n_features),
         )
 
@@ -203,12 +202,6 @@ def _classes_of(y: Any) -> ClassTarget:
     if len(target.classes) < 2:
         raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
     return target
-
-
-def _at_least(value: Any, lowest: int, name: str) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
-        raise ValueError(f"{name} must be an integer of at least {lowest}. Got {value!r} instead.")
-    return int(value)
 
 
 def _n_drawn(max_features: Any, n_features: int) -> int:

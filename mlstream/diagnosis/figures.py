@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._pictures import write_picture
 from mlstream.diagnosis.diagnosis import Diagnosis
+from mlstream.plotting.matplotlib_parts import write_picture
 from mlstream.stream import Stream
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import IO, Annotated, Literal
 from pydantic import Field, JsonValue
 
 from mlstream._files import write_text_atomically
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.records.checks import require_consistent
 from mlstream.records.paths import Repetition, file_name, run_path
 from mlstream.records.schema import Record, VersionedRecord, read_record, refusal

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
+from mlstream.plotting.costs import cost_charts
+from mlstream.plotting.plotly_parts import Chart, Key, strategy_key, task_keys
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.cost_charts import cost_charts
 from mlstream.reporting.costs import cost_table, energy_marks
+from mlstream.reporting.curves import curve_chart, label_chart, schedule_chart
 from mlstream.reporting.groups import Group
 from mlstream.reporting.learning_speed import speed_table
-from mlstream.reporting.plotly_parts import Chart, Key, strategy_key, task_keys
-from mlstream.reporting.rank_charts import (
+from mlstream.reporting.ranks import (
     friedman_table,
     left_out_table,
     pair_chart,
@@ -28,9 +29,8 @@ from mlstream.reporting.rank_charts import (
 )
 from mlstream.reporting.score_info import heading
 from mlstream.reporting.strategy_tables import strategy_table, trial_table
-from mlstream.reporting.stream_charts import curve_chart, label_chart, schedule_chart
 from mlstream.reporting.tables import Table, overview_table, score_table
-from mlstream.reporting.transfer_charts import Transfer, score_limits, transfer, transfer_charts
+from mlstream.reporting.transfer import Transfer, score_limits, transfer, transfer_charts
 
 _OVERVIEW_SCORE = "ba_macro"
 _LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}

@@ -206,12 +206,15 @@ def test_rows_of_thousands_of_columns_stay_sparse():
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (PriorLabelsClassifier("first"), "start must be 'first-row' or 'first-positive'. Got 'first' instead"),
+        (PriorLabelsClassifier("first"), "start must be one of 'first-row', 'first-positive'. Got 'first' instead"),
         (MeanLabelsClassifier(None), "start must be"),
-        (NearestRowClassifier(0), "window must be None or an integer of at least 1. Got 0 instead"),
+        (NearestRowClassifier(0), "window must be an integer of at least 1. Got 0 instead"),
         (NearestRowClassifier(2.5), "window must be"),
         (NearestRowClassifier(True), "window must be"),
-        (NearestRowClassifier(metric="manhattan"), "metric must be 'euclidean' or 'cosine'. Got 'manhattan' instead"),
+        (
+            NearestRowClassifier(metric="manhattan"),
+            "metric must be one of 'euclidean', 'cosine'. Got 'manhattan' instead",
+        ),
         (NearestRowClassifier(zero_similarity=0.5), "zero_similarity must be 0 or 1. Got 0.5 instead"),
     ],
 )

@@ -1,15 +1,13 @@
 """Growing a decision tree from a table: exact splits by sorting, with the criterion that a number names."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
 from estimators._kernels.randomness import draw_subset
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 GINI, ENTROPY, PRAGMA = 0, 1, 2
 # values of a feature that are nearer than this are not told apart, as in scikit-learn

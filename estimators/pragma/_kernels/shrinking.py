@@ -1,13 +1,9 @@
 """Votes of the nodes of a tree by the shares of classes in them and in the nodes above; their sums over rows."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 
 @njit(**JIT)

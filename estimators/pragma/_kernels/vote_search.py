@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
+from estimators._typing import Array
 from estimators.pragma._kernels.votes import (
     Losses,
     State,
@@ -19,8 +19,6 @@ from estimators.pragma._kernels.votes import (
     settle,
     try_weight,
 )
-
-Array = npt.NDArray[Any]
 
 # a smaller gain, or a smaller distance between two breakpoints (relative), is rounding
 TINY = 1e-12

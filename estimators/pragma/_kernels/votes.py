@@ -7,14 +7,12 @@ rows, which are whole numbers: what is updated equals what is computed anew to t
 Loops take arrays out of their tuples first: counting references to them costs more than the loop.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 
 class Votes(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, PART, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
 from estimators.trees._kernels.tree_arrays import NONE
 
 Array = npt.NDArray[Any]
@@ -57,11 +57,11 @@ def new_spots(n_places: int, n_targets: int) -> Spots:
 
 def longer_spots(spots: Spots, n_more: int) -> Spots:
     """Make more room."""
-    n, places = len(spots.places), lengthened(spots.places, n_more)
+    n, places = len(spots.places), extend(spots.places, n_more)
     places["left"][n:] = np.arange(n + 1, len(places) + 1)
     places["left"][-1] = spots.free[0]
     free = np.array([n, spots.free[1] + n_more])
-    return Spots(places, lengthened(spots.mean, n_more), lengthened(spots.squares, n_more), free)
+    return Spots(places, extend(spots.mean, n_more), extend(spots.squares, n_more), free)
 
 
 def new_room(n_targets: int) -> Room:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
 from estimators.trees._kernels.ebst import (
     Room,
     Spots,
@@ -145,14 +145,14 @@ def size_bytes(tree: Tree) -> int:
 
 
 def _longer(tree: Tree, n_nodes: int, n_leaves: int, n_spots: int) -> Tree:
-    roots = lengthened(tree.roots, n_leaves)
+    roots = extend(tree.roots, n_leaves)
     roots[len(tree.roots) :] = NONE
     return Tree(
-        lengthened(tree.nodes, n_nodes),
-        lengthened(tree.mean, n_nodes),
-        lengthened(tree.squares, n_nodes),
-        lengthened(tree.coefs, n_leaves),
-        lengthened(tree.errors, n_leaves),
+        extend(tree.nodes, n_nodes),
+        extend(tree.mean, n_nodes),
+        extend(tree.squares, n_nodes),
+        extend(tree.coefs, n_leaves),
+        extend(tree.errors, n_leaves),
         roots,
         longer_spots(tree.spots, n_spots) if n_spots else tree.spots,
         tree.counts,

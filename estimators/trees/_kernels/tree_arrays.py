@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, LOOP, PART, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
 from estimators._kernels.randomness import draw_subset
 
 Array = npt.NDArray[Any]
@@ -149,14 +149,14 @@ def _extended(grove: Grove, n_nodes: int, n_stats: int, n_observers: int, *, ran
     nodes = _longer(grove.nodes, n_nodes, free, "node", "left")
     stats = _longer(grove.stats, n_stats, free, "stat", "next")
     observers = _longer(grove.observers, n_observers, free, "observer", "next")
-    moments, subsets = lengthened(grove.moments, n_observers), lengthened(grove.subsets, n_nodes if random else 0)
+    moments, subsets = extend(grove.moments, n_observers), extend(grove.subsets, n_nodes if random else 0)
     return Grove(nodes, stats, observers, moments, subsets, grove.trees, free)
 
 
 def _longer(places: Array, n_more: int, free: Array, name: str, link: str) -> Array:
     if n_more == 0:
         return places
-    longer = lengthened(places, n_more)
+    longer = extend(places, n_more)
     longer[link][len(places) :] = np.arange(len(places) + 1, len(longer) + 1)
     longer[link][-1] = free[name][0]
     free[name] = len(places)

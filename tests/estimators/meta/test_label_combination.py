@@ -148,10 +148,10 @@ def test_sparse_rows_may_wait():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"pruning": -1}, "pruning must be at least 0. Got -1"),
-        ({"buffer_size": -1}, "buffer_size must be at least 0. Got -1"),
-        ({"decisions": "all"}, "decisions must be 'best-set' or 'published'. Got 'all'"),
-        ({"max_combinations": 1}, "max_combinations must be at least 2. Got 1"),
+        ({"pruning": -1}, "pruning must be an integer of at least 0. Got -1"),
+        ({"buffer_size": -1}, "buffer_size must be an integer of at least 0. Got -1"),
+        ({"decisions": "all"}, "decisions must be one of 'best-set', 'published'. Got 'all'"),
+        ({"max_combinations": 1}, "max_combinations must be an integer of at least 2. Got 1"),
     ],
 )
 def test_senseless_parameters_are_refused(parameters, message):

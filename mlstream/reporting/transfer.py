@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.reporting.groups import Group, alike, mean_scores, rounded, spread
-from mlstream.reporting.plotly_parts import (
+from mlstream.plotting.plotly_parts import (
     TIGHT,
     Chart,
     View,
@@ -23,6 +22,7 @@ from mlstream.reporting.plotly_parts import (
     safe,
     task_keys,
 )
+from mlstream.reporting.groups import Group, alike, mean_scores, rounded, spread
 from mlstream.reporting.score_info import heading
 from mlstream.reporting.tables import format_score
 

@@ -6,7 +6,7 @@ import pytest
 
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.rank_charts import (
+from mlstream.reporting.ranks import (
     friedman_table,
     left_out_table,
     pair_chart,
@@ -16,8 +16,8 @@ from mlstream.reporting.rank_charts import (
     rank_table,
 )
 from mlstream.reporting.score_info import heading
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_run
-from tests.mlstream.reporting.plotly_checks import require_valid
 
 COMPARISONS = compare_all(group_runs([make_run(name, 0, stream) for stream in "xyz" for name in STRATEGIES]))
 BY_BA = COMPARISONS[0]

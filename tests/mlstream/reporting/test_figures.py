@@ -10,8 +10,8 @@ from matplotlib.cbook import is_math_text
 from mlstream.records.run_record import load_runs
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.costs import wall_time_s
+from mlstream.reporting.figures import draw_costs, draw_curves, draw_diagram, draw_tasks, write_figures
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.matplotlib_figures import draw_costs, draw_curves, draw_diagram, draw_tasks, write_figures
 from tests.mlstream.records.run_records import SIZES, STRATEGIES, TASKS, make_run, write_campaign
 
 RUNS = [make_run(name, seed, stream) for stream in ("x", "y") for name in STRATEGIES for seed in (0, 1)]

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlstream.plotting.plotly_parts import N_COLOURS, SYMBOLS, Key, distinct, line, safe, strategy_key, task_keys
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.plotly_parts import N_COLOURS, SYMBOLS, Key, distinct, line, safe, strategy_key, task_keys
+from tests.mlstream.plotting.plotly_checks import TEMPLATES, palettes
 from tests.mlstream.records.run_records import make_capped, make_run
-from tests.mlstream.reporting.plotly_checks import TEMPLATES, palettes
 
 # Machado, Oliveira and Fernandes 2009: how the three kinds of colour blindness, complete, see linear RGB.
 SIGHTS = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mlstream.plotting.plotly_parts import Chart, Json, View, axis, frame, safe, strategy_key
 from mlstream.reporting.costs import Amount, energy_kwh, energy_marks, wall_time_s
 from mlstream.reporting.groups import Group
-from mlstream.reporting.plotly_parts import Chart, Json, View, axis, frame, safe, strategy_key
 
 _SCORE = "acc"
 _LOG_FROM_RATIO = 10

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mlstream.plotting.plotly_parts import Chart, Json, View, category_axis, frame, heat_height, heat_map, safe
 from mlstream.reporting.comparison import ALPHA, Comparison
 from mlstream.reporting.complete_blocks import LeftOut
-from mlstream.reporting.plotly_parts import Chart, Json, View, category_axis, frame, heat_height, heat_map, safe
 from mlstream.reporting.score_info import Heading, heading
 from mlstream.reporting.tables import UNDEFINED, Cell, Table
 

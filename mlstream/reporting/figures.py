@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlstream._files import atomic_path
+from mlstream.plotting.costs import pareto_front
+from mlstream.plotting.plotly_parts import DASHES, N_COLOURS, strategy_key, task_keys
 from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import Comparison
-from mlstream.reporting.cost_charts import pareto_front
 from mlstream.reporting.costs import Amount, energy_kwh, energy_marks, wall_time_s
 from mlstream.reporting.exports import spelt
 from mlstream.reporting.groups import Group, mean_scores
-from mlstream.reporting.plotly_parts import DASHES, N_COLOURS, strategy_key, task_keys
-from mlstream.reporting.rank_charts import plan_diagram
+from mlstream.reporting.ranks import plan_diagram
 from mlstream.reporting.score_info import heading
-from mlstream.reporting.transfer_charts import transfer
+from mlstream.reporting.transfer import transfer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 
-from mlstream.cards.card import DriftCard
-from mlstream.cards.pictures import schedule_picture, signatures_picture
+from mlstream.card_model import DriftCard
+from mlstream.plotting.svg import schedule_picture, signatures_picture
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, make_stream, streams
 

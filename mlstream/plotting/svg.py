@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape
 
-from mlstream.cards.card import ExperienceCard, StreamCard, TaskCard
+from mlstream.card_model import ExperienceCard, StreamCard, TaskCard
 
 _WIDTH = 960
 _LANE = 24

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
 
-from mlstream.cards.card import StreamCard
-from mlstream.records.run_record import Curve, RunResult, Score
-from mlstream.reporting.groups import Group, alike, layout, mean_scores, rounded
-from mlstream.reporting.plotly_parts import (
+from mlstream.card_model import StreamCard
+from mlstream.plotting.plotly_parts import (
     TIGHT,
     Chart,
     Json,
@@ -24,6 +22,8 @@ from mlstream.reporting.plotly_parts import (
     safe,
     strategy_key,
 )
+from mlstream.records.run_record import Curve, RunResult, Score
+from mlstream.reporting.groups import Group, alike, layout, mean_scores, rounded
 from mlstream.reporting.score_info import heading
 
 Values = Callable[[Curve], list[Score]]

@@ -29,9 +29,9 @@ class _Config(BaseModel):
 
 
 class StrategyConfig(_Config):
-    """One strategy, under a name of the user's own."""
+    """One strategy, under a name that the user chooses."""
 
-    strategy: str | None = Field(default=None, description="A name of ours; by default, the user's own name is one.")
+    strategy: str | None = Field(default=None, description="A name of a strategy; by default, the key itself.")
     class_: str | None = Field(default=None, alias="class", description="Any estimator: package.module:Class.")
     parameters: dict[str, Any] = Field(default={}, description="Fixed parameters.")
     grid: Grid | list[Grid] | None = Field(default=None, description="Parameter -> values to search.")
@@ -50,7 +50,7 @@ class CampaignConfig(_Config):
         return {one.name: getattr(self, one.name) for one in _OPTIONS}
 
     def learners(self) -> dict[str, Any]:
-        """Give what each strategy stands for: an estimator, or a search among its configurations.
+        """Return the learner of each strategy: an estimator, or a search among its configurations.
 
         Raises
         ------
@@ -90,14 +90,15 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
     Returns
     -------
     CampaignConfig
-        Checked; a key that is unknown, misspelt or of the wrong kind is refused.
+        The content, checked.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is no TOML, or says what cannot be. The message names the file, the key and, if there is one, the nearest.
+        If it is not TOML, or a key or value is not valid. The message names the file, the key and the nearest known
+        key.
     """
     path = Path(path)
     try:
@@ -116,14 +117,14 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
 
 
 def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
-    """Load a stream from a file or a published folder, or make one of those that this project publishes.
+    """Load a stream from a file or a published folder, or generate one that this project publishes.
 
     Parameters
     ----------
     name : str
         A path, or a name of `mlstream.publishing.presets.list_presets`.
     folder : path
-        What paths are relative to.
+        Folder that relative paths start from.
 
     Returns
     -------
@@ -133,9 +134,9 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     Raises
     ------
     FileNotFoundError
-        If it is neither; the message names the nearest.
+        If it is neither a path nor a name; the message names the nearest.
     ValueError
-        If the file holds no stream.
+        If the file does not hold a stream.
     """
     path = Path(folder) / name
     if path.is_dir():

@@ -88,7 +88,7 @@ def _learners(strategies: Sequence[str] | Mapping[str, Any], n_configurations: i
 
 
 def _learner(one: Any, n_configurations: int) -> Any:
-    """Give what a name stands for: a strategy, or a search among its configurations."""
+    """Return the learner of a name: a strategy, or a search among its configurations."""
     if isinstance(one, Search):
         return one
     if not isinstance(one, str):

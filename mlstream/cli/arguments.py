@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mlstream.stream import Stream
 
 # Of a JSON file: more than the names of a million labels.
-_MOST_BYTES = 64 * 2**20
+_MAX_JSON_BYTES = 64 * 2**20
 
 Number = TypeVar("Number", int, float)
 
@@ -159,7 +159,7 @@ def read_lists(path: Path) -> list[list[str]]:
 
 
 def _read_json(path: Path) -> Any:
-    content = read_bounded(path, _MOST_BYTES)
+    content = read_bounded(path, _MAX_JSON_BYTES)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -219,7 +219,7 @@ class _Bars:
             if run not in self._rows and run not in self._ended:
                 self._rows[run] = self._bars.add_task(run, total=event.n_rows, worker=event.worker, is_run=True)
             if run in self._rows:
-                self._bars.update(self._rows[run], completed=event.n_rows_met)
+                self._bars.update(self._rows[run], completed=event.n_rows_done)
             return
         self._ended.add(run)
         if run in self._rows:

@@ -13,7 +13,7 @@ from mlstream.evaluation.run import RowProgress, Run
 from mlstream.evaluation.settings import EnergyMethod, EnergyUnit, LabelSpace, OneClass, Settings, require_seed
 from mlstream.evaluation.summary import (
     ReferenceScores,
-    ScoreBook,
+    ScoreRecord,
     add_continual,
     add_environments,
     add_frugality,
@@ -151,7 +151,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     description = describe_run(copy, stream, seed, settings)
     with ResourceMeter(energy, cpu_power_w) as meter:
         run = Run(adapt(copy, stream.n_labels, meter), stream, settings)
-        run.go(progress)
+        run.run(progress)
         resources = meter.report(model_size_bytes(copy))
     bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
     return _record(description, stream, run, resources, bounds)
@@ -170,19 +170,19 @@ def _record(
     description: dict[str, Any], stream: Stream, run: Run, resources: Resources, bounds: ReferenceScores | None
 ) -> RunResult:
     prequential, curves = run.finish()
-    book, R, order = ScoreBook(), run.R["ba_macro"], stream.order
-    add_prequential(book, prequential)
-    add_continual(book, R, order)
-    add_hierarchy(book, run.R, order)
-    add_environments(book, run.R, order, [task.name for task in stream.tasks])
+    record, R, order = ScoreRecord(), run.R["ba_macro"], stream.order
+    add_prequential(record, prequential)
+    add_continual(record, R, order)
+    add_hierarchy(record, run.R, order)
+    add_environments(record, run.R, order, [task.name for task in stream.tasks])
     if bounds is not None:
-        add_references(book, R, order, bounds)
-    add_frugality(book, _total_energy(resources), description["settings"]["energy_unit"])
+        add_references(record, R, order, bounds)
+    add_frugality(record, _total_energy(resources), description["settings"]["energy_unit"])
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",
-        scores=book.values,
-        undefined=book.undefined,
+        scores=record.values,
+        undefined=record.undefined,
         curves=curves,
         R={name: [_to_scores(row) for row in matrix] for name, matrix in run.R.items()},
         references=None if bounds is None else References(**{k: _to_scores(v) for k, v in bounds._asdict().items()}),

@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.multioutput import MultiOutputClassifier
 
 from estimators._seeding import clone_with_seed
-from mlstream.evaluation.compile_lock import take_turns
-from mlstream.evaluation.predictions import Answers, join_answers, no_answers, read_answers
+from mlstream.evaluation.compile_lock import compile_lock
+from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.stream import Features, Indicator, Mask, Stream
 
@@ -89,13 +89,13 @@ def warm_up(estimator: Any, stream: Stream) -> None:
     first, held_out, rows = stream.experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
     learner = adapt(fresh(estimator, 0), stream.n_labels, ResourceMeter("none"))
     mask = first.label_mask
-    with take_turns(f"compiles {type(estimator).__qualname__}"):
+    with compile_lock(f"compiles {type(estimator).__qualname__}"):
         learner.test_then_train(first.X[rows], first.Y[rows], mask[rows] if mask.ndim == 2 else mask)
         learner.predict(held_out.X[rows])
 
 
 class Learner(ABC):
-    """An estimator, its calls measured and its answers checked.
+    """An estimator, its calls measured and its predictions checked.
 
     Parameters
     ----------
@@ -113,65 +113,70 @@ class Learner(ABC):
         self._meter = meter
         self._name = type(estimator).__name__
         self._uses_task = uses_task(estimator)
-        self._can_answer = False
+        self._can_predict = False
 
     @abstractmethod
     def begin(self, X: Features, Y: Indicator) -> None:
         """Take the state before any learning; the widths of X and Y are read, and no row is learnt."""
 
-    def predict(self, X: Features) -> Answers:
+    def predict(self, X: Features) -> Predictions:
         """Answer about held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start."""
-        if not self._can_answer:
-            return no_answers(X.shape[0], self._n_labels)
+        if not self._can_predict:
+            return no_predictions(X.shape[0], self._n_labels)
         X = _plain(X)
         with self._meter.block(), self._meter.phase("evaluate"):
-            answers = self._ask(X)
-        return self._read(*answers, X.shape[0])
+            predictions = self._call_predict(X)
+        return self._read(*predictions, X.shape[0])
 
-    def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
+    def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
         """Answer about each row with what was learnt from the rows before it, then learn it.
 
         A row of which no label counts says nothing about labels: it is answered and not learnt.
         """
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
-            return self._meet(X, Y, mask)
+            return self._test_then_train(X, Y, mask)
         cuts = [0, *np.flatnonzero(np.diff(known)) + 1, len(Y)]
         pieces = [slice(start, stop) for start, stop in pairwise(cuts)]
-        return join_answers(
-            [self._meet(X[rows], Y[rows], mask[rows]) if known[rows.start] else self._look(X[rows]) for rows in pieces]
+        return join_predictions(
+            [
+                self._test_then_train(X[rows], Y[rows], mask[rows])
+                if known[rows.start]
+                else self._predict_online(X[rows])
+                for rows in pieces
+            ]
         )
 
     def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         """Learn rows one after the other, those without a label that counts left out."""
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
-            self._teach(X, Y, mask)
+            self._learn(X, Y, mask)
         elif known.any():
-            self._teach(X[known], Y[known], mask[known])
+            self._learn(X[known], Y[known], mask[known])
 
     @abstractmethod
-    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
         """Answer about rows and learn them, one after the other."""
 
     @abstractmethod
-    def _look(self, X: Features) -> Answers:
+    def _predict_online(self, X: Features) -> Predictions:
         """Answer about rows of the stream that are not learnt."""
 
     @abstractmethod
-    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         """Learn rows, one after the other."""
 
-    def _ask(self, X: Features) -> tuple[Any, Any]:
+    def _call_predict(self, X: Features) -> tuple[Any, Any]:
         estimator = self.estimator
         decided = estimator.predict(X) if hasattr(estimator, "predict") else None
         proba = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
         return decided, proba
 
-    def _read(self, decided: Any, proba: Any, n_samples: int) -> Answers:
+    def _read(self, decided: Any, proba: Any, n_samples: int) -> Predictions:
         if isinstance(proba, list):
             proba = self._positive_columns(proba)
-        return read_answers(self._name, decided, proba, (n_samples, self._n_labels))
+        return read_predictions(self._name, decided, proba, (n_samples, self._n_labels))
 
     def _positive_columns(self, proba: list[Any]) -> Any:
         # scikit-learn's multi-output classifiers: per label, one column per class; those announced unless they say.
@@ -180,36 +185,36 @@ class Learner(ABC):
         columns = [part[:, np.asarray(values) == 1].sum(axis=1) for part, values in zip(proba, classes, strict=True)]
         return np.column_stack(columns)
 
-    def _told(self, mask: Mask) -> dict[str, Mask]:
+    def _visible(self, mask: Mask) -> dict[str, Mask]:
         return {"label_mask": mask} if self._uses_task else {}
 
 
 class ChunkLearner(Learner):
-    """An estimator with `predict_then_fit`; one with `begin` as well answers before it has learnt anything."""
+    """An estimator with `predict_then_fit`; one with `begin` as well predictions before it has learnt anything."""
 
     def begin(self, X: Features, Y: Indicator) -> None:
         """Take the estimator's own start state, if it has one."""
         if hasattr(self.estimator, "begin"):
             self.estimator.begin(_plain(X)[:1], Y[:1])
-            self._can_answer = True
+            self._can_predict = True
 
-    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
         X = _plain(X)
         with self._meter.block(), self._meter.phase("online"):
-            decided, proba = self.estimator.predict_then_fit(X, Y, **self._told(mask))
-        self._can_answer = True
+            decided, proba = self.estimator.predict_then_fit(X, Y, **self._visible(mask))
+        self._can_predict = True
         return self._read(decided, proba, len(Y))
 
-    def _look(self, X: Features) -> Answers:
-        if not self._can_answer:
-            return no_answers(X.shape[0], self._n_labels)
+    def _predict_online(self, X: Features) -> Predictions:
+        if not self._can_predict:
+            return no_predictions(X.shape[0], self._n_labels)
         X = _plain(X)
         with self._meter.block(), self._meter.phase("online"):
-            answers = self._ask(X)
-        return self._read(*answers, X.shape[0])
+            predictions = self._call_predict(X)
+        return self._read(*predictions, X.shape[0])
 
-    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        self._meet(X, Y, mask)
+    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        self._test_then_train(X, Y, mask)
 
 
 class RowLearner(Learner):
@@ -227,37 +232,37 @@ class RowLearner(Learner):
     def begin(self, X: Features, Y: Indicator) -> None:
         """Do nothing: in scikit-learn's contract there is no answer before the first row is learnt."""
 
-    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
-        X, answers = _plain(X), []
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
+        X, predictions = _plain(X), []
         with self._meter.block():
             for i in range(len(Y)):
-                answers.append(self._test(X[i : i + 1]))
+                predictions.append(self._test(X[i : i + 1]))
                 self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
-        return join_answers(answers)
+        return join_predictions(predictions)
 
-    def _look(self, X: Features) -> Answers:
+    def _predict_online(self, X: Features) -> Predictions:
         X = _plain(X)
         with self._meter.block():
-            return join_answers([self._test(X[i : i + 1]) for i in range(X.shape[0])])
+            return join_predictions([self._test(X[i : i + 1]) for i in range(X.shape[0])])
 
-    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         X = _plain(X)
         with self._meter.block():
             for i in range(len(Y)):
                 self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
 
-    def _test(self, row: Features) -> Answers:
-        if not self._can_answer:
-            return no_answers(1, self._n_labels)
+    def _test(self, row: Features) -> Predictions:
+        if not self._can_predict:
+            return no_predictions(1, self._n_labels)
         with self._predicting:
-            answers = self._ask(row)
-        return self._read(*answers, 1)
+            predictions = self._call_predict(row)
+        return self._read(*predictions, 1)
 
     def _train(self, row: Features, labels: Indicator, mask: Mask) -> None:
-        announced = {} if self._can_answer else self._announced
+        announced = {} if self._can_predict else self._announced
         with self._learning:
-            self.estimator.partial_fit(row, labels, **announced, **self._told(mask))
-        self._can_answer = True
+            self.estimator.partial_fit(row, labels, **announced, **self._visible(mask))
+        self._can_predict = True
 
 
 def _classes(estimator: Any, n_labels: int) -> dict[str, Any]:

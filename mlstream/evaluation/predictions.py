@@ -1,4 +1,4 @@
-"""What a learner answers about rows, checked before anything is scored."""
+"""What a learner predictions about rows, checked before anything is scored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 _ROUNDING = 1e-6
 
 
-class Answers(NamedTuple):
+class Predictions(NamedTuple):
     """Decisions and probabilities, row by row.
 
     Parameters
@@ -31,18 +31,18 @@ class Answers(NamedTuple):
     proba: Floats
 
 
-def no_answers(n_samples: int, n_labels: int) -> Answers:
+def no_predictions(n_samples: int, n_labels: int) -> Predictions:
     """Give what is recorded for a learner that cannot answer yet: 0 with probability 0."""
-    return Answers(np.zeros((n_samples, n_labels), dtype=np.uint8), np.zeros((n_samples, n_labels)))
+    return Predictions(np.zeros((n_samples, n_labels), dtype=np.uint8), np.zeros((n_samples, n_labels)))
 
 
-def join_answers(parts: Sequence[Answers]) -> Answers:
-    """Put answers about consecutive rows together."""
+def join_predictions(parts: Sequence[Predictions]) -> Predictions:
+    """Put predictions about consecutive rows together."""
     decided, proba = zip(*parts, strict=True)
-    return Answers(np.concatenate(decided), np.concatenate(proba))
+    return Predictions(np.concatenate(decided), np.concatenate(proba))
 
 
-def read_answers(name: str, decided: Any, proba: Any, shape: tuple[int, int]) -> Answers:
+def read_predictions(name: str, decided: Any, proba: Any, shape: tuple[int, int]) -> Predictions:
     """Check what a learner returned.
 
     Parameters
@@ -58,7 +58,7 @@ def read_answers(name: str, decided: Any, proba: Any, shape: tuple[int, int]) ->
 
     Returns
     -------
-    Answers
+    Predictions
         As 0/1 bytes and float64.
 
     Raises
@@ -73,11 +73,11 @@ def read_answers(name: str, decided: Any, proba: Any, shape: tuple[int, int]) ->
     if decided is None and proba is None:
         raise ValueError(f"{name} must answer by predict or predict_proba. Got no answer of either.")
     if decided is None:
-        return Answers((proba >= 0.5).astype(np.uint8), proba)
+        return Predictions((proba >= 0.5).astype(np.uint8), proba)
     decided = _read(decided, f"{name}.predict", shape)
     _require((decided == 0) | (decided == 1), decided, f"{name}.predict", "be 0 or 1")
     decided = decided.astype(np.uint8)
-    return Answers(decided, decided.astype(np.float64) if proba is None else proba)
+    return Predictions(decided, decided.astype(np.float64) if proba is None else proba)
 
 
 def _read(values: Any, name: str, shape: tuple[int, int]) -> npt.NDArray[Any]:

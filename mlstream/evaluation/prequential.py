@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlstream.evaluation.scoring import METRICS, CumulativeSums, Scored, Tally, join_scored, tally
+from mlstream.evaluation.scoring import CORE_METRICS, CumulativeSums, Scored, Tally, join_scored, tally
 from mlstream.evaluation.settings import OneClass
 from mlstream.records.run_record import Curve, to_score
 
@@ -111,22 +111,22 @@ class PrequentialScorer:
         if not self._pieces:
             return {}, {}
         sums = CumulativeSums(self._pieces, self._k, self._one_class)
-        marks = [mark for mark in self._plan.checkpoints if mark <= self._n_rows]
+        reached = [checkpoint for checkpoint in self._plan.checkpoints if checkpoint <= self._n_rows]
         final = {name: float(values[0]) for name, values in sums.between([0], [self._n_rows]).items()}
-        return final, self._curves(sums, marks) if marks else {}
+        return final, self._curves(sums, reached) if reached else {}
 
-    def _curves(self, sums: CumulativeSums, marks: list[int]) -> dict[str, Curve]:
+    def _curves(self, sums: CumulativeSums, reached: list[int]) -> dict[str, Curve]:
         window = self._plan.window
-        cumulative = sums.between([0] * len(marks), marks)
-        windowed = sums.between([max(0, mark - window) for mark in marks], marks)
+        cumulative = sums.between([0] * len(reached), reached)
+        windowed = sums.between([max(0, checkpoint - window) for checkpoint in reached], reached)
         return {
             name: Curve(
-                n_rows=marks,
+                n_rows=reached,
                 cumulative=[to_score(value) for value in cumulative[name]],
                 windowed=[to_score(value) for value in windowed[name]],
                 window=window,
             )
-            for name in METRICS
+            for name in CORE_METRICS
         }
 
     def _close(self) -> None:

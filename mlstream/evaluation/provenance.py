@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from mlstream.evaluation.learners import uses_task
-from mlstream.evaluation.run import best_labels
+from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
 from mlstream.stream import Stream
 
@@ -53,7 +53,7 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
         "order": [np.flatnonzero(row).tolist() for row in stream.order],
         "experience_sizes": [len(experience) for experience in stream],
         "label_space": settings.label_space,
-        "settings": settings.as_json() | {"k": best_labels(stream)},
+        "settings": settings.as_json() | {"k": precision_k(stream)},
         "uses_task": uses_task(estimator),
         "versions": installed_versions(),
         "machine": describe_machine(),

@@ -11,7 +11,7 @@ from scipy import sparse
 from mlstream.evaluation.label_space import CountedLabels
 from mlstream.evaluation.learners import Learner, adapt, fresh
 from mlstream.evaluation.resources import ResourceMeter
-from mlstream.evaluation.run import best_labels
+from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.scoring import Scored, score
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ReferenceScores
@@ -85,7 +85,7 @@ class _Models:
     def score(self, learner: Learner, task: int, step: int) -> float:
         held_out = self._stream.evaluation_sets[task]
         scored = Scored(held_out.Y, learner.predict(held_out.X), self._counted.held_out(step, task))
-        return score(scored, best_labels(self._stream), self._one_class)["ba_macro"]
+        return score(scored, precision_k(self._stream), self._one_class)["ba_macro"]
 
 
 def _rows_until(stream: Stream, step: int) -> _Rows:

@@ -17,7 +17,7 @@ Phase = Literal["online", "predict", "learn", "evaluate"]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 
 # Counters of energy wrap around after some tens of minutes; reading them takes some milliseconds.
-_LONGEST_LAP_S = 30.0
+MAX_LAP_S = 30.0
 _NO_ENERGY = Energy(0.0, 0.0, 0.0)
 
 
@@ -138,7 +138,7 @@ class _Laps:
 
     def tick(self) -> None:
         """Begin a lap, or end one that is too long and begin another."""
-        if self._began is not None and time.perf_counter() - self._began > _LONGEST_LAP_S:
+        if self._began is not None and time.perf_counter() - self._began > MAX_LAP_S:
             self.close()
         if self._began is None:
             self.meter.start()

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 # Which record an MLflow run is of: by this, a record that is there already is known.
 HASH_TAG = "record_sha256"
-_PATIENCE_S = 10
+_TIMEOUT_S = 10
 _PAGE = 1000
 # What MLflow stores of a text.
-_LONGEST_PARAMETER, _LONGEST_TAG, _LONGEST_MESSAGE = 6000, 8000, 300
+_MAX_PARAMETER, _MAX_TAG, _MAX_MESSAGE = 6000, 8000, 300
 # An artifact goes through a server that takes it; other stores are folders or clouds that may not be ours.
 _SERVED = "mlflow-artifacts:"
 _UNFINISHED = "RUNNING"
@@ -121,7 +121,7 @@ def to_parameters(record: RunResult) -> dict[str, str]:
     """Give the learner's parameters, and the choices of the evaluation under ``settings/``."""
     settings = {"label_space": record.label_space, **record.settings}
     given = {**record.parameters, **{f"settings/{name}": value for name, value in settings.items()}}
-    return {_key(name): _text(value)[:_LONGEST_PARAMETER] for name, value in given.items()}
+    return {_key(name): _text(value)[:_MAX_PARAMETER] for name, value in given.items()}
 
 
 def to_tags(record: RunResult) -> dict[str, str]:
@@ -133,7 +133,7 @@ def to_tags(record: RunResult) -> dict[str, str]:
     tags |= {f"version/{name}": value for name, value in record.versions.items()}
     tags |= {f"machine/{name}": value for name, value in record.machine.items()}
     # The end of a traceback is what says what went wrong.
-    return {_key(name): _text(value)[-_LONGEST_TAG:] for name, value in tags.items() if value is not None}
+    return {_key(name): _text(value)[-_MAX_TAG:] for name, value in tags.items() if value is not None}
 
 
 def to_measures(record: RunResult) -> list[Measure]:
@@ -167,7 +167,7 @@ def _amounts(used: Resources) -> Iterator[tuple[str, Score, int]]:
 
 
 def _connect(address: str) -> MlflowClient:
-    """Give a client, once something answers: MLflow's own would try for minutes."""
+    """Give a client, once something predictions: MLflow's own would try for minutes."""
     if not address.startswith(("http://", "https://")):
         raise ValueError(f"address must be that of an MLflow server, http://HOST:PORT. Got {address!r} instead.")
     try:
@@ -175,7 +175,7 @@ def _connect(address: str) -> MlflowClient:
     except ImportError:
         raise ImportError("An MLflow server needs the package mlflow: pip install 'mlstream[mlflow]'.") from None
     try:
-        requests.get(address, timeout=_PATIENCE_S)
+        requests.get(address, timeout=_TIMEOUT_S)
     except requests.RequestException as error:
         raise OSError(
             f"An MLflow server must answer at {address} (`mlflow server` starts one). Got {type(error).__name__}."
@@ -238,7 +238,7 @@ def _errors_of_the_server(address: str) -> Iterator[None]:
     try:
         yield
     except (MlflowException, requests.RequestException) as error:
-        told = " ".join(str(error).split())[:_LONGEST_MESSAGE]
+        told = " ".join(str(error).split())[:_MAX_MESSAGE]
         raise OSError(f"The MLflow server at {address} must take the records. Got {told}") from error
 
 

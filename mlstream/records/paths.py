@@ -68,7 +68,7 @@ def selection_path(directory: str | os.PathLike[str], stream: str, strategy: str
     return _path(directory, "selections", stream, strategy, repetition)
 
 
-def mark_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition) -> Path:
+def progress_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition) -> Path:
     """Give the file that is there while a run goes on: as `run_path`, in the folder ``running``."""
     return _path(directory, "running", stream, strategy, repetition)
 

@@ -44,7 +44,7 @@ def test_the_record_of_another_run_is_an_error_that_names_the_difference(tmp_pat
     (other,) = plan(tmp_path, **made_with)
     save_run(record(other), tmp_path)
     (job,) = plan(tmp_path)
-    with pytest.raises(ValueError, match=rf"online-seed0.json must be the record of the run .* Got {name} = "):
+    with pytest.raises(ValueError, match=rf"online-seed0.json must be the record of the requested run.* Got {name} = "):
         job.find_record()
 
 

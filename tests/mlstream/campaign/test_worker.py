@@ -11,14 +11,14 @@ from tests.mlstream.evaluation.streams import Online, make_stream
 
 
 class Wrong(Online):
-    """Answers with a column too few."""
+    """Predictions with a column too few."""
 
     def predict_proba(self, X):
         return super().predict_proba(X)[:, 1:]
 
 
 class Absent(Online):
-    """Answers NaN."""
+    """Predictions NaN."""
 
     def predict_proba(self, X):
         return super().predict_proba(X) * float("nan")
@@ -54,11 +54,11 @@ def job_of(estimator, tmp_path):
 
 def test_a_job_is_recorded_under_its_own_name_and_its_mark_goes(tmp_path):
     job, seen = job_of(Online(), tmp_path), []
-    record = run_job(job, lambda met, n_rows: seen.append((met, job.mark.exists())))
+    record = run_job(job, lambda met, n_rows: seen.append((met, job.progress_path.exists())))
     assert load_run(job.path) == record
     assert (record.strategy, record.status) == ("a", "done")
     assert seen[-1] == (80, True)
-    assert not job.mark.exists()
+    assert not job.progress_path.exists()
 
 
 def test_wrong_answers_are_failures_that_say_what_was_wrong(tmp_path):

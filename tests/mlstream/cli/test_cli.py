@@ -1,4 +1,4 @@
-"""The command line does what it says, answers at once, and says in one line what was wrong."""
+"""The command line does what it says, predictions at once, and says in one line what was wrong."""
 
 import json
 import subprocess
@@ -212,7 +212,7 @@ parameters = {{ step = 0.1 }}
     campaign.write_text(text.replace("step = 0.1", "step = 0.2"))
     assert call("run", campaign) == 1
     error = capsys.readouterr().err
-    assert "mine-seed0-split1.json must be the record of the run that is asked for" in error
+    assert "mine-seed0-split1.json must be the record of the requested run" in error
     assert error.count("\n") == 1
     assert (tmp_path / "out" / "config.toml").read_text() == text
     assert {path: path.read_bytes() for path in records} == records

@@ -16,7 +16,7 @@ from tests.mlstream.evaluation.slow import run_slowly, score_slowly
 from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream
 
 STREAM = make_stream()
-METRICS = ("ba_macro", "rmse", "precision_at_k")
+CORE_METRICS = ("ba_macro", "rmse", "precision_at_k")
 TIMED = {"resources"}
 
 
@@ -33,7 +33,7 @@ def numbers(values):
 def test_scores_curves_and_transfer_matrix_are_those_of_a_slow_loop(learner, label_space):
     result = run(learner(), label_space=label_space, seed=3, n_checkpoints=7, window=19)
     rows, R = run_slowly(learner(random_state=3), STREAM, label_space, k=3)
-    for place, metric in enumerate(METRICS):
+    for place, metric in enumerate(CORE_METRICS):
         np.testing.assert_allclose(numbers(result.R[metric]), R[place], atol=1e-12)
         curve = result.curves[metric]
         assert curve.n_rows == [12, 24, 36, 48, 60, 72, 80]
@@ -213,7 +213,7 @@ def test_progress_is_told_in_rows_up_to_the_last():
 
 
 class Wrong(Online):
-    """Answers something else."""
+    """Predictions something else."""
 
     def __init__(self, answer="nan"):
         super().__init__()

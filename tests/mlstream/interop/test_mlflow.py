@@ -139,7 +139,7 @@ def test_a_server_that_is_away_or_no_mlflow_is_one_error_at_once(tmp_path):
     with pytest.raises(OSError, match=r"server must answer at http://127\.0\.0\.1:1 .* Got ConnectionError\."):
         track(tmp_path / "campaign", "http://127.0.0.1:1")
     with serve() as other:
-        other.answers = _Nothing()
+        other.predictions = _Nothing()
         with pytest.raises(OSError, match=r"must take the records\. Got .*404"):
             track(tmp_path / "campaign", other.url(""))
 

@@ -9,7 +9,7 @@ from mlstream.cli import kinds, making, publishing, running
 
 app = typer.Typer(
     name="mlstream",
-    help="Make streams of multi-label tasks from tables, publish them, and judge learners on them.",
+    help="Make streams of multi-label tasks from tables, publish them, and evaluate learners on them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -41,7 +41,7 @@ app.add_typer(publishing.datasets, name="datasets")
 
 
 def main() -> NoReturn:
-    """Run the command line; what went wrong is one line on standard error, and the exit status 1."""
+    """Run the command line; an error is one line on standard error, with exit status 1."""
     try:
         app()
     except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:

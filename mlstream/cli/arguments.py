@@ -1,4 +1,4 @@
-"""What commands share: opening streams, and reading what was typed."""
+"""Shared by commands: types of arguments, opening streams, and parsing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
     from mlstream.stream import Stream
 
-# Of a JSON file: more than the names of a million labels.
+# More than the names of a million labels.
 _MAX_JSON_BYTES = 64 * 2**20
 
 Number = TypeVar("Number", int, float)
@@ -26,13 +26,13 @@ SourceName = Annotated[
     typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
-Seed = Annotated[int, typer.Option(min=0, help="Source of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 LabelColumns = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default what is "
-        "said by a card beside the table, -C in its title (MEKA), or an .xml file beside it (MULAN).",
+        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default "
+        "those of a card beside the table, of -C in its title (MEKA), or of an .xml file beside it (MULAN).",
     ),
 ]
 Starts = Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")]
@@ -66,29 +66,29 @@ def open_stream(path: Path) -> Stream:
 
 
 def save_new(stream: Stream, path: Path) -> None:
-    """Save a stream that was made, and say so."""
+    """Save a new stream, and print its path."""
     from mlstream.cli import console
     from mlstream.formats import save
 
     save(stream, path)
-    console.say(f"Wrote {path}: {stream!r}")
+    console.print_line(f"Wrote {path}: {stream!r}")
 
 
 def require_output(path: Path, force: bool, source: str | Path | None = None) -> None:
-    """Refuse, before any work, a file that cannot be written, would replace another unforced, or the source itself."""
+    """Raise an error, before any work, if a file cannot be written, exists without --force, or is the source itself."""
     from mlstream.formats.io import files_of
 
     files = [file for file in files_of(path) if file.exists()]
     if not path.parent.is_dir():
         raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
     if files and not force:
-        raise FileExistsError(f"{files[0]} must not exist yet; --force replaces it.")
+        raise FileExistsError(f"{files[0]} must not exist yet: --force replaces it.")
     if source is not None and Path(source).is_file() and any(file.samefile(source) for file in files):
-        raise ValueError(f"--output must be another file than what it is made of. Got {path} twice.")
+        raise ValueError(f"--output must not be the source. Got {path} twice.")
 
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
-    """Read which columns are labels: a number, names, or a MULAN file."""
+    """Parse the label columns: a number, names, or a MULAN file."""
     if text is None or text.endswith(".xml"):
         return text
     if text.removeprefix("-").isdecimal():
@@ -97,7 +97,7 @@ def parse_labels(text: str | None) -> int | list[str] | str | None:
 
 
 def parse_order(text: str | None) -> list[int] | OrderName | None:
-    """Read the name of an order, or the task of each visit."""
+    """Parse the name of an order, or the task of each visit."""
     from mlstream.generators.schedule.visit_plan import ORDERS
 
     named = next((order for order in ORDERS if order == text), None)
@@ -105,7 +105,7 @@ def parse_order(text: str | None) -> list[int] | OrderName | None:
 
 
 def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | None:
-    """Read the share of each visit; a number of visits shares out evenly what is not held out."""
+    """Parse the share of each visit; a number of visits divides the rows that are not held out evenly."""
     if text is None:
         return None
     if text.isdecimal() and int(text):
@@ -117,12 +117,12 @@ def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | Non
 
 
 def parse_label_lists(text: str | None) -> list[list[str]] | None:
-    """Read the labels of each task: names split by commas, tasks split by semicolons."""
+    """Parse the labels of each task: names split by commas, tasks split by semicolons."""
     return None if text is None else [[name.strip() for name in part.split(",")] for part in text.split(";")]
 
 
 def parse_integers(text: str, option: str) -> list[int]:
-    """Read whole numbers split by commas."""
+    """Parse whole numbers split by commas."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
@@ -130,7 +130,7 @@ def parse_integers(text: str, option: str) -> list[int]:
 
 
 def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number]) -> dict[str, Number]:
-    """Read numbers by name: a=1,b=2."""
+    """Parse numbers by name: a=1,b=2."""
     pairs = [part.rpartition("=") for part in text.split(",")]
     try:
         if all(name for name, _, _ in pairs):
@@ -141,7 +141,7 @@ def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number
 
 
 def read_hierarchy(text: str | None) -> Any:
-    """Read parents from a JSON file; the name of a rule is what it is."""
+    """Read parents from a JSON file; the name of a rule is returned as it is."""
     if text is None or not text.endswith(".json"):
         return text
     parents = _read_json(Path(text))
@@ -154,7 +154,7 @@ def read_lists(path: Path) -> list[list[str]]:
     """Read lists of names from a JSON file."""
     lists = _read_json(path)
     if not isinstance(lists, list) or not all(isinstance(names, list) for names in lists):
-        raise ValueError(f"{path} must hold a JSON list of lists of names. Got something else.")
+        raise ValueError(f"{path} must hold a JSON list of lists of names. Got {type(lists).__name__}.")
     return lists
 
 
@@ -163,4 +163,4 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} must be a JSON file. Got this: {error}.") from None
+        raise ValueError(f"{path} must be a JSON file. Got this error: {error}.") from None

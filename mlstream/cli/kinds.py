@@ -206,7 +206,7 @@ def suggest_tasks(
     console.show_suggestion(suggestion)
     if picture is not None:
         draw_suggestion(suggestion, picture)
-        console.say(f"Drew {picture}")
+        console.print_line(f"Drew {picture}")
 
 
 def _require_options(kind: str, chosen: Mapping[str, object], change: Callable[..., Stream]) -> None:

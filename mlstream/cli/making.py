@@ -213,7 +213,7 @@ def inspect(
     if pictures is not None:
         from mlstream.diagnosis.figures import draw_pictures
 
-        console.say(f"Drew {', '.join(str(path) for path in draw_pictures(opened, diagnosis, pictures))}")
+        console.print_line(f"Drew {', '.join(str(path) for path in draw_pictures(opened, diagnosis, pictures))}")
 
 
 def convert(
@@ -227,4 +227,4 @@ def convert(
 
     require_output(output, force)
     save(open_stream(stream), output)
-    console.say(f"Wrote {output}")
+    console.print_line(f"Wrote {output}")

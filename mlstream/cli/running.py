@@ -1,4 +1,4 @@
-"""Commands that run learners on streams, and report."""
+"""Commands that run learners on streams, and report on the runs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 # Where and how a campaign file is run depends on the machine.
 _FOR_FILES = ("n_jobs", "dask")
 
-# MLflow reports to its makers that it was used, and prints an address for each run, unless it is told otherwise.
+# By default, MLflow reports its use to its makers, and prints an address for each run.
 _QUIET_MLFLOW = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true"}
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to make; must not exist.")] = Path("demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to create; it must not exist.")] = Path("demo"),
     browse: Annotated[bool, typer.Option("--browse/--no-browse", help="Open the report when done.")] = True,
 ) -> None:
-    """Do the whole job on embedded real data (Yeast): stream, card, files, runs, report."""
+    """Run everything on embedded real data (Yeast): stream, card, files, runs, report."""
     from mlstream.cli.demo import run_demo
 
     report = run_demo(output)
@@ -99,7 +99,7 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
         raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
     streams, text = [open_named(name, path.parent) for name in config.streams], path.read_text(encoding="utf-8")
     results = _run_and_show(config.learners(), streams, folder, config=text, **config.options | changed)
-    console.say(f"Wrote {write_report(folder)}")
+    console.print_line(f"Wrote {write_report(folder)}")
     _require_success(results, folder)
 
 
@@ -138,17 +138,15 @@ def report(
     from mlstream.cli import console
     from mlstream.reporting.report import report as write_report
 
-    console.say(f"Wrote {write_report(directory, output, tables=tables, figures=figures)}")
+    console.print_line(f"Wrote {write_report(directory, output, tables=tables, figures=figures)}")
 
 
 def track(
     directory: Annotated[Path, typer.Argument(help="Folder that `mlstream run` wrote.")],
     to: Annotated[str, typer.Option(help="Address of the server: http://127.0.0.1:5000.")],
-    experiment: Annotated[str, typer.Option(help="Experiment that holds the runs; made if it is not there.")] = (
-        "mlstream"
-    ),
+    experiment: Annotated[str, typer.Option(help="Experiment that holds the runs; created if absent.")] = ("mlstream"),
 ) -> None:
-    """Write all records of a folder to an MLflow server (needs the extra `mlflow`); those that are there are kept.
+    """Write all records of a folder to an MLflow server (needs the extra `mlflow`); those that it has are kept.
 
     Name and password are taken from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN.
     """
@@ -159,4 +157,4 @@ def track(
         os.environ.setdefault(name, value)
     with console.tracking_progress() as progress:
         n_written, n_kept, page = track_runs(directory, to, experiment=experiment, progress=progress)
-    console.say(f"Wrote {n_written} runs; {n_kept} were there. {page}")
+    console.print_line(f"Wrote {n_written} runs; {n_kept} existed. {page}")

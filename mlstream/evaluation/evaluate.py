@@ -42,7 +42,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     chunk_size: int = Settings.chunk_size,
     progress: RowProgress | None = None,
 ) -> RunResult:
-    """Judge a learner on a stream.
+    """Evaluate a learner on a stream.
 
     Every row of every experience is predicted, scored and learnt, in order. Before the first row and after each
     experience the model, frozen, predicts the evaluation sets of all tasks: the matrix R.
@@ -50,9 +50,9 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. One with
-        `predict_then_fit` is called by chunks, any other row by row. Only one whose `uses_task` is True is told the
-        label mask, and only when it learns.
+        Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. An estimator with
+        `predict_then_fit` is called by chunks, any other row by row. The label mask is passed only when it learns, and
+        only if its `uses_task` is True.
     stream : Stream
         The stream, with its card.
     label_space : {"task", "seen", "all"}
@@ -82,7 +82,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         Rows per call of a learner; scores do not depend on it. The learner must have `predict_then_fit`; others are
         called row by row. The clock is read after each chunk.
     progress : callable, optional
-        Called with the number of rows met and the number of rows of the stream.
+        Called with the number of rows done and the number of rows of the stream.
 
     Returns
     -------
@@ -91,16 +91,16 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
         ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
         ``pw_js``, ``pw_js_mean``, ``jaccard`` and ``refinement_recall`` on the evaluation sets; where tasks are
-        environments, ``nce[NAME]`` in each of them, ``nce_worst`` and ``nce_worst_unseen``. One that is not defined is
-        None, and ``undefined`` tells why.
+        environments, ``nce[NAME]`` in each of them, ``nce_worst`` and ``nce_worst_unseen``. A score that is not
+        defined is None, and ``undefined`` holds the reason.
 
     Raises
     ------
     TypeError
-        If the estimator is none.
+        If the estimator is not a scikit-learn estimator that can learn from a stream.
     ValueError
-        If an option is none of its values, the estimator uses the task and the scenario does not tell it, or the
-        estimator returns something else than decisions and probabilities of the right shape.
+        If the value of an option is not valid, the estimator uses the task and the scenario hides it, or the estimator
+        does not return decisions and probabilities of the right shape.
     RuntimeError
         If energy cannot be measured.
 
@@ -161,8 +161,8 @@ def _require_task_identity(estimator: Any, stream: Stream) -> None:
     scenario = stream.card.scenario
     if uses_task(estimator) and scenario.task_identity == "never":
         raise ValueError(
-            f"{type(estimator).__name__} uses the task, so the scenario must tell it in training. "
-            f"Got {stream.card.name!r}, whose scenario {scenario.name!r} never does."
+            f"{type(estimator).__name__} uses the task, so the scenario must reveal it in training. "
+            f"Got {stream.card.name!r}, whose scenario {scenario.name!r} never reveals it."
         )
 
 

@@ -29,7 +29,7 @@ class HeldOutScorer:
     Attributes
     ----------
     names : tuple of str
-        The metrics, those of every stream first.
+        Names of the metrics, those of every stream first.
     """
 
     def __init__(self, card: StreamCard, k: int, one_class: OneClass) -> None:
@@ -50,7 +50,7 @@ class HeldOutScorer:
         Parameters
         ----------
         scored : Scored
-            Its rows; none, or no label that counts, leaves every score undefined.
+            Its rows; without rows, or without a label that counts, every score is undefined.
 
         Returns
         -------

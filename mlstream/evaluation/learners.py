@@ -1,4 +1,4 @@
-"""Learners as the protocol meets them: test-then-train, prediction and learning, whatever the estimator offers."""
+"""Learners with one interface: test-then-train, prediction and learning, whatever methods the estimator has."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _WARM_UP_ROWS = 2
 
 
 def fresh(estimator: Any, seed: int) -> Any:
-    """Clone an estimator, learnt state left behind, and seed it.
+    """Clone an estimator without its learnt state, and seed it.
 
     Parameters
     ----------
     estimator : estimator
         A scikit-learn estimator with `partial_fit`; never changed.
     seed : int
-        What every parameter called `random_state` becomes, those of nested estimators too.
+        Value for every parameter called `random_state`, those of nested estimators included.
 
     Returns
     -------
@@ -48,17 +48,17 @@ def fresh(estimator: Any, seed: int) -> Any:
 
 
 def uses_task(estimator: Any) -> bool:
-    """Tell whether an estimator wants the label mask when it learns."""
+    """Return whether an estimator takes the label mask when it learns."""
     return bool(getattr(estimator, "uses_task", False))
 
 
 def model_size_bytes(estimator: Any) -> int | None:
-    """Give the size of an estimator: what it says of itself, or what a pickle of its attributes takes.
+    """Return the size of an estimator: its `memory_bytes_`, or the size of a pickle of its attributes.
 
     Returns
     -------
     int or None
-        None where it says nothing and cannot be pickled (it holds an open file, say, or an object of a local class).
+        None where it has neither (it holds an open file, for example, or an object of a local class).
     """
     if hasattr(estimator, "memory_bytes_"):
         return int(estimator.memory_bytes_)
@@ -69,22 +69,22 @@ def model_size_bytes(estimator: Any) -> int | None:
 
 
 def adapt(estimator: Any, n_labels: int, meter: ResourceMeter) -> Learner:
-    """Give the adapter that fits: by chunks where the estimator can test-then-train them, else row by row."""
+    """Return the adapter of an estimator: by chunks if it has `predict_then_fit`, else row by row."""
     adapter = ChunkLearner if hasattr(estimator, "predict_then_fit") else RowLearner
     return adapter(estimator, n_labels, meter)
 
 
 def warm_up(estimator: Any, stream: Stream) -> None:
-    """Let an estimator import and compile what it needs, by a few rows that a clone learns and forgets.
+    """Import and compile what an estimator needs: a clone learns a few rows and is dropped.
 
-    Processes of a machine do this one after the other: those that come later load what the first one compiled.
+    Processes of a machine do this one after the other: later ones load what the first one compiled.
 
     Parameters
     ----------
     estimator : estimator
         The estimator; never changed.
     stream : Stream
-        Where the rows come from: compiled code depends on their types.
+        Source of the rows: compiled code depends on their types.
     """
     first, held_out, rows = stream.experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
     learner = adapt(fresh(estimator, 0), stream.n_labels, ResourceMeter("none"))
@@ -117,10 +117,10 @@ class Learner(ABC):
 
     @abstractmethod
     def begin(self, X: Features, Y: Indicator) -> None:
-        """Take the state before any learning; the widths of X and Y are read, and no row is learnt."""
+        """Take the state before any learning; only the widths of X and Y are read."""
 
     def predict(self, X: Features) -> Predictions:
-        """Answer about held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start."""
+        """Predict held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start state."""
         if not self._can_predict:
             return no_predictions(X.shape[0], self._n_labels)
         X = _plain(X)
@@ -129,9 +129,9 @@ class Learner(ABC):
         return self._read(*predictions, X.shape[0])
 
     def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
-        """Answer about each row with what was learnt from the rows before it, then learn it.
+        """Predict each row with what was learnt from the rows before it, then learn it.
 
-        A row of which no label counts says nothing about labels: it is answered and not learnt.
+        A row of which no label counts has nothing to learn: it is only predicted.
         """
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
@@ -148,7 +148,7 @@ class Learner(ABC):
         )
 
     def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        """Learn rows one after the other, those without a label that counts left out."""
+        """Learn rows one after the other, except those without a label that counts."""
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
             self._learn(X, Y, mask)
@@ -157,11 +157,11 @@ class Learner(ABC):
 
     @abstractmethod
     def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
-        """Answer about rows and learn them, one after the other."""
+        """Predict rows and learn them, one after the other."""
 
     @abstractmethod
     def _predict_online(self, X: Features) -> Predictions:
-        """Answer about rows of the stream that are not learnt."""
+        """Predict rows of the stream that are not learnt."""
 
     @abstractmethod
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
@@ -179,7 +179,7 @@ class Learner(ABC):
         return read_predictions(self._name, decided, proba, (n_samples, self._n_labels))
 
     def _positive_columns(self, proba: list[Any]) -> Any:
-        # scikit-learn's multi-output classifiers: per label, one column per class; those announced unless they say.
+        # scikit-learn's multi-output classifiers: per label, one column per class; without `classes_`, those announced.
         announced = [np.array([0, 1])] * self._n_labels
         classes = getattr(self.estimator, "classes_", announced)
         columns = [part[:, np.asarray(values) == 1].sum(axis=1) for part, values in zip(proba, classes, strict=True)]
@@ -190,7 +190,7 @@ class Learner(ABC):
 
 
 class ChunkLearner(Learner):
-    """An estimator with `predict_then_fit`; one with `begin` as well predictions before it has learnt anything."""
+    """An estimator with `predict_then_fit`; with `begin` as well, it predicts before it has learnt anything."""
 
     def begin(self, X: Features, Y: Indicator) -> None:
         """Take the estimator's own start state, if it has one."""
@@ -220,7 +220,7 @@ class ChunkLearner(Learner):
 class RowLearner(Learner):
     """Any estimator with `partial_fit` and `predict` or `predict_proba`, called row by row.
 
-    scikit-learn wants to know the classes at the first call: `MultiOutputClassifier` as a list with the values of each
+    scikit-learn needs the classes at the first call: `MultiOutputClassifier` as a list with the values of each
     label, and others that learn an indicator matrix (`MLPClassifier`) as the numbers of the labels.
     """
 
@@ -230,7 +230,7 @@ class RowLearner(Learner):
         self._predicting, self._learning = meter.phase("predict"), meter.phase("learn")
 
     def begin(self, X: Features, Y: Indicator) -> None:
-        """Do nothing: in scikit-learn's contract there is no answer before the first row is learnt."""
+        """Do nothing: in scikit-learn's contract there is no prediction before the first row is learnt."""
 
     def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
         X, predictions = _plain(X), []
@@ -274,5 +274,5 @@ def _classes(estimator: Any, n_labels: int) -> dict[str, Any]:
 
 
 def _plain(X: Features) -> Features:
-    """Give a memory-mapped array as the array it is: validation and compiled code are slower on subclasses."""
+    """Return a memory-mapped array as a plain one: validation and compiled code are slower on subclasses."""
     return X if sparse.issparse(X) else np.asarray(X)

@@ -30,8 +30,8 @@ class _Rows(NamedTuple):
 def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settings) -> ReferenceScores:
     """Train reference models and score them on the evaluation sets of tasks.
 
-    A joint model meets the rows of several experiences in a seeded random order, each once, as the learner does; the
-    stream's rows are held in memory twice meanwhile.
+    A joint model learns the rows of several experiences in a seeded random order, each once, as the learner does.
+    Meanwhile the rows of the stream are in memory twice.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settin
     seed : int
         Seed of the clones and of the order of rows.
     settings : Settings
-        The choices of the evaluation: which labels count, and what one-class labels give.
+        The options of the evaluation: the labels that count, and how labels of one class do.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Scores of rows, from sums that add up: no row is looked at twice."""
+"""Scores of rows from additive sums: no row is read twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scored(NamedTuple):
     predictions : Predictions
         Decisions and probabilities.
     mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-        Which labels count.
+        Labels that count.
     """
 
     Y: Indicator
@@ -34,7 +34,7 @@ class Scored(NamedTuple):
     mask: Mask
 
     def rows(self, start: int, stop: int) -> Scored:
-        """Give some of the rows."""
+        """Return some of the rows."""
         cut = slice(start, stop)
         mask = self.mask[cut] if self.mask.ndim == 2 else self.mask
         return Scored(self.Y[cut], Predictions(self.predictions.decided[cut], self.predictions.proba[cut]), mask)
@@ -43,7 +43,7 @@ class Scored(NamedTuple):
 class Tally(NamedTuple):
     """Sums over the rows of a piece of a stream, from which every score follows.
 
-    Labels can be missing or late, so that none counts in a row (it is not scored), or fewer than k (it is not ranked).
+    Labels can be missing or late. A row in which no label counts is not scored, one with fewer than k is not ranked.
     """
 
     n_rows: int
@@ -55,14 +55,14 @@ class Tally(NamedTuple):
 
 
 def join_scored(parts: Sequence[Scored]) -> Scored:
-    """Put consecutive rows of one experience together."""
+    """Join consecutive rows of one experience."""
     Y, predictions, masks = zip(*parts, strict=True)
     mask = np.concatenate(masks) if masks[0].ndim == 2 else masks[0]
     return Scored(np.concatenate(Y), join_predictions(predictions), mask)
 
 
 def tally(scored: Scored, k: int) -> Tally:
-    """Add up what rows contribute to each score.
+    """Sum the contributions of rows to each score.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class CumulativeSums:
         self._one_class = one_class
 
     def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
-        """Give the scores over stretches of the stream; all numbers must be ends of pieces, or 0."""
+        """Return the scores over stretches of the stream; all numbers must be ends of pieces, or 0."""
         left, right = np.searchsorted(self._ends, starts), np.searchsorted(self._ends, stops)
         n_scored, n_ranked = (sums[right] - sums[left] for sums in (self._n_scored, self._n_ranked))
         counts = LabelCounts(*(part[right] - part[left] for part in self._counts))
@@ -128,7 +128,7 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
     Parameters
     ----------
     scored : Scored
-        The rows; none, or no label that counts, leaves every score undefined.
+        The rows; without rows, or without a label that counts, every score is undefined.
     k : int
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}

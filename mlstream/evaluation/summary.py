@@ -1,4 +1,4 @@
-"""The numbers that a run comes to, and the reason for each that is not defined."""
+"""The scores of a run, and the reason for each that is not defined."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ScoreRecord:
             self.undefined[name] = reason
 
     def compute(self, scores: Callable[[], Numbers], names: tuple[str, ...], reason: str) -> None:
-        """Record the scores of a metric; what it cannot use (a missing cell of R) is the reason for all of them."""
+        """Record the scores of a metric; its error (a missing cell of R, for example) is the reason for all of them."""
         try:
             values = scores()
         except ValueError as error:
@@ -64,12 +64,12 @@ def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
 
 
 def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
-    """Record what the matrix of balanced accuracies comes to.
+    """Record the scores that follow from the matrix of balanced accuracies.
 
     Parameters
     ----------
     record : ScoreRecord
-        Where to.
+        Receives the scores.
     R : ndarray of shape (n_experiences + 1, n_tasks)
         Balanced accuracies; NaN where not measured or not defined.
     order : ndarray of bool, shape (n_experiences, n_tasks)
@@ -89,19 +89,19 @@ def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
 
 
 def add_references(record: ScoreRecord, R: Floats, order: Mask, references: ReferenceScores) -> None:
-    """Record what needs reference models: intransigence, forward transfer against single tasks, and the joint bound."""
+    """Record the scores that need reference models: intransigence, single-task forward transfer, the joint bound."""
     _compute_one(record, "im", lambda: intransigence(R, order, references.joint_at_first_visit, when="mean"))
     _compute_one(record, "fwt_single", lambda: fwt(R, order, reference_scores=references.single))
     record.add("acc_joint", float(references.joint[order.any(axis=0)].mean()), "A task has no balanced accuracy.")
 
 
 def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> None:
-    """Record, where labels have a hierarchy, what the matrices of its metrics come to: means over the tasks seen.
+    """Record, where labels have a hierarchy, the means of its metrics over the tasks seen.
 
     Parameters
     ----------
     record : ScoreRecord
-        Where to.
+        Receives the scores.
     R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
         A matrix per metric.
     order : ndarray of bool, shape (n_experiences, n_tasks)
@@ -120,7 +120,7 @@ def add_environments(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, 
     Parameters
     ----------
     record : ScoreRecord
-        Where to: ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those never learnt.
+        Receives ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those never learnt.
     R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
         A matrix per metric.
     order : ndarray of bool, shape (n_experiences, n_tasks)

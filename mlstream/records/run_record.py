@@ -21,21 +21,21 @@ from mlstream.records.selection_record import Selection, SelectionRecord
 
 Seconds = Annotated[float, Field(ge=0)]
 KilowattHours = Annotated[float, Field(ge=0)]
-# A score that is not defined (a label with one class only, say) is recorded as null: JSON has no NaN.
+# A score that is not defined (for a label with one class only, for example) is recorded as null: JSON has no NaN.
 Score = float | None
 
 
 def to_score(value: float) -> Score:
-    """Give a score as a record holds it: None where it is NaN."""
+    """Return a score as a record holds it: None where it is NaN."""
     return None if math.isnan(value) else float(value)
 
 
 class PhaseResources(Record):
-    """What one phase of a run cost, around learner calls only."""
+    """Costs of one phase of a run, around learner calls only."""
 
     wall_time_s: Seconds = 0.0
     cpu_time_s: Seconds = 0.0
-    peak_memory_bytes: int | None = Field(None, ge=0, description="None where no call was long enough to tell.")
+    peak_memory_bytes: int | None = Field(None, ge=0, description="None where no call was long enough to measure.")
     energy_kwh: KilowattHours | None = Field(None, description="All parts together; None where it was not measured.")
     energy_cpu_kwh: KilowattHours | None = None
     energy_ram_kwh: KilowattHours | None = None
@@ -43,22 +43,22 @@ class PhaseResources(Record):
 
 
 class Resources(Record):
-    """What a run cost, by phase."""
+    """Costs of a run, by phase."""
 
     phases: dict[str, PhaseResources] = Field(
         description="'online' (predict and learn in one call), or 'predict' and 'learn' apart; and 'evaluate'."
     )
     peak_memory_bytes: int = Field(ge=0, description="Of the whole process, during the learner's calls.")
     memory_before_bytes: int = Field(0, ge=0, description="Of the whole process, before the learner's first call.")
-    memory_method: str = Field("", description="What the memory figures are.")
-    model_size_bytes: int | None = Field(ge=0, description="At the end; None where it cannot be told.")
+    memory_method: str = Field("", description="How memory was measured.")
+    model_size_bytes: int | None = Field(ge=0, description="At the end; None where it cannot be measured.")
     energy_method: str = Field(description="The meter, or how energy was estimated; 'none' where it was not measured.")
     energy_is_estimate: bool
     energy_idle_w: float | None = Field(
         default=None, description="Power that the meter read while nothing was done; not subtracted from anything."
     )
     energy_overhead_share: float | None = Field(
-        default=None, description="CPU seconds a second that the meter itself took, of one core."
+        default=None, description="CPU seconds per second that the meter itself used, of one core."
     )
     energy_below_resolution: bool = Field(description="Too short for the meter: the figure has no meaning.")
 
@@ -98,7 +98,7 @@ class RunResult(VersionedRecord):
     order: list[list[int]] = Field(description="Tasks present in each experience.")
     experience_sizes: list[int]
     label_space: Literal["task", "seen", "all"]
-    settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other choices of the evaluation.")
+    settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other options of the evaluation.")
     uses_task: bool
     status: Literal["done", "capped", "failed"]
     error: str | None = None
@@ -107,7 +107,7 @@ class RunResult(VersionedRecord):
     curves: dict[str, Curve] = Field(default_factory=dict)
     R: dict[str, list[list[Score]]] = Field(default_factory=dict)
     references: References | None = None
-    selection: Selection | None = Field(None, description="How the parameters were chosen; None: they were given.")
+    selection: Selection | None = Field(None, description="How the parameters were chosen; None without a search.")
     resources: Resources | None = None
     versions: dict[str, str]
     machine: dict[str, str]
@@ -212,8 +212,8 @@ def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
     # A copy would count as another run.
     if path != path_of(run, directory):
         raise ValueError(
-            f"{path} must hold the run that its name says: remove it, or give it its own name. "
-            f"Got that of {path_of(run, directory)}."
+            f"{path} must hold the run of its name: remove the file, or rename it. "
+            f"Got the run of {path_of(run, directory)} instead."
         )
     return run
 
@@ -236,24 +236,24 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     FileNotFoundError
         If the folder holds no record.
     ValueError
-        If a file there is not a record of this version, contradicts itself, or is that of another run than its name
-        says; the message names it.
+        If a file there is not a record of this version, contradicts itself, or holds another run than that of its name;
+        the message names it.
     OSError
-        If a file or folder there must not be read.
+        If there is no permission to read a file or folder there.
     """
     paths = _list_records(Path(directory) / "runs")
     if not paths:
-        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
+        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got 0.")
     return [load_run_at(path, directory) for path in paths]
 
 
 def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
-    """Give the file that holds a record in the folder of its campaign."""
+    """Return the path of a record in the folder of its campaign."""
     return run_path(directory, run.stream, run.strategy, Repetition(run.seed, run.order_seed, run.split_seed))
 
 
 def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
-    """Refuse failed runs, once a campaign has ended.
+    """Raise an error if a run failed, once a campaign has ended.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def require_success(results: Sequence[RunResult], directory: str | os.PathLike[s
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
-    """Read the choice of parameters of a run.
+    """Read the selection of a run.
 
     Raises
     ------
@@ -282,7 +282,7 @@ def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
 
 
 def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
-    """Put the card of a campaign's stream beside its runs, so that a report needs nothing else.
+    """Write the card of a campaign's stream beside its runs, so that a report needs nothing else.
 
     Parameters
     ----------
@@ -320,6 +320,6 @@ def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
 
 
 def _list_records(runs: Path) -> list[Path]:
-    """List files, sorted; `Path.glob` would pass over folders that must not be read."""
+    """List files, sorted; `Path.glob` would skip folders without permission to read."""
     folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
     return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix == ".json"]

@@ -1,4 +1,4 @@
-"""The command line does what it says, predictions at once, and says in one line what was wrong."""
+"""The command line does what it says, responds at once, and reports in one line what was wrong."""
 
 import json
 import subprocess

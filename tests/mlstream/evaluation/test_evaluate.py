@@ -118,7 +118,7 @@ def test_every_row_is_predicted_then_learnt_once_in_order_and_only_targeted_lear
 def test_a_learner_that_needs_the_task_is_refused_where_the_scenario_keeps_it_secret():
     secret = make_stream(identity="never")
     with pytest.raises(
-        ValueError, match=r"Targeted uses the task, so the scenario must tell it in training\. Got 'tiny'"
+        ValueError, match=r"Targeted uses the task, so the scenario must reveal it in training\. Got 'tiny'"
     ):
         run(Targeted(), secret)
     assert run(Online(), secret).status == "done"
@@ -231,9 +231,9 @@ class Wrong(Online):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ("nan", r"What Wrong.predict_proba returns must be in \[0, 1\]. Got nan for label 0"),
-        ("two", r"What Wrong.predict_proba returns must be in \[0, 1\]. Got [12]\.\d+ for label 0"),
-        ("three", "What Wrong.predict returns must be 0 or 1. Got 3"),
+        ("nan", r"The result of Wrong.predict_proba must be in \[0, 1\]. Got nan for label 0"),
+        ("two", r"The result of Wrong.predict_proba must be in \[0, 1\]. Got [12]\.\d+ for label 0"),
+        ("three", "The result of Wrong.predict must be 0 or 1. Got 3"),
         ("narrow", r"Wrong.predict must return shape \(1, 5\), one column per label. Got \(1, 2\)"),
         ("flat", r"Wrong.predict must return shape \(1, 5\), one column per label. Got \(1,\)"),
     ],

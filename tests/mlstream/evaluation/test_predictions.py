@@ -28,7 +28,7 @@ def test_probabilities_decide_where_the_learner_does_not_and_decisions_are_certa
 def test_probabilities_may_leave_the_unit_interval_by_rounding_only():
     proba = np.array([[1 + 1e-9, -1e-9]])
     assert read_predictions("Learner", None, proba, (1, 2)).proba.tolist() == [[1.0, 0.0]]
-    with pytest.raises(ValueError, match=r"What Learner.predict_proba returns must be in \[0, 1\]. Got 1.01"):
+    with pytest.raises(ValueError, match=r"The result of Learner.predict_proba must be in \[0, 1\]. Got 1.01"):
         read_predictions("Learner", None, proba + 0.01, (1, 2))
 
 
@@ -39,7 +39,7 @@ def test_a_decision_is_zero_or_one(value):
 
 
 def test_no_answer_is_refused():
-    with pytest.raises(ValueError, match=r"L must answer by predict or predict_proba\."):
+    with pytest.raises(ValueError, match=r"L must have predict or predict_proba\."):
         read_predictions("L", None, None, (1, 2))
 
 

@@ -126,10 +126,10 @@ def test_a_record_made_anew_is_another_run_and_one_left_half_written_is_replaced
 def test_the_command_says_what_it_wrote_and_what_is_wrong(client, server, tmp_path):
     save_run(make_run(), tmp_path / "campaign")
     command = ("track", tmp_path / "campaign", "--to", server)
-    assert invoke(*command).output.startswith(f"Wrote 1 runs; 0 were there. {server}/#/experiments/")
+    assert invoke(*command).output.startswith(f"Wrote 1 runs; 0 existed. {server}/#/experiments/")
     client.delete_experiment(client.get_experiment_by_name("mlstream").experiment_id)
     assert str(invoke(*command).exception) == (
-        "The experiment must not be deleted: restore it, or name another. Got 'mlstream'."
+        "The experiment must not be a deleted one: restore it, or use another name. Got 'mlstream'."
     )
 
 
@@ -139,7 +139,7 @@ def test_a_server_that_is_away_or_no_mlflow_is_one_error_at_once(tmp_path):
     with pytest.raises(OSError, match=r"server must answer at http://127\.0\.0\.1:1 .* Got ConnectionError\."):
         track(tmp_path / "campaign", "http://127.0.0.1:1")
     with serve() as other:
-        other.predictions = _Nothing()
+        other.answers = _Nothing()
         with pytest.raises(OSError, match=r"must take the records\. Got .*404"):
             track(tmp_path / "campaign", other.url(""))
 

@@ -83,7 +83,7 @@ def test_a_campaign_refuses_a_record_that_a_report_refuses(tmp_path, change):
     path = save_run(record(job), tmp_path)
     path.write_text(record(job, **change).model_dump_json())
     for read in (job.find_record, lambda: load_runs(tmp_path)):
-        with pytest.raises(ValueError, match=r"seed0.json must hold the run that its name says: remove it, or give it"):
+        with pytest.raises(ValueError, match=r"seed0.json must hold the run of its name: remove the file"):
             read()
 
 

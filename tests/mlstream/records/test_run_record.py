@@ -138,7 +138,7 @@ def test_a_folder_that_must_not_be_read_is_no_empty_one(result):
 def test_a_copy_under_another_name_is_refused(tmp_path, result):
     path = save_run(result, tmp_path)
     path.with_name("Online-seed1.json").write_bytes(path.read_bytes())
-    with pytest.raises(ValueError, match=r"seed1.json must hold the run that its name says.* Got that of .*seed0.json"):
+    with pytest.raises(ValueError, match=r"seed1.json must hold the run of its name.* Got the run of .*seed0.json"):
         load_runs(tmp_path)
 
 

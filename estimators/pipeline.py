@@ -153,7 +153,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         proba = self._predict_proba(X)
-        if not self._began or isinstance(self._target_, ClassTarget):
+        if not self._began or isinstance(self._target, ClassTarget):
             return np.zeros(proba.shape, dtype=np.int64), proba
         return np.asarray(self._last.predict(self._transform(X))), proba
 
@@ -174,10 +174,10 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         return X
 
     def _announced(self) -> Any:
-        return self.n_labels_ if self._target_.multilabel else np.arange(len(self.classes_))
+        return self.n_labels_ if self._target.multilabel else np.arange(len(self.classes_))
 
     def _blank_target(self) -> Array:
-        return np.zeros((1, self.n_labels_) if self._target_.multilabel else 1, dtype=np.int64)
+        return np.zeros((1, self.n_labels_) if self._target.multilabel else 1, dtype=np.int64)
 
     def _check_steps(self) -> None:
         self._validate_names([name for name, _ in self.steps])

@@ -8,9 +8,9 @@ import numpy as np
 from river import base
 from sklearn.base import clone
 
+from estimators._failed_calls import unchanged_on_error
 from estimators._locks import Locked, lock_of
 from estimators._typing import Array
-from estimators._validation import unchanged_on_error
 from estimators.base import StreamClassifier
 from estimators.baselines import MeanLabelsClassifier
 

@@ -12,7 +12,7 @@ from estimators._seeding import clone_with_seed
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import StreamClassifier
-from estimators.trees._tree_bank import SKIP, TreeBank
+from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 
 Answer = tuple[Array, Array]
@@ -82,7 +82,7 @@ def in_threads(work: Callable[[int], Any], n_members: int, n_jobs: int | None) -
 
 def _make(estimator: Any, seed: Any, n_features: int, n_classes: int) -> Member:
     if type(estimator) is HoeffdingTreeClassifier:
-        return TreeMember(TreeBank(1, n_features, n_classes, estimator.rules()))
+        return TreeMember(TreeBank(1, n_features, n_classes, check_tree_params(estimator)))
     return ClassifierMember(clone_with_seed(estimator, seed), n_features, n_classes)
 
 
@@ -102,13 +102,13 @@ class TreeMember:
 
     def answer(self, X: Features) -> Answer:
         """Answer rows."""
-        return _decided(self.bank.answer(X)[:, 0])
+        return _decided(self.bank.predict(X)[:, 0])
 
     def answer_then_learn(
         self, X: Features, codes: Array, asked: Features | None = None, *, weight: Array | None = None
     ) -> Answer:
         """Answer each row of `asked`, or of X, then learn that row of X."""
-        return _decided(self.bank.answer_then_learn(X, codes[:, np.newaxis], weight=weight, asked=asked)[:, 0])
+        return _decided(self.bank.predict_then_learn(X, codes[:, np.newaxis], weight=weight, X_predict=asked)[:, 0])
 
 
 class ClassifierMember:

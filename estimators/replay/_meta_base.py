@@ -54,7 +54,7 @@ def begin_inner(outer: Any, random_state: RandomState | None) -> StreamClassifie
     if not isinstance(outer.estimator, StreamClassifier):
         raise TypeError(f"estimator must be a StreamClassifier. Got {outer.estimator!r} instead.")
     X, labels = np.zeros((1, outer.n_features_in_)), np.zeros((1, outer.n_labels_), dtype=int)
-    multilabel = outer._target_.multilabel
+    multilabel = outer._target.multilabel
     classes = outer.n_labels_ if multilabel else np.arange(len(outer.classes_))
     inner: StreamClassifier = clone_with_seed(outer.estimator, random_state)
     return inner.begin(X, labels if multilabel else labels[:, 0], classes)

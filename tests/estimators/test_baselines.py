@@ -189,10 +189,10 @@ def test_memory_is_that_of_the_window(convert):
     first = learner.memory_bytes_
     learner.predict_then_fit(convert(X[:5000]), Y[:5000])
     assert learner.memory_bytes_ < 1.2 * first
-    allocated = learner.labels_.store.shape[0]
+    allocated = learner._labels.store.shape[0]
     for i in range(300):
         learner.partial_fit(convert(X[i : i + 1]), Y[i : i + 1])
-    assert learner.labels_.store.shape[0] <= max(allocated, 202)
+    assert learner._labels.store.shape[0] <= max(allocated, 202)
 
 
 def test_rows_of_thousands_of_columns_stay_sparse():

@@ -28,7 +28,7 @@ def shrink(values: Array, weights: Array, left: Array, right: Array, strength: f
 
 @njit(**JIT)
 def add_shares(shares: Array, leaves: Array, rows: Array, total: Array) -> None:
-    """Add the shares of the leaf that each of the listed rows falls into."""
+    """Add the shares of the leaf of each listed row."""
     for i in range(len(rows)):
         for k in range(shares.shape[1]):
             total[rows[i], k] += shares[leaves[i], k]
@@ -36,7 +36,7 @@ def add_shares(shares: Array, leaves: Array, rows: Array, total: Array) -> None:
 
 @njit(**JIT)
 def keep_greatest(votes: Array, n: int) -> None:
-    """Set all votes of a row but the n greatest to 0, in place; those equal to the least of these stay."""
+    """Set all votes of a row but the n greatest to 0, in place; votes that tie with the smallest of these stay."""
     greatest = np.empty(n)
     for i in range(len(votes)):
         greatest[:] = 0.0

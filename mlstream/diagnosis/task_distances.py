@@ -70,8 +70,8 @@ def task_distances(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Ta
     P(Y|X): the root of the mean squared difference between the probabilities that the two tasks give to a label of
     either signature at the same x. With nearest rows in place of the same x, it is how much more often labels differ
     from those of the nearest row of the other task than from those of the nearest other row of the same task: noise
-    in labels cancels out. Where inputs do not overlap there is no same x, and the distance measures how far labels differ
-    from those of the nearest rows.
+    in labels cancels out. Where inputs do not overlap there is no same x, and the distance measures how far labels
+    differ from those of the nearest rows.
 
     References
     ----------

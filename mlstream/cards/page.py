@@ -15,9 +15,9 @@ SIGNATURES = "signatures.svg"
 SCHEDULE = "schedule.svg"
 
 _TASK_IDENTITY = {
-    "always": "a learner may be told the task of each row, in training and when it predicts",
-    "training": "a learner may be told the task of each row in training only",
-    "never": "a learner is never told the task of a row",
+    "always": "a learner may see the task of each row, in training and when it predicts",
+    "training": "a learner may see the task of each row in training only",
+    "never": "a learner never sees the task of a row",
 }
 _LIST = re.compile(r"^([0-9]*)([-+=.)])")
 
@@ -81,10 +81,10 @@ def _label_facts(card: StreamCard) -> dict[str, str]:
 
 def _tasks(card: StreamCard) -> Iterator[str]:
     yield from ("## Tasks", "")
-    yield "Cardinality is the mean number of labels of a row; a label set is one combination of labels. Of the labels"
-    yield "of a task: density is the share of them that a row has; diversity, the label sets among all there could be;"
-    yield "imbalance, how many times more frequent the commonest is, on average (1 is even). Overlap is the share of"
-    yield "labels in common with another task, on average (Jaccard index)."
+    yield "Cardinality is the mean number of labels of a row; a label set is one combination of labels. Density is the"
+    yield "share of the task's labels that a row carries, on average. Diversity is the share of the possible label sets"
+    yield "that occur. Imbalance is how many times more frequent the most frequent label is than another, on average"
+    yield "(1 is even). Overlap is the share of labels in common with another task, on average (Jaccard index)."
     yield ""
     statistics = ("density", "diversity", "imbalance", "overlap")
     head = ("task", "labels", "rows to learn from", "rows held out", "cardinality", "label sets", *statistics)

@@ -32,7 +32,7 @@ def cost_table(groups: Sequence[Group]) -> Table:
     Returns
     -------
     Table
-        Wall seconds and kWh in all and by phase, CPU seconds, peak memory and size of the model.
+        Wall seconds and kWh in total and by phase, CPU seconds, peak memory and size of the model.
     """
     names = phase_names(groups)
     columns: list[tuple[str, Amount, Callable[[float], str]]] = [

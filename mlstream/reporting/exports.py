@@ -52,7 +52,7 @@ def write_tables(folder: Path, streams: Mapping[str, list[Group]], comparisons: 
     Parameters
     ----------
     folder : Path
-        Where to; made if absent, and files in it are replaced.
+        Folder to write to; made if absent, and files in it are replaced.
     streams : mapping
         Name of the stream -> its groups.
     comparisons : sequence of Comparison

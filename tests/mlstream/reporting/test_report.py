@@ -159,7 +159,7 @@ def test_a_missing_card_is_named(tmp_path):
     write_campaign(tmp_path, streams=("a", "b"), strategies=("NN",))
     (tmp_path / "streams" / "b.card.json").unlink()
     with pytest.raises(
-        FileNotFoundError, match=r"streams must hold the card of every stream run\. Got none of \['b'\]"
+        FileNotFoundError, match=r"streams must hold the card of every stream that was run\. Got no card of b\."
     ):
         report(tmp_path)
 

@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCE := metrics estimators mlstream
+PROSE := $(SOURCE) benchmarks examples README.md CONTRIBUTING.md CHANGELOG.md $(wildcard docs/*.rst)
 # The tests run against the built wheel, from a folder that holds no source: see `check`.
 SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
@@ -45,13 +46,14 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/english.py $(PROSE)
 
 check: .venv/test.stamp
 	rm -rf build
 	$(BIN)/python -m build --wheel --outdir build/dist
 	$(PIP) --no-deps --target $(SITE) build/dist/*.whl
 	mkdir -p $(CHECK)
-	cp -r tests examples docs data_cards benchmarks README.md pyproject.toml constraints-lowest.txt Makefile $(CHECK)
+	cp -r tests tools examples docs data_cards benchmarks README.md pyproject.toml constraints-lowest.txt Makefile $(CHECK)
 	cd $(CHECK) && PYTHONPATH=$(SITE):. $(CURDIR)/$(BIN)/pytest -q -p tests.skips --doctest-modules --pyargs $(SOURCE)
 	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -n 2 --dist worksteal
 
@@ -119,7 +121,7 @@ packages: .venv/test.stamp
 	cd build/packages/tar.gz && bin/mlstream demo --output demo && test -s demo/report.html
 
 clean:
-	rm -rf .venv .venv-lowest .venv-newest build demo docs/_build docs/auto_examples docs/api/generated *.egg-info
+	rm -rf .venv .venv-lowest .venv-newest build demo docs/_build docs/auto_examples docs/api/generated docs/_static/rooms.svg *.egg-info
 	find $(SOURCE) tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python:

@@ -20,7 +20,8 @@ from mlstream.formats import load, save
 from mlstream.formats.mulan import format_labels
 from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
-from mlstream.plotting.svg import schedule_picture, signatures_picture
+from mlstream.plotting.labels import label_svg
+from mlstream.plotting.schedule import schedule_svg
 from mlstream.stream import Dataset, Stream
 
 NPZ = "stream.npz"
@@ -193,8 +194,8 @@ def _write(stream: Stream, folder: Path) -> None:
 def _write_texts(card: StreamCard) -> dict[str, str]:
     return {
         PAGE: card_page(card),
-        SIGNATURES: signatures_picture(card),
-        SCHEDULE: schedule_picture(card),
+        SIGNATURES: label_svg(card),
+        SCHEDULE: schedule_svg(card),
         SCHEMA: card_schema(),
         CROISSANT: card_croissant(card),
         OPENML: card_openml(card),

@@ -1,91 +1,49 @@
-"""The charts and tables of a comparison: who ranks where, and which differences the tests call real."""
+"""Charts and tables of a comparison: mean ranks, and which differences the tests call significant."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from mlstream.plotting.plotly_parts import Chart, Json, View, category_axis, frame, heat_height, heat_map, safe
+import numpy as np
+
+from mlstream.plotting.critical_difference import Ranking, rank_chart
+from mlstream.plotting.matrices import PairMatrix, pair_chart
+from mlstream.plotting.plotly_parts import Chart
 from mlstream.reporting.comparison import ALPHA, Comparison
 from mlstream.reporting.complete_blocks import LeftOut
-from mlstream.reporting.score_info import Heading, heading
+from mlstream.reporting.score_info import Heading, score_heading
 from mlstream.reporting.tables import UNDEFINED, Cell, Table
 
-_AXIS_Y = 0.0
-_HEIGHT_OF_LEVEL = 26
+
+def ranking_of(comparison: Comparison) -> Ranking:
+    """Sort the strategies of a comparison by rank, best first."""
+    order = comparison.by_rank
+    return Ranking(
+        title=score_heading(comparison.metric).title,
+        names=[comparison.strategies[place] for place in order],
+        ranks=[float(comparison.ranks[place]) for place in order],
+        cliques=comparison.cliques,
+        critical_difference=comparison.critical_difference,
+        n_streams=len(comparison.streams),
+    )
 
 
-class Branch(NamedTuple):
-    """How a strategy hangs from the axis of ranks: down from its rank, then sideways to its name."""
-
-    strategy: str
-    rank: float
-    level: float
-    end: float
-    side: str
-
-
-class Diagram(NamedTuple):
-    """The geometry of a critical-difference diagram: x in ranks, y in levels below the axis.
-
-    Parameters
-    ----------
-    branches : list of Branch
-        The better half hangs to the left, the other to the right.
-    bars : list of (first rank, last rank, y)
-        Strategies that a bar joins are not told apart.
-    lowest : float
-        The greatest level, below zero.
-    """
-
-    branches: list[Branch]
-    bars: list[tuple[float, float, float]]
-    lowest: float
-
-
-def plan_diagram(comparison: Comparison) -> Diagram:
-    """Lay out a critical-difference diagram."""
-    order, n = comparison.by_rank, len(comparison.strategies)
-    ranks = [float(comparison.ranks[place]) for place in order]
-    bars = [
-        (ranks[first], ranks[last], -0.35 * (number + 1)) for number, (first, last) in enumerate(comparison.cliques)
-    ]
-    top, half = -0.35 * len(bars) - 0.9, (n + 1) // 2
-    branches = []
-    for place, (strategy, rank) in enumerate(zip(order, ranks, strict=True)):
-        is_left = place < half
-        level = top - (place if is_left else n - 1 - place)
-        end = 1 - 0.02 * n if is_left else n + 0.02 * n
-        branches.append(Branch(comparison.strategies[strategy], rank, level, end, "left" if is_left else "right"))
-    return Diagram(branches, bars, top - half + 0.5)
-
-
-def rank_chart(comparisons: Sequence[Comparison]) -> Chart:
+def draw_ranks(comparisons: Sequence[Comparison]) -> Chart:
     """Draw critical-difference diagrams, a view per score."""
-    views = tuple(View(heading(one.metric).title, *_draw_diagram(one)) for one in comparisons)
-    levels = max(abs(plan_diagram(one).lowest) for one in comparisons)
-    return Chart(
-        "Mean ranks over streams",
-        f"{_summary(comparisons[0])} Bars join strategies that the Nemenyi test does not tell apart (level {ALPHA:g}).",
-        views,
-        height=int(110 + _HEIGHT_OF_LEVEL * levels),
-        min_width=640,
+    rankings = [ranking_of(one) for one in comparisons]
+    first = rankings[0]
+    best = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(first.names, first.ranks, strict=True))
+    summary = (
+        f"{first.title} over {first.n_streams} streams, best first: {best}. "
+        f"Bars join strategies that the Nemenyi test does not tell apart (level {ALPHA:g})."
     )
+    return rank_chart(rankings, summary)
 
 
-def pair_chart(comparisons: Sequence[Comparison]) -> Chart:
+def draw_pairs(comparisons: Sequence[Comparison]) -> Chart:
     """Draw for each pair the probability that one strategy is better than the other, a view per score."""
-    views = tuple(_pair_view(one) for one in comparisons)
-    names = max((one.strategies for one in comparisons), key=len)
-    return Chart(
-        "Probability that the row is better than the column",
-        "Bayesian signed-rank test: how probably the difference exceeds the region of practical equivalence, "
-        "0.01 to either side. Point at a cell for all three probabilities and the p-value of the Nemenyi test.",
-        views,
-        height=heat_height(names, names),
-        min_width=len(names) * 38 + 120,
-    )
+    return pair_chart([_pair_matrix(one) for one in comparisons])
 
 
 def rank_table(comparisons: Sequence[Comparison]) -> Table:
@@ -96,7 +54,7 @@ def rank_table(comparisons: Sequence[Comparison]) -> Table:
         (Cell(name, name), *(_rank_cell(column.get(name), min(column.values())) for column in columns))
         for name in strategies
     ]
-    heads = [Heading(heading(one.metric).title, "lower") for one in comparisons]
+    heads = [Heading(score_heading(one.metric).title, "lower") for one in comparisons]
     return Table((Heading("Strategy"), *heads), tuple(rows))
 
 
@@ -105,7 +63,7 @@ def friedman_table(comparisons: Sequence[Comparison]) -> Table:
     heads = ("Score", "Streams", "Strategies", "Friedman \N{GREEK SMALL LETTER CHI}²", "p-value", "Critical difference")
     rows = [
         (
-            Cell(heading(one.metric).title, heading(one.metric).title),
+            Cell(score_heading(one.metric).title, score_heading(one.metric).title),
             Cell(str(len(one.streams)), len(one.streams)),
             Cell(str(len(one.strategies)), len(one.strategies)),
             _number(one.statistic, "{:.2f}"),
@@ -128,7 +86,7 @@ def left_out_table(comparisons: Sequence[Comparison]) -> Table | None:
     scores: dict[LeftOut, list[str]] = {}
     for one in comparisons:
         for left in one.left_out:
-            scores.setdefault(left, []).append(heading(one.metric).title)
+            scores.setdefault(left, []).append(score_heading(one.metric).title)
     heads = ("Left out", "What", "Without a score", "Scores")
     rows = []
     for left, titles in scores.items():
@@ -150,111 +108,21 @@ def pair_table(comparison: Comparison) -> Table:
     return Table(tuple(map(Heading, heads)), tuple(rows))
 
 
-def _summary(one: Comparison) -> str:
-    best = ", ".join(f"{one.strategies[place]} {one.ranks[place]:.2f}" for place in one.by_rank)
-    return f"{heading(one.metric).title} over {len(one.streams)} streams, best first: {best}."
-
-
-def _draw_diagram(one: Comparison) -> tuple[list[Json], Json]:
-    plan, n = plan_diagram(one), len(one.strategies)
-    data = [_branch_trace(branch) for branch in plan.branches]
-    data += [_bar_trace([first - 0.03, last + 0.03], y, 5, "") for first, last, y in plan.bars]
-    cd = min(one.critical_difference, n - 1)
-    data.append(_bar_trace([1, 1 + cd], 0.9, 2, f"critical difference {one.critical_difference:.2f}"))
-    room = 0.3 * n
-    layout = frame(
-        hovermode="closest",
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        xaxis={
-            "range": [1 - room, n + room],
-            "tickvals": list(range(1, n + 1)),
-            "side": "top",
-            "showgrid": False,
-            "zeroline": False,
-            "showline": False,
-            "fixedrange": True,
-            "visible": False,
-        },
-        yaxis={"range": [plan.lowest, 1.9], "visible": False, "fixedrange": True},
-        shapes=[_axis_line(1, n), *(_tick(rank) for rank in range(1, n + 1))],
-        annotations=[_tick_name(rank) for rank in range(1, n + 1)],
-    )
-    return data, layout
-
-
-def _branch_trace(branch: Branch) -> Json:
-    name = safe(branch.strategy)
-    return {
-        "type": "scatter",
-        "mode": "lines+text",
-        "x": [branch.rank, branch.rank, branch.end],
-        "y": [_AXIS_Y, branch.level, branch.level],
-        "text": ["", "", name],
-        "textposition": f"middle {branch.side}",
-        "cliponaxis": False,
-        "line": {"color": "var(--ink)", "width": 1},
-        "hovertemplate": f"{name}: mean rank {branch.rank:.2f}<extra></extra>",
-    }
-
-
-def _bar_trace(x: list[float], y: float, width: int, name: str) -> Json:
-    return {
-        "type": "scatter",
-        "mode": "lines+text",
-        "x": x,
-        "y": [y, y],
-        "text": ["", ""] if not name else ["", name],
-        "textposition": "middle right",
-        "cliponaxis": False,
-        "line": {"color": "var(--accent)", "width": width},
-        "hoverinfo": "skip",
-    }
-
-
-def _axis_line(first: float, last: float) -> Json:
-    return {"type": "line", "x0": first, "x1": last, "y0": 0, "y1": 0, "line": {"color": "var(--ink)", "width": 1.5}}
-
-
-def _tick(rank: int) -> Json:
-    return {"type": "line", "x0": rank, "x1": rank, "y0": 0, "y1": 0.15, "line": {"color": "var(--ink)", "width": 1}}
-
-
-def _tick_name(rank: int) -> Json:
-    return {"x": rank, "y": 0.15, "text": str(rank), "showarrow": False, "yanchor": "bottom", "font": {"size": 11}}
-
-
-def _pair_view(one: Comparison) -> View:
-    order, places = one.by_rank, {place: number for number, place in enumerate(one.by_rank)}
-    n = len(order)
-    z: list[list[float | None]] = [[None] * n for _ in order]
-    text = [[""] * n for _ in order]
+def _pair_matrix(one: Comparison) -> PairMatrix:
+    places = {strategy: place for place, strategy in enumerate(one.by_rank)}
+    n = len(places)
+    better, details = np.full((n, n), np.nan), [[""] * n for _ in range(n)]
     for pair in one.pairs:
-        for row, column, better, worse in (
+        for first, second, wins, losses in (
             (pair.first, pair.second, pair.first_better, pair.second_better),
             (pair.second, pair.first, pair.second_better, pair.first_better),
         ):
-            z[places[row]][places[column]] = round(better, 3)
-            text[places[row]][places[column]] = (
-                f"better {better:.2f}, equivalent {pair.equivalent:.2f}, worse {worse:.2f}; p {pair.p_value:.2g}"
+            row, column = places[first], places[second]
+            better[row, column] = wins
+            details[row][column] = (
+                f"better {wins:.2f}, equivalent {pair.equivalent:.2f}, worse {losses:.2f}; p {pair.p_value:.2g}"
             )
-    names = [one.strategies[place] for place in order]
-    heat = heat_map(
-        names,
-        names,
-        z,
-        zmin=0,
-        zmax=1,
-        text=text,
-        texttemplate="%{z:.2f}" if n <= 12 else "",
-        showscale=n > 12,
-        hovertemplate="%{y} against %{x}: %{text}<extra></extra>",
-    )
-    layout = frame(
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        xaxis=category_axis(side="top"),
-        yaxis=category_axis(autorange="reversed"),
-    )
-    return View(heading(one.metric).title, [heat], layout)
+    return PairMatrix(score_heading(one.metric).title, [one.strategies[place] for place in places], better, details)
 
 
 def _rank_cell(rank: float | None, best: float) -> Cell:
@@ -263,5 +131,5 @@ def _rank_cell(rank: float | None, best: float) -> Cell:
     return Cell(f"{rank:.2f}", rank, is_best=rank == best)
 
 
-def _number(value: float, shown: str) -> Cell:
-    return Cell(UNDEFINED, None) if math.isnan(value) else Cell(shown.format(value), value)
+def _number(value: float, template: str) -> Cell:
+    return Cell(UNDEFINED, None) if math.isnan(value) else Cell(template.format(value), value)

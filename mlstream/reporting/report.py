@@ -22,7 +22,7 @@ from mlstream.reporting.exports import write_tables
 from mlstream.reporting.figures import write_figures
 from mlstream.reporting.groups import group_runs
 from mlstream.reporting.page import describe
-from mlstream.reporting.score_info import heading
+from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.tables import format_score, scores_csv
 
 
@@ -100,7 +100,7 @@ def _render(content: Mapping[str, object]) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {"score": format_score, "packed": _packed, "short": _short}
-    environment.globals |= {"heading": heading, "frame": frame(), "charts": _Charts()}
+    environment.globals |= {"heading": score_heading, "frame": frame(), "charts": _Charts()}
     template = environment.get_template("report.html")
     return template.render(content, plotly_js=get_plotlyjs(), plotly_version=get_plotlyjs_version())
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from mlstream.card_model import ExperienceCard
-from mlstream.reporting.curves import curve_chart, label_chart, schedule_chart
+from mlstream.plotting.labels import label_chart
+from mlstream.plotting.schedule import schedule_chart
+from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import group_runs
 from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import (

@@ -16,7 +16,7 @@ from mlstream._schemas import describe_first
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-_MOST_BYTES = 64 * 2**20
+_MAX_BYTES = 64 * 2**20
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
@@ -267,9 +267,9 @@ def load_card(path: str | os.PathLike[str]) -> StreamCard:
         If the file does not hold a card of this version; the message names the first field that is wrong.
     """
     try:
-        content = read_bounded(path, _MOST_BYTES)
+        content = read_bounded(path, _MAX_BYTES)
     except ValueError:
-        raise ValueError(f"{path} must hold a StreamCard of {_MOST_BYTES} bytes at most. Got more.") from None
+        raise ValueError(f"{path} must hold a StreamCard of {_MAX_BYTES} bytes at most. Got more.") from None
     return parse_card(content, str(path))
 
 
@@ -292,8 +292,8 @@ def card_schema() -> str:
 
 def parse_card(content: bytes, where: str) -> StreamCard:
     """Read a card from JSON; `where` is what an error calls it."""
-    if len(content) > _MOST_BYTES:
-        raise ValueError(f"{where} must hold a StreamCard of {_MOST_BYTES} bytes at most. Got more.")
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"{where} must hold a StreamCard of {_MAX_BYTES} bytes at most. Got more.")
     try:
         return StreamCard.model_validate_json(content)
     except ValidationError as error:

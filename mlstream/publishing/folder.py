@@ -40,7 +40,7 @@ _TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
 _LISTED = (*_DATA, CARD, *_TEXTS)
 # Far more than the files of a folder need, far less than memory.
 _LONGEST_SUMS = 2**20
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 _SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
 
 
@@ -165,8 +165,8 @@ def _require_replaceable(folder: Path) -> None:
     present = sorted(folder.iterdir())
     strange = [path for path in present if path.name not in {*_LISTED, SUMS} or not is_plain(path)]
     if strange:
-        more = f" and {len(strange) - _MOST_NAMED} more" if len(strange) > _MOST_NAMED else ""
-        got = ", ".join(repr(path.name) for path in strange[:_MOST_NAMED])
+        more = f" and {len(strange) - _MAX_NAMED} more" if len(strange) > _MAX_NAMED else ""
+        got = ", ".join(repr(path.name) for path in strange[:_MAX_NAMED])
         raise FileExistsError(f"{rule}, and hold nothing else. Got {got}{more}; move them elsewhere first.")
     try:
         load_card(folder / CARD)

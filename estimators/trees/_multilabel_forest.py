@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from estimators._validation import Features
 from estimators.trees._forest_bank import BLOCK, run_tasks
 from estimators.trees._kernels.adwin import CLOCK, detect_any_change, new_windows
 from estimators.trees._kernels.forest import MEMBER, ForestParams
-from estimators.trees._kernels.hoeffding import SKIP
+from estimators.trees._kernels.hoeffding import SKIP, TreeParams
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree, new_tree, size_bytes
 from estimators.trees._kernels.multilabel_learning import MultilabelChunk, learn, predict
 from estimators.trees._tree_bank import NO_WEIGHTS
@@ -31,8 +31,15 @@ class SubspaceTree(NamedTuple):
     features: Array | None
     tree: MultilabelTree
 
-    def select(self, X: Array) -> Array:
-        """Return the features of rows that the tree sees."""
+    def predict(self, X: Array, votes: Array) -> None:
+        """Write the votes (n_rows, n_labels, 2) for each row."""
+        predict(self.tree, self._select(X), votes)
+
+    def learn(self, chunk: MultilabelChunk, params: TreeParams, votes: Array) -> Self:
+        """Write the votes for each row, unless `votes` has no rows, then learn it; return the new tree."""
+        return self._replace(tree=learn(self.tree, chunk._replace(X=self._select(chunk.X)), params, votes))
+
+    def _select(self, X: Array) -> Array:
         return X if self.features is None else np.ascontiguousarray(X[:, self.features])
 
 
@@ -62,7 +69,7 @@ class MultilabelMember:
     def predict(self, X: Array) -> Array:
         """Return weighted votes (n_rows, n_labels, 2)."""
         votes = np.empty((len(X), self.n_labels, 2))
-        predict(self.foreground.tree, self.foreground.select(X), votes)
+        self.foreground.predict(X, votes)
         return votes * self._accuracy_weights(np.zeros(0))[0]
 
     def learn(self, chunk: MultilabelChunk) -> Array:
@@ -101,14 +108,9 @@ class MultilabelMember:
         return [slice(a, b) for a, b in pairwise(edges) if a < b]
 
     def _learn_piece(self, piece: MultilabelChunk, learning: Array, votes: Array) -> None:
-        tree_params = self.params.tree
-        foreground = learn(self.foreground.tree, piece._replace(X=self.foreground.select(piece.X)), tree_params, votes)
-        self.foreground = self.foreground._replace(tree=foreground)
+        self.foreground = self.foreground.learn(piece, self.params.tree, votes)
         if self.background is not None:
-            background = learn(
-                self.background.tree, piece._replace(X=self.background.select(piece.X)), tree_params, votes[:0]
-            )
-            self.background = self.background._replace(tree=background)
+            self.background = self.background.learn(piece, self.params.tree, votes[:0])
         known = piece.codes != SKIP
         hits = ((votes[:, :, 1] > votes[:, :, 0]) == piece.codes) & known
         right = hits.sum(axis=1) / np.maximum(known.sum(axis=1), 1)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,7 +9,7 @@ from estimators._locks import lock_of
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._graphviz import dot
-from estimators.trees._tree_bank import TreeBank, check_tree_params
+from estimators.trees._tree_bank import TreeBank, check_tree_params, codes_of
 
 Array = npt.NDArray[Any]
 
@@ -121,10 +120,10 @@ class HoeffdingTreeClassifier(StreamClassifier):
         self.bank_ = TreeBank(n_trees, self.n_features_in_, n_classes, check_tree_params(self))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        self.bank_.learn(X, _table(Y), weight=weight)
+        self.bank_.learn(X, codes_of(Y, None), weight=weight)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
-        return self._decide(self.bank_.predict_then_learn(X, _table(Y)))
+        return self._decide(self.bank_.predict_then_learn(X, codes_of(Y, None)))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.bank_.predict(X))
@@ -144,7 +143,3 @@ class HoeffdingTreeClassifier(StreamClassifier):
 
     def _class_names(self) -> list[str]:
         return ["0", "1"] if self._target.multilabel else [str(value) for value in self.classes_]
-
-
-def _table(codes: Array) -> Array:
-    return codes if codes.ndim == 2 else codes[:, np.newaxis]

@@ -9,6 +9,7 @@ from estimators._batching import blocks, dense
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._kernels import isoup
+from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
 from estimators.trees._tree_bank import NO_WEIGHTS, check_growth
 
 Array = npt.NDArray[Any]
@@ -84,11 +85,11 @@ class ISOUPTreeClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
-        return isoup.size_bytes(self.tree_)
+        return size_bytes(self.tree_)
 
     def _start(self) -> None:
         check_growth(self)
-        self.tree_ = isoup.new_tree(self.n_features_in_, self.n_labels_)
+        self.tree_ = new_tree(self.n_features_in_, self.n_labels_)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         self._run(X, Y, weight, np.empty((0, self.n_labels_)))

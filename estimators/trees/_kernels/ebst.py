@@ -175,7 +175,7 @@ def _subtract(to: Sums, weight: float, mean: Array, squares: Array) -> None:
 
 
 @njit(**HOT)
-def mean_variance(sums: Sums) -> float:
+def _mean_variance(sums: Sums) -> float:
     """Average the variances of the targets."""
     total = 0.0
     if sums.weight[0] > 1.0:
@@ -194,9 +194,9 @@ def _merit_at(search: SearchTrees, i: int, before: Sums, scratch: SplitScratch) 
     _subtract(scratch.right, scratch.left.weight[0], scratch.left.mean, scratch.left.squares)
     if scratch.left.weight[0] < MIN_SAMPLES or scratch.right.weight[0] < MIN_SAMPLES:
         return 0.0
-    merit = mean_variance(before)
-    merit -= scratch.left.weight[0] / before.weight[0] * mean_variance(scratch.left)
-    merit -= scratch.right.weight[0] / before.weight[0] * mean_variance(scratch.right)
+    merit = _mean_variance(before)
+    merit -= scratch.left.weight[0] / before.weight[0] * _mean_variance(scratch.left)
+    merit -= scratch.right.weight[0] / before.weight[0] * _mean_variance(scratch.right)
     return merit
 
 

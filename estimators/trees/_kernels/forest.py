@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import BUILD, HOT, LOOP, OWNING, njit
+from estimators._kernels.compile import BUILD, HOT, LOOP, njit
 from estimators._kernels.randomness import advance, uniform
 from estimators.trees._kernels.adwin import Windows, detect_change, new_windows, reset
 from estimators.trees._kernels.hoeffding import (
@@ -21,7 +21,7 @@ from estimators.trees._kernels.hoeffding import (
 from estimators.trees._kernels.tree_arrays import (
     NONE,
     TreeArrays,
-    drop_observers,
+    free_tree,
     grow,
     has_room,
     new_root,
@@ -237,36 +237,6 @@ def _replace_foreground(forest: Forest, j: int) -> None:
 def _restart_tree(arrays: TreeArrays, t: int) -> None:
     free_tree(arrays, t)
     new_root(arrays, t)
-
-
-@njit(**OWNING)
-def free_tree(arrays: TreeArrays, t: int) -> None:
-    """Free all places of a tree, which then has no root."""
-    tree, free = arrays.trees[t], arrays.free[0]
-    if tree.root == NONE:
-        return
-    stack = np.empty(tree.n_nodes, np.int64)
-    stack[0], height = tree.root, 1
-    while height:
-        height -= 1
-        i = stack[height]
-        node = arrays.nodes[i]
-        if node.feature != NONE:
-            stack[height], stack[height + 1] = node.left, node.right
-            height += 2
-        drop_observers(arrays, t, i)
-        s = node.stats
-        while s != NONE:
-            after = arrays.stats[s].next
-            arrays.stats[s].next = free.stat
-            free.stat = s
-            free.n_stats += 1
-            s = after
-        node.left = free.node
-        free.node = i
-        free.n_nodes += 1
-    tree.root = NONE
-    tree.n_nodes = tree.n_stats = tree.n_inactive = 0
 
 
 @njit(**HOT)

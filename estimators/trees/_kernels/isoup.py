@@ -7,21 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
-from estimators._kernels.extend import extend
 from estimators.trees._kernels.ebst import (
-    SearchTrees,
     SplitScratch,
     Sums,
     add_value,
     best_value,
     copy_sums,
-    extend_search_trees,
     free_search_tree,
     learn_targets,
-    new_search_trees,
     new_split_scratch,
     prune,
 )
+from estimators.trees._kernels.regression_arrays import RegressionTree, grow, has_room
 from estimators.trees._kernels.tree_arrays import NONE
 
 Array = npt.NDArray[Any]
@@ -29,22 +26,6 @@ Array = npt.NDArray[Any]
 DECAY = 0.95
 LEARNING_RATE = 0.01
 MAX_SLOPE = 1e12
-# free places for the values of each feature in a new tree
-VALUES_RESERVED_PER_FEATURE = 16
-
-NODE = np.dtype(
-    [
-        ("feature", "i4"),
-        ("left", "i4"),
-        ("right", "i4"),
-        ("leaf", "i4"),
-        ("active", "i4"),
-        ("threshold", "f8"),
-        ("weight", "f8"),
-        ("last_attempt", "f8"),
-    ],
-    align=True,
-)
 
 
 class RegressionTreeParams(NamedTuple):
@@ -65,37 +46,6 @@ class RegressionChunk(NamedTuple):
     weights: Array
 
 
-class RegressionTree(NamedTuple):
-    """A tree in flat arrays.
-
-    Attributes
-    ----------
-    nodes : structured ndarray
-        Places of type `NODE`.
-    mean, squares : ndarray of shape (n_places, n_targets)
-        Mean and sum of squared deviations of the targets in each node.
-    coefs : ndarray of shape (n_leaves, n_targets, n_features + 1)
-        Linear models of each leaf, intercept last.
-    errors : ndarray of shape (n_leaves, n_targets, 2)
-        Faded squared errors of the mean and of the linear model.
-    roots : ndarray of shape (n_leaves, n_features)
-        Roots of the search trees of each leaf.
-    search : SearchTrees
-        All search trees.
-    counts : ndarray of shape (2,)
-        Numbers of nodes and of leaves in use.
-    """
-
-    nodes: Array
-    mean: Array
-    squares: Array
-    coefs: Array
-    errors: Array
-    roots: Array
-    search: SearchTrees
-    counts: Array
-
-
 class Scratch(NamedTuple):
     """Working memory for splits, and for the outputs of the linear models."""
 
@@ -103,60 +53,14 @@ class Scratch(NamedTuple):
     models: Array
 
 
-def new_tree(n_features: int, n_targets: int) -> RegressionTree:
-    """Make an untrained tree of one leaf."""
-    tree = RegressionTree(
-        np.zeros(0, NODE),
-        np.zeros((0, n_targets)),
-        np.zeros((0, n_targets)),
-        np.zeros((0, n_targets, n_features + 1)),
-        np.zeros((0, n_targets, 2)),
-        np.zeros((0, n_features), dtype=np.int64),
-        new_search_trees(VALUES_RESERVED_PER_FEATURE * n_features, n_targets),
-        np.zeros(2, dtype=np.int64),
-    )
-    tree = _extended(tree, 3, 2, 0)
-    tree.counts[:] = 1
-    tree.nodes[0] = (NONE, NONE, NONE, 0, 1, 0.0, 0.0, 0.0)
-    return tree
-
-
 def learn(tree: RegressionTree, chunk: RegressionChunk, params: RegressionTreeParams, outputs: Array) -> RegressionTree:
     """Predict each row, unless `outputs` (n_rows, n_targets) has no rows, then learn it; return the new tree."""
     done, scratch = 0, Scratch(new_split_scratch(chunk.Y.shape[1]), np.empty(chunk.Y.shape[1]))
-    n_features = chunk.X.shape[1]
     while True:
         done = _learn_from(tree, chunk, params, outputs, scratch, done)
         if done == len(chunk.X):
             return tree
-        n_nodes, n_leaves = tree.counts
-        tree = _extended(
-            tree,
-            len(tree.nodes) + 2 if n_nodes + 2 > len(tree.nodes) else 0,
-            len(tree.coefs) + 1 if n_leaves + 1 > len(tree.coefs) else 0,
-            max(len(tree.search.places), n_features) if tree.search.free[1] < n_features else 0,
-        )
-
-
-def size_bytes(tree: RegressionTree) -> int:
-    """Sum the sizes of the arrays."""
-    arrays = [*tree[:-2], *tree.search, tree.counts]
-    return sum(array.nbytes for array in arrays)
-
-
-def _extended(tree: RegressionTree, n_nodes: int, n_leaves: int, n_values: int) -> RegressionTree:
-    roots = extend(tree.roots, n_leaves)
-    roots[len(tree.roots) :] = NONE
-    return RegressionTree(
-        extend(tree.nodes, n_nodes),
-        extend(tree.mean, n_nodes),
-        extend(tree.squares, n_nodes),
-        extend(tree.coefs, n_leaves),
-        extend(tree.errors, n_leaves),
-        roots,
-        extend_search_trees(tree.search, n_values) if n_values else tree.search,
-        tree.counts,
-    )
+        tree = grow(tree)
 
 
 # ----------------------------------------------------------------- predicting
@@ -220,8 +124,7 @@ def _learn_from(
     """Go on from row `done`; return the row before which free places ran out, or the number of rows."""
     models = scratch.models
     for r in range(done, len(chunk.X)):
-        short = tree.counts[0] + 2 > len(tree.nodes) or tree.counts[1] + 1 > len(tree.coefs)
-        if short or tree.search.free[1] < chunk.X.shape[1]:
+        if not has_room(tree):
             return r
         x, y = chunk.X[r], chunk.Y[r]
         i = _find_leaf(tree, x)

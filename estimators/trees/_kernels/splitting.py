@@ -198,11 +198,11 @@ def _is_hopeless(
     right, slack = total - left, ROUGHNESS * total
     if min(left, right) + slack < MIN_BRANCH_SHARE * total:
         return True
-    return rough_gain_at_most(below_0, below_1, zeros - below_0, ones - below_1, slack) + ROUNDING < minimum
+    return _rough_gain_at_most(below_0, below_1, zeros - below_0, ones - below_1, slack) + ROUNDING < minimum
 
 
 @njit(**HOT)
-def rough_gain_at_most(l0: float, l1: float, r0: float, r1: float, slack: float) -> float:
+def _rough_gain_at_most(l0: float, l1: float, r0: float, r1: float, slack: float) -> float:
     """Bound the gain for two classes as `_gain_at_most` does, if each weight may be wrong by the slack."""
     left, right = l0 + l1, r0 + r1
     minimum = min(left, right) - slack

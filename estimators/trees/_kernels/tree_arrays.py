@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import HOT, LOOP, PART, njit
+from estimators._kernels.compile import HOT, LOOP, OWNING, PART, njit
 from estimators._kernels.extend import extend
 from estimators._kernels.randomness import draw_subset
 
@@ -273,3 +273,33 @@ def drop_observers(arrays: TreeArrays, t: int, i: int) -> None:
     while s != NONE:
         arrays.stats[s].observer = NONE
         s = arrays.stats[s].next
+
+
+@njit(**OWNING)
+def free_tree(arrays: TreeArrays, t: int) -> None:
+    """Free all places of a tree, which then has no root."""
+    tree, free = arrays.trees[t], arrays.free[0]
+    if tree.root == NONE:
+        return
+    stack = np.empty(tree.n_nodes, np.int64)
+    stack[0], height = tree.root, 1
+    while height:
+        height -= 1
+        i = stack[height]
+        node = arrays.nodes[i]
+        if node.feature != NONE:
+            stack[height], stack[height + 1] = node.left, node.right
+            height += 2
+        drop_observers(arrays, t, i)
+        s = node.stats
+        while s != NONE:
+            after = arrays.stats[s].next
+            arrays.stats[s].next = free.stat
+            free.stat = s
+            free.n_stats += 1
+            s = after
+        node.left = free.node
+        free.node = i
+        free.n_nodes += 1
+    tree.root = NONE
+    tree.n_nodes = tree.n_stats = tree.n_inactive = 0

@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.checks import stream_checks
-from estimators.trees._kernels.ebst import NONE
+from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.isoup import ISOUPTreeClassifier
 from tests.estimators import published, streams
 

@@ -1,4 +1,4 @@
-"""One lock for each estimator, kept outside of it, so that it is in no copy, comparison or file of the estimator."""
+"""One lock for each estimator, kept outside of it, so that copies, comparisons and files do not contain it."""
 
 import os
 from contextlib import AbstractContextManager
@@ -37,12 +37,12 @@ def lock_of(estimator: Any) -> AbstractContextManager[bool]:
     """Return the lock of an estimator, which a thread may take again while it holds it.
 
     A method takes the lock of its estimator, then those of the estimators inside, never the other way round. Work that
-    it hands to other threads must not take its own lock: it would wait for ever.
+    it passes to other threads must not take its own lock: that would be a deadlock.
     """
     try:
         return _ENTRIES[id(estimator)].lock
     except KeyError:
-        # two threads may come here at once; a table keeps the entry that was first
+        # two threads may arrive here at once: the first entry is kept
         return _ENTRIES.setdefault(id(estimator), _Entry(estimator)).lock
 
 

@@ -1,11 +1,11 @@
-"""Shared by commands: types of arguments, opening streams, and parsing."""
+"""Arguments that several commands share, and parsers of what was typed."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
     from mlstream.stream import Stream
 
-# More than the names of a million labels.
-_MAX_JSON_BYTES = 64 * 2**20
+# Of a JSON file: more than the names of a million labels.
+_MAX_BYTES = 64 * 2**20
+
+_MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
 
@@ -35,26 +37,6 @@ LabelColumns = Annotated[
         "those of a card beside the table, of -C in its title (MEKA), or of an .xml file beside it (MULAN).",
     ),
 ]
-Starts = Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")]
-VisitShares = Annotated[
-    str | None,
-    typer.Option("--visits", help="Number of visits to each task, or the share of its rows in each: 0.5,0.2."),
-]
-EvaluationShare = Annotated[float, typer.Option("--evaluation", help="Share of each task's rows that is held out.")]
-TaskOrder = Annotated[
-    str | None,
-    typer.Option(
-        "--order",
-        help="random (default), similarity, dissimilarity, interleaved, or the task of each visit: 1,0,1,0.",
-    ),
-]
-WindowShape = Annotated[
-    Literal["linear", "sigmoid"], typer.Option("--shape", help="How the next task rises in the window.")
-]
-Unlabelled = Annotated[Literal["drop", "keep"], typer.Option(help="What to do with rows without any label.")]
-Stratified = Annotated[
-    bool, typer.Option("--stratified", help="Spread each label set evenly over the parts of a task.")
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
@@ -66,7 +48,7 @@ def open_stream(path: Path) -> Stream:
 
 
 def save_new(stream: Stream, path: Path) -> None:
-    """Save a new stream, and print its path."""
+    """Save a new stream, and print where."""
     from mlstream.cli import console
     from mlstream.formats import save
 
@@ -109,6 +91,8 @@ def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | Non
     if text is None:
         return None
     if text.isdecimal() and int(text):
+        if int(text) > _MAX_VISITS:
+            raise ValueError(f"--visits must be at most {_MAX_VISITS:,}. Got {text!r} instead.")
         return ((1 - evaluation) / int(text),) * int(text)
     try:
         return tuple(float(part) for part in text.split(","))
@@ -119,6 +103,41 @@ def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | Non
 def parse_label_lists(text: str | None) -> list[list[str]] | None:
     """Parse the labels of each task: names split by commas, tasks split by semicolons."""
     return None if text is None else [[name.strip() for name in part.split(",")] for part in text.split(";")]
+
+
+def parse_names(text: str) -> list[str]:
+    """Read names split by commas."""
+    return text.split(",")
+
+
+def parse_shares(text: str) -> dict[str, float]:
+    """Read the share of rows that each label keeps."""
+    return parse_numbers_by_name(text, "--keep", float)
+
+
+def parse_delay(text: str) -> int | dict[str, int]:
+    """Read one delay for all labels, or delays by label."""
+    return int(text) if text.isdecimal() else parse_numbers_by_name(text, "--delay", int)
+
+
+def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
+    """Read the labels that each task introduces; a published order also has a hierarchy and shares."""
+    from mlstream.generators import published_order
+
+    if text.endswith(".json"):
+        return read_lists(Path(text))
+    name, _, number = text.partition(":")
+    if number and not number.isdecimal():
+        raise ValueError(f"--introductions must be a .json file, or NAME:NUMBER. Got {text!r} instead.")
+    return published_order(name, int(number or 0))
+
+
+def parse_numbers(text: str, option: str) -> list[float]:
+    """Read numbers split by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{option} must be numbers split by commas. Got {text!r} instead.") from None
 
 
 def parse_integers(text: str, option: str) -> list[int]:
@@ -141,7 +160,7 @@ def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number
 
 
 def read_hierarchy(text: str | None) -> Any:
-    """Read parents from a JSON file; the name of a rule is returned as it is."""
+    """Read parents from a JSON file; any other text is the name of a rule."""
     if text is None or not text.endswith(".json"):
         return text
     parents = _read_json(Path(text))
@@ -154,12 +173,12 @@ def read_lists(path: Path) -> list[list[str]]:
     """Read lists of names from a JSON file."""
     lists = _read_json(path)
     if not isinstance(lists, list) or not all(isinstance(names, list) for names in lists):
-        raise ValueError(f"{path} must hold a JSON list of lists of names. Got {type(lists).__name__}.")
+        raise ValueError(f"{path} must hold a JSON list of lists of names. Got another value instead.")
     return lists
 
 
 def _read_json(path: Path) -> Any:
-    content = read_bounded(path, _MAX_JSON_BYTES)
+    content = read_bounded(path, _MAX_BYTES)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -58,6 +58,11 @@ class Group:
         return f"{self.strategy} (capped)" if self.status == "capped" else self.strategy
 
     @property
+    def tuning(self) -> str:
+        """How its parameters were chosen, see `describe_tuning`."""
+        return join_distinct(describe_tuning(run) for run in self.runs)
+
+    @property
     def key(self) -> Key:
         """Its entry in legends."""
         return Key(self.label, f"strategy-{self.style}", self.style)
@@ -69,6 +74,24 @@ class Group:
     def mean(self, amount: Callable[[RunResult], float | None]) -> Spread:
         """Average an amount over seeds."""
         return spread(amount(run) for run in self.measured)
+
+
+def describe_tuning(run: RunResult) -> str:
+    """Describe how the parameters of a run were chosen.
+
+    Returns
+    -------
+    str
+        "tuned (10)" where they were searched among 10 configurations, otherwise "defaults".
+    """
+    # A single configuration is no choice.
+    n_configurations = len(run.selection.trials) if run.selection is not None else 1
+    return f"tuned ({n_configurations})" if n_configurations > 1 else "defaults"
+
+
+def join_distinct(texts: Iterable[str]) -> str:
+    """Join texts by commas, each once."""
+    return ", ".join(dict.fromkeys(texts))
 
 
 def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:

@@ -122,7 +122,7 @@ def test_names_that_hold_html_stay_names(tmp_path):
 def test_all_scores_are_written_as_csv_when_asked(campaign, tmp_path):
     page = report(campaign, tmp_path / "page.html", tables=True)
     lines = page.with_suffix(".csv").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "stream,strategy,score,better,mean,standard_deviation,seeds"
+    assert lines[0] == "stream,strategy,score,better,mean,standard_deviation,seeds,parameters"
     assert sum(line.startswith("yeast,NN_TL,acc,higher,") for line in lines) == 1
 
 
@@ -159,7 +159,7 @@ def test_a_missing_card_is_named(tmp_path):
     write_campaign(tmp_path, streams=("a", "b"), strategies=("NN",))
     (tmp_path / "streams" / "b.card.json").unlink()
     with pytest.raises(
-        FileNotFoundError, match=r"streams must hold the card of every stream run\. Got none of \['b'\]"
+        FileNotFoundError, match=r"streams must hold the card of every stream that was run\. Got no card of b\."
     ):
         report(tmp_path)
 

@@ -29,7 +29,7 @@ _ALL = np.uint64(2**64 - 1)
 
 
 def _power_of_five(exponent: int) -> int:
-    """Give the leading 128 bits of a power of five: rounded down, or up if it is a fraction."""
+    """Return the leading 128 bits of a power of five: rounded down, or up if it is a fraction."""
     power = 5 ** abs(exponent)
     if exponent >= 0:
         return power << 128 >> power.bit_length()
@@ -67,7 +67,7 @@ def _leading_zeros(value: Any) -> Any:
 def to_double(mantissa: Any, exponent: int) -> tuple[float, bool]:
     """Round mantissa * 10 ** exponent to the nearest double, ties to even.
 
-    The second value is False where 128 bits of the power do not tell, or the result is not a normal number.
+    The second value is False where 128 bits of the power do not suffice, or the result is not a normal number.
     """
     if mantissa == 0:
         return 0.0, True

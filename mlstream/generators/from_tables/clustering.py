@@ -83,12 +83,12 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     Returns
     -------
     Stream
-        Each row that is kept is in exactly one experience or evaluation set; the card says what is not kept.
+        Each row that is kept is in exactly one experience or evaluation set; the card lists the other rows.
 
     Raises
     ------
     ValueError
-        If an option is none of its values, the table has fewer label sets than tasks, or a part would be empty.
+        If an option is not one of its values, the table has fewer label sets than tasks, or a part would be empty.
 
     Examples
     --------

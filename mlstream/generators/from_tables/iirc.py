@@ -153,7 +153,7 @@ def _resolve_hierarchy(
     min_support: int,
     may_lack_superclasses: bool,
 ) -> tuple[Dataset, dict[str, str]]:
-    """Give the table with complete labels, and the parents."""
+    """Return the table with complete labels, and the parents."""
     if hierarchy is None:
         hierarchy = dataset.label_parents or "discover"
     if not isinstance(hierarchy, str):

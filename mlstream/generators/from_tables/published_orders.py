@@ -13,7 +13,7 @@ from mlstream.generators._checks import require_choice
 
 
 class _Benchmark(NamedTuple):
-    """Where the orders of a benchmark are, and the shares of its rows."""
+    """The file with the orders of a benchmark, and the shares of its rows."""
 
     file: str
     key: str
@@ -32,7 +32,7 @@ _CAP = 8
 
 
 def published_order(name: str, configuration: int = 0) -> dict[str, Any]:
-    """Give the hierarchy, the order and the shares of a benchmark of IIRC, as options of `iirc_stream`.
+    """Return the hierarchy, the order and the shares of a benchmark of IIRC, as options of `iirc_stream`.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class TaskRule:
 
 
 class Found(NamedTuple):
-    """What a rule found.
+    """The tasks that a rule found.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def _group_by_features(table: Dataset, members: Sequence[Index], names: Sequence
 
 
 def _spread_of(table: Dataset) -> npt.NDArray[np.floating]:
-    """Give the standard deviation of each feature; 1 where there is none."""
+    """Return the standard deviation of each feature; 1 for a constant one."""
     if sparse.issparse(table.X):
         mean, square = table.X.mean(axis=0), (table.X * table.X).mean(axis=0)
         spread = np.sqrt(np.maximum(square - mean**2, 0))

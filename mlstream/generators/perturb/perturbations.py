@@ -47,7 +47,7 @@ def noisy_labels(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
 
 
 def missing_labels(stream: Stream, *, rate: float, per: Literal["label", "row"] = "label", seed: int = 0) -> Stream:
-    """Hide labels: they are 0, and the label mask says that they do not count.
+    """Hide labels: they are 0, and the label mask excludes them.
 
     Parameters
     ----------

@@ -231,6 +231,6 @@ def _redraw_windows(
 
 
 def _rise(window: int, shape: Shape) -> Floats:
-    """Give the progress of each row of a window, as a column."""
+    """Return the progress of each row of a window, as a column."""
     place = (np.arange(window)[:, np.newaxis] + 0.5) / window
     return place if shape == "linear" else np.asarray(1 / (1 + np.exp(-10 * (place - 0.5))))

@@ -1,6 +1,6 @@
-"""Streams of multi-label tasks from tables, as files with cards, and the protocol that judges learners on them.
+"""Streams of multi-label tasks from tables, as files with cards, and the protocol that evaluates learners on them.
 
-Names are imported when they are first used, so that ``mlstream --help`` answers at once.
+Names are imported when they are first used, so that ``mlstream --help`` starts at once.
 """
 
 from importlib import import_module

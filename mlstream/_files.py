@@ -233,7 +233,7 @@ def _exchange(one: Path, other: Path) -> None:
         raise OSError(errno.ENOTSUP, "this system cannot replace a folder in one step; remove it first")
     if exchange(*arguments):
         code = ctypes.get_errno()
-        # What file systems answer that do not know how.
+        # Errors of file systems that do not support it.
         unable = code in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
         raise OSError(code, "cannot be replaced in one step here; remove it first" if unable else os.strerror(code))
 
@@ -245,7 +245,7 @@ def _require_parent(path: Path) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Give errors of the system the name that the user knows: a full disk names no file, others a temporary one."""
+    """Name the user's file in errors of the system: a full disk names no file, others a temporary one."""
     try:
         yield
     except OSError as error:

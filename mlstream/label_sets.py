@@ -1,4 +1,4 @@
-"""Which rows carry the same labels, and how many label sets there are."""
+"""Label sets: groups of rows with the same labels, and statistics of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLOCK = 256
 
 
 def label_set_ids(Y: Indicator) -> Index:
-    """Give rows with the same labels the same number.
+    """Assign a number to each label set: rows with the same labels share it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def count_labels(Y: Indicator) -> Index:
 
 
 class LabelStatistics(NamedTuple):
-    """What the labels of some rows are like, in few numbers.
+    """Statistics of the labels of some rows.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def label_statistics(Y: Indicator, signature: Mask) -> LabelStatistics:
 
 
 def signature_overlap(signatures: Mask) -> npt.NDArray[np.float64]:
-    """Give the Jaccard index of every two signatures: labels in both divided by labels in either.
+    """Return the Jaccard index of every two signatures: labels in both divided by labels in either.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The nouns of the project: a table, its tasks, and the stream that visits them."""
+"""Tables, their tasks, and streams that visit the tasks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Dataset:
     sha256 : str
         Hash of the content (unpacked) of the file that the table was read from; empty for a table made in memory.
     label_rule : int, tuple of str, str or None
-        How the label columns of that file were told apart: the `labels` that `load_dataset` was given.
+        Rule for the label columns of that file: the parameter `labels` of `load_dataset`.
     label_parents : mapping of str to str
         Label hierarchy: child -> parent.
 
@@ -145,7 +145,7 @@ class EvaluationSet:
 
 
 class StreamParts(NamedTuple):
-    """What a stream is made of, before it has a card.
+    """The parts of a stream, before it has a card.
 
     Parameters
     ----------
@@ -273,7 +273,10 @@ def _require_names(names: tuple[str, ...], width: int, what: str) -> None:
 
 def _require_consistent(stream: StreamParts) -> None:
     if not stream.experiences or not stream.tasks:
-        raise ValueError("A stream must hold at least one task and one experience. Got none.")
+        raise ValueError(
+            "A stream must hold at least one task and one experience. "
+            f"Got {len(stream.tasks)} and {len(stream.experiences)}."
+        )
     if [held_out.task_id for held_out in stream.evaluation_sets] != list(range(len(stream.tasks))):
         got = [held_out.task_id for held_out in stream.evaluation_sets]
         raise ValueError(f"There must be one evaluation set per task, in task order. Got {got}.")

@@ -101,7 +101,9 @@ def watched_get(url: str, headers: dict[str, str], timeout_s: float) -> Iterator
                 yield response, watch
     except OSError as error:
         if watch.has_expired:
-            raise ConnectionError(f"It must send headers, and then bytes, within {timeout_s:g} s. Got none.") from error
+            raise ConnectionError(
+                f"It must send headers, and then bytes, within {timeout_s:g} s. Got nothing."
+            ) from error
         raise
     finally:
         watch.end()

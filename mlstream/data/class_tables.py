@@ -15,7 +15,7 @@ from mlstream.stream import Dataset
 
 Row = list[Any]
 
-# Less than all that is known, so that one split of a tree tells what is missing.
+# Less than all known values, so that one split of a tree separates missing ones.
 _MISSING = -1.0
 
 
@@ -80,7 +80,7 @@ def _read_arff(path: Path, content: bytes) -> tuple[list[str], list[Row]]:
     except arff.ArffException as error:
         raise FormatError(f"{path}: {' '.join(str(error).split())}") from None
     if not table["data"]:
-        raise FormatError(f"{path} must hold at least one row. Got none.")
+        raise FormatError(f"{path} must hold at least one row. Got 0.")
     return [name for name, _ in table["attributes"]], table["data"]
 
 
@@ -88,7 +88,7 @@ def _read_plain(path: Path, content: bytes) -> tuple[list[str], list[Row]]:
     lines = enumerate(read_lines(content), 1)
     numbered = [(line, text.replace(",", " ").split()) for line, text in lines if text.strip()]
     if not numbered:
-        raise FormatError(f"{path} must hold at least one row. Got none.")
+        raise FormatError(f"{path} must hold at least one row. Got 0.")
     width = len(numbered[0][1])
     for line, values in numbered:
         if len(values) != width:

@@ -51,9 +51,9 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     Raises
     ------
     FileNotFoundError
-        If there is no such file; of a named table, the message says what to do.
+        If there is no such file; for a named table, the message describes what to do.
     ValueError
-        If the file is not what its format says, a value is missing, or a label is not 0 or 1. The message says the file
+        If the file breaks its format, a value is missing, or a label is not 0 or 1. The message names the file
         and the line.
 
     Notes
@@ -195,7 +195,7 @@ def _read_verified(entry: DatasetEntry, file: DataFile, path: Path) -> bytes:
 
 def _read(path: Path, source: Readable, rule: PlainRule, card: StreamCard | None) -> Dataset:
     tables = read_tables(path, source)
-    # The first tells the columns; it may hold no row.
+    # The first holds the columns, and perhaps no row.
     first = next(tables)
     dataset = _take(first, chain([first], tables), rule, card)
     if not dataset.n_samples:

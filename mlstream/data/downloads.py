@@ -62,7 +62,7 @@ def fetch_dataset(
     FileNotFoundError
         If a file is not on this machine, and there is no address to download it from, or no connection is allowed.
     OSError
-        If no address sends the right file; the message says what each did. Nothing wrong is kept.
+        If no address sends the right file; the message lists what each did. Nothing wrong is kept.
 
     Notes
     -----
@@ -146,7 +146,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 class ResumingDownloader:
-    """What `pooch.retrieve` calls to get the bytes, before it compares hashes.
+    """A downloader for `pooch.retrieve`, which compares hashes afterwards.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def _continues(response: requests.Response, here: int) -> bool:
 
 
 def _read(response: requests.Response) -> Iterator[bytes]:
-    """Give whatever has arrived, even if the connection ends in the middle of a chunk."""
+    """Yield whatever has arrived, even if the connection ends in the middle of a chunk."""
     from urllib3.exceptions import HTTPError
 
     try:

@@ -62,7 +62,7 @@ def read_hierarchical_table(paths: Sequence[Path], contents: Sequence[bytes]) ->
     ------
     FormatError
         If the last column does not declare classes, a class lacks the one above it, a row names an unknown one, or the
-        features cannot be read. The message says the file and the line.
+        features cannot be read. The message names the file and the line.
 
     Examples
     --------
@@ -137,6 +137,6 @@ def _take_classes(lines: list[str], start: int, names: tuple[str, ...], path: Pa
 
 
 def _path(name: str) -> list[str]:
-    """Give a class and all above it."""
+    """Return a class and all above it."""
     parts = name.split("/")
     return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]

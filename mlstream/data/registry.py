@@ -105,7 +105,7 @@ class DatasetEntry:
 
     @property
     def where(self) -> str:
-        """Where its files are, or what to do to have them."""
+        """The paths of its files, or how to get them."""
         paths = self.find()
         if paths is not None:
             return f"embedded ({self.package.partition('/')[0]})" if self.package else str(paths[0])
@@ -133,7 +133,7 @@ class DatasetEntry:
         return tuple(path for path in paths if path) if all(paths) else None
 
     def require(self) -> tuple[Path, ...]:
-        """Look all its files up, and say what to do if one is not there."""
+        """Look up all its files; an error describes how to get a missing one."""
         paths = self.find()
         if paths is None:
             raise FileNotFoundError(self.missing())
@@ -157,7 +157,7 @@ def list_datasets() -> tuple[DatasetEntry, ...]:
     Returns
     -------
     tuple of DatasetEntry
-        Name, size, terms of use and citation of each; `where` says where its files are or what to do to have them.
+        Name, size, terms of use and citation of each; `where` holds the paths of its files, or how to get them.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def list_datasets() -> tuple[DatasetEntry, ...]:
 
 
 def find_entry(name: str) -> DatasetEntry:
-    """Look an entry up by its name, and list the names if it is none of them."""
+    """Look up an entry by its name; an error lists all names."""
     entries = {entry.name: entry for entry in list_datasets()}
     if name not in entries:
         raise ValueError(f"name must be one of {', '.join(entries)}. Got {name!r} instead.")
@@ -204,7 +204,7 @@ def _read_entry(record: dict[str, Any], content: dict[str, Any]) -> DatasetEntry
 
 
 def _read_file(record: dict[str, Any]) -> DataFile:
-    # What an address sends is the file itself unless it says otherwise.
+    # What an address sends is the file itself unless noted otherwise.
     plain = {"sha256": record["sha256"], "n_bytes": record["n_bytes"]}
     downloads = tuple(Download(**plain | download) for download in record.get("downloads", ()))
     return DataFile(**record | {"downloads": downloads})

@@ -84,8 +84,9 @@ def require_count(value: object, name: str, minimum: int = 1) -> None:
 
 
 def _require_choice(choices: tuple[str, ...], value: object, name: str) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
+    from metrics._validation import require_choice
+
+    require_choice(value, name, choices)
 
 
 def _require_bool(value: object, name: str) -> None:

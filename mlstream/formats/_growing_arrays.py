@@ -35,7 +35,7 @@ class Growing:
         self._n_rows = stop
 
     def take(self) -> npt.NDArray[Any]:
-        """Give the array, which must not grow any more."""
+        """Return the array, which must not grow any more."""
         self._resize(self._n_rows)
         return self._array
 
@@ -57,7 +57,7 @@ class GrowingDense:
         self._rows.extend(rows if isinstance(rows, np.ndarray) else rows.toarray())
 
     def take(self) -> npt.NDArray[np.float64]:
-        """Give the table."""
+        """Return the table."""
         return self._rows.take()
 
 
@@ -81,7 +81,7 @@ class GrowingSparse:
         self._n_stored += rows.nnz
 
     def take(self) -> sparse.csr_array:
-        """Give the matrix."""
+        """Return the matrix."""
         data, indices, ends = self._data.take(), self._indices.take(), self._ends.take()
         return sparse.csr_array((data, indices, ends), shape=(len(ends) - 1, self._width))
 
@@ -112,11 +112,11 @@ class GrowingTable:
         self._hold().extend(rows)
 
     def take(self) -> Cells:
-        """Give the table."""
+        """Return the table."""
         return self._hold().take()
 
     def _hold(self) -> GrowingDense | GrowingSparse:
-        # Decided anew with each piece, so that memory is never that of a sparse table written out.
+        # Decided again with each piece, so that memory is never that of a sparse table written out.
         is_sparse = (
             2 * self._n_sparse_rows > self._n_rows and self._n_stored < self._sparse_below * self._n_rows * self._width
         )

@@ -108,7 +108,7 @@ def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class _Member:
-    """Where an array lies in a file."""
+    """Position of an array in a file."""
 
     name: str
     dtype: np.dtype[Any]

@@ -1,4 +1,4 @@
-"""The bytes and text of a file that may be packed, and errors that say where in it."""
+"""The bytes and text of a file that may be packed, and errors that name the place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PIECE_BYTES = 2**20
 
 
 class FormatError(ValueError):
-    """A file is not what its format says; the message carries the file and, where there is one, the line."""
+    """A file breaks the rules of its format; the message names the file and, where there is one, the line."""
 
 
 class UnpackedFile:
@@ -32,7 +32,7 @@ class UnpackedFile:
     Parameters
     ----------
     path : Path
-        The file; its ending says how it is packed.
+        The file; its ending determines how it is unpacked.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,7 +61,7 @@ class UnpackedFile:
         Raises
         ------
         FormatError
-            If the file is not, to its end, packed as its name says, or unpacks to hundreds of times its size.
+            If the file is not, to its end, packed as its name promises, or unpacks to hundreds of times its size.
         """
         try:
             piece: bytes = self._file.read(n_bytes)
@@ -87,7 +87,7 @@ def require_room(n_bytes: int, n_bytes_of_file: int, what: str) -> None:
     Raises
     ------
     FormatError
-        The message says how much would be needed.
+        The message states how much would be needed.
     """
     if n_bytes > _ALWAYS_BYTES + _MAX_TIMES * n_bytes_of_file:
         rule = f"must need at most {_MAX_TIMES} times the {n_bytes_of_file:,} bytes of the file"
@@ -95,7 +95,7 @@ def require_room(n_bytes: int, n_bytes_of_file: int, what: str) -> None:
 
 
 def at(path: Path, line: int) -> str:
-    """Say where an error is."""
+    """Return the place of an error."""
     return f"{path}, line {line}"
 
 
@@ -120,12 +120,12 @@ def first_repeated(values: Iterable[object]) -> object:
 
 
 def bare_path(path: Path) -> Path:
-    """Drop the ending that says how a file is packed: ``a.arff.gz`` -> ``a.arff``."""
+    """Drop the ending of a packed file: ``a.arff.gz`` -> ``a.arff``."""
     return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
 def stem(path: Path) -> str:
-    """Name of a file without any ending that says how it is packed or written."""
+    """Return the name of a file without the endings of its packing and format."""
     return bare_path(path).stem
 
 

@@ -45,7 +45,7 @@ def read_csv(source: Readable, path: Path) -> Iterator[Table]:
     Raises
     ------
     FormatError
-        If a row is not as wide as the first, or a cell is not a finite number; the message says the line.
+        If a row is not as wide as the first, or a cell is not a finite number; the message names the line.
     """
     rows = csv.reader(Lines(source, path).head())
     numbered = _number(rows, path)

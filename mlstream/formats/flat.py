@@ -150,14 +150,14 @@ def restore(flat: FlatStream, *, check_values: bool = True) -> Stream:
 def _require_described(stream: Stream) -> None:
     # Files take names, signatures and sizes from the card.
     card = stream.card
-    said = [(task.name, task.signature, task.n_evaluation) for task in card.tasks]
+    expected = [(task.name, task.signature, task.n_evaluation) for task in card.tasks]
     got = [
         (task.name, np.flatnonzero(task.signature).tolist(), len(held_out))
         for task, held_out in zip(stream.tasks, stream.evaluation_sets, strict=True)
     ]
     sizes = [experience.n_samples for experience in card.experiences]
     widths = len(card.feature_names), len(card.label_names)
-    if (said, sizes, widths) != (got, list(map(len, stream)), (stream.n_features, stream.n_labels)):
+    if (expected, sizes, widths) != (got, list(map(len, stream)), (stream.n_features, stream.n_labels)):
         raise ValueError(f"The card of a stream must describe its tasks and experiences. Got that of {card.name!r}.")
 
 
@@ -212,9 +212,9 @@ def _require_card_fits(flat: FlatStream) -> None:
         "features": (len(card.feature_names), flat.learning.X.shape[1]),
         "labels": (len(card.label_names), flat.signatures.shape[1]),
     }
-    for what, (said, got) in found.items():
-        if said != got:
-            raise ValueError(f"there must be {said} {what}, as the card says. Got {got}.")
+    for what, (expected, got) in found.items():
+        if expected != got:
+            raise ValueError(f"there must be {expected} {what}, as the card says. Got {got}.")
 
 
 def _require_rows_fit(rows: FlatParts, flat: FlatStream) -> None:

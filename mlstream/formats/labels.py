@@ -1,4 +1,4 @@
-"""Which columns of a table are labels."""
+"""The choice of the columns of a table that are labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LabelColumns(NamedTuple):
 
 
 def normalise_rule(rule: LabelRule) -> PlainRule:
-    """Give a label rule the form in which cards keep it.
+    """Convert a label rule to the form that cards hold.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def normalise_rule(rule: LabelRule) -> PlainRule:
     Raises
     ------
     ValueError
-        If it is none of these.
+        If it is not one of these.
     """
     if rule is None or isinstance(rule, Integral):
         return None if rule is None else int(rule)
@@ -76,7 +76,7 @@ def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None)
     Raises
     ------
     FormatError
-        If the rule does not fit the table, or nothing says which columns are labels.
+        If the rule does not fit the table, or nothing determines which columns are labels.
     """
     chosen = _find_rule(table, card) if rule is None else _apply(table, rule)
     if not 0 < len(chosen.indices) < len(table.columns):
@@ -98,7 +98,7 @@ def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
         return _apply(table, str(xml))
     raise FormatError(
         f"{table.path}: labels must be given as a number of columns, names, or a MULAN .xml file. "
-        f"Got none, and neither a card, nor -C in the title, nor {xml.name} says it."
+        f"Got no labels, and neither a card, nor -C in the title, nor {xml.name} names them."
     )
 
 

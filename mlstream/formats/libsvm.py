@@ -21,7 +21,7 @@ _ROW = re.compile(rf"\s*(?:[0-9]{{1,6}}(?:,[0-9]{{1,6}})*)?(?:[ \t]+[0-9]{{1,7}}
 
 
 class LabelledTable(NamedTuple):
-    """What a file says."""
+    """The content of a file."""
 
     X: sparse.csr_array
     Y: Indicator
@@ -60,7 +60,7 @@ def read_libsvm(content: bytes, path: Path) -> LabelledTable:
         raise FormatError(f"{path} must be a LIBSVM file. Got: {error}.") from None
     names = sorted({int(label) for row in labels for label in row})
     if not names:
-        raise FormatError(f"{path} must have at least one label. Got none.")
+        raise FormatError(f"{path} must have at least one label. Got 0.")
     require_room(len(labels) * len(names), len(content), f"{path}: {len(labels):,} rows of {len(names):,} labels")
     if not np.isfinite(X.data).all():
         raise FormatError(f"{path} must hold finite numbers. Got another.")

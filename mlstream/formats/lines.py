@@ -21,7 +21,7 @@ _LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n)")
 
 
 class Readable(Protocol):
-    """What gives bytes."""
+    """A source of bytes."""
 
     def read(self, n_bytes: int, /) -> bytes:
         """Read as many bytes; fewer at the end only."""
@@ -39,7 +39,7 @@ class Lines:
 
     Notes
     -----
-    The first line with other characters than ASCII, comments aside, tells whether the text is UTF-8 or Latin-1.
+    The first line with other characters than ASCII, comments aside, determines whether the text is UTF-8 or Latin-1.
     """
 
     def __init__(self, source: Readable, path: Path) -> None:

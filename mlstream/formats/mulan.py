@@ -20,7 +20,7 @@ _DEEPEST_INDENT = 32
 
 
 class Labels(NamedTuple):
-    """What a label file says."""
+    """The content of a label file."""
 
     names: tuple[str, ...]
     parents: dict[str, str]

@@ -87,7 +87,7 @@ def read_parquet(source: Readable, path: Path) -> Iterator[Table]:
 def _read_columns(schema: Any, path: Path) -> tuple[Column, ...]:
     names = list(schema.names)
     if not names or len(set(names)) < len(names):
-        raise FormatError(f"{path} must have columns with different names. Got none, or one twice.")
+        raise FormatError(f"{path} must have columns with different names. Got no columns, or one name twice.")
     for field in schema:
         if not (types.is_integer(field.type) or types.is_floating(field.type) or types.is_boolean(field.type)):
             raise FormatError(f"{path}: column {show(field.name)} must hold numbers. Got {field.type}.")

@@ -2,7 +2,7 @@
 
 ``x.arff`` (or ``.arff.gz``, ``.csv``, ``.csv.gz``, ``.parquet``) holds the rows to learn from in stream order,
 ``x.evaluation.arff`` the held-out rows, task after task, and ``x.card.json`` the card with whatever plain rows cannot
-say. Only ARFF holds sparse rows.
+hold. Only ARFF holds sparse rows.
 """
 
 from __future__ import annotations

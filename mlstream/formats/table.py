@@ -40,7 +40,7 @@ class Column(NamedTuple):
 
     @property
     def default(self) -> float:
-        """What a cell holds that a sparse row leaves out: the first value of a nominal column, else 0."""
+        """Value of a cell that a sparse row leaves out: the first value of a nominal column, else 0."""
         return self.numbers[0] if self.numbers else 0.0
 
 
@@ -79,7 +79,7 @@ class Table:
 
 
 class Parted(NamedTuple):
-    """A table with its labels told apart."""
+    """A table divided into features and labels."""
 
     X: Features
     Y: Indicator

@@ -21,7 +21,7 @@ from mlstream.stream import Features, Indicator
 
 
 def read_tables(path: Path, source: Readable) -> Iterator[Table]:
-    """Read the unpacked content of a plain table piece by piece: CSV or Parquet if the name says so, else ARFF."""
+    """Read the unpacked content of a plain table piece by piece: CSV or Parquet by its name, else ARFF."""
     suffix = bare_path(path).suffix.lower()
     if suffix == ".npz":
         raise FormatError(f"{path} must be an ARFF, CSV or Parquet file. Got an NPZ file; `load` reads streams.")
@@ -35,7 +35,7 @@ def read_tables(path: Path, source: Readable) -> Iterator[Table]:
 def write_table(
     path: Path, name: str, rows: tuple[Features, Indicator], names: Sequence[Sequence[str]], title: str
 ) -> None:
-    """Write a plain table to a path, in the format that another name says: labels first, then features.
+    """Write a plain table to a path, in the format of another name's ending: labels first, then features.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Integral
 
 
@@ -18,12 +17,6 @@ def require_count(value: object, name: str, *, minimum: int = 1, maximum: int | 
 def require_seed(seed: object) -> int:
     """Return the seed as an int, or raise a ValueError."""
     return require_count(seed, "seed", minimum=0)
-
-
-def require_choice(value: object, name: str, choices: Sequence[str]) -> None:
-    """Raise a ValueError if the value is not one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
 
 
 def require_share(value: float, name: str) -> None:

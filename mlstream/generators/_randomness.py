@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Purpose(IntEnum):
-    """What a draw is for. The numbers are part of every published stream: never change one."""
+    """Purpose of a draw. The numbers are part of every published stream: never change one."""
 
     CLUSTERING = 0
     SPLIT = 1
@@ -24,5 +24,5 @@ class Purpose(IntEnum):
 
 
 def generator_for(purpose: Purpose, seed: int, index: int = 0) -> np.random.Generator:
-    """Give the generator for one purpose; `index` tells restarts, tasks or visits apart."""
+    """Return the generator for one purpose; `index` is the number of a restart, task or visit."""
     return np.random.default_rng([seed, int(purpose), index])

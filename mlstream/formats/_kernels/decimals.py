@@ -29,7 +29,7 @@ _ALL = np.uint64(2**64 - 1)
 
 
 def _power_of_five(exponent: int) -> int:
-    """Give the leading 128 bits of a power of five: rounded down, or up if it is a fraction."""
+    """Return the leading 128 bits of a power of five: rounded down, or up if it is a fraction."""
     power = 5 ** abs(exponent)
     if exponent >= 0:
         return power << 128 >> power.bit_length()
@@ -67,7 +67,7 @@ def _leading_zeros(value: Any) -> Any:
 def to_double(mantissa: Any, exponent: int) -> tuple[float, bool]:
     """Round mantissa * 10 ** exponent to the nearest double, ties to even.
 
-    The second value is False where 128 bits of the power do not tell, or the result is not a normal number.
+    The second value is False where 128 bits of the power do not suffice, or the result is not a normal number.
     """
     if mantissa == 0:
         return 0.0, True
@@ -127,7 +127,7 @@ def _skip_zeros(text: Bytes, position: int) -> int:
 def read_number(text: Bytes, position: int) -> tuple[float, int]:
     """Read the number at a position of a text that goes on behind it.
 
-    The second value is where the number ends, or -1 if there is none that can be read here: no digits, more than 19 of
+    The second value is where the number ends, or -1 where no number can be read here: no digits, more than 19 of
     them, infinity, or a result that needs more precision.
     """
     is_negative = text[position] == MINUS

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """Where the reading of a block is: position, number of the line, and what was found before."""
+    """State of the reading of a block: position, number of the line, and the counts so far."""
 
     position: int
     line: int

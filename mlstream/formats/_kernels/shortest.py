@@ -25,7 +25,7 @@ _MAX_DIGITS_BEFORE_POINT, _MAX_ZEROS_BEHIND_POINT = 16, 3
 
 
 def _power_of_ten(exponent: int) -> int:
-    """Give the leading 128 bits of a power of ten, rounded up."""
+    """Return the leading 128 bits of a power of ten, rounded up."""
     power = 10 ** abs(exponent)
     if exponent >= 0:
         shift = power.bit_length() - 128
@@ -40,7 +40,7 @@ _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint
 
 @njit(**SPLICED)
 def _scale(power: int, number: Any) -> Any:
-    """Multiply by a power of ten and round to odd, which tells later roundings that the rest was not zero."""
+    """Multiply by a power of ten and round to odd, so that later roundings see that the rest was not zero."""
     over, _ = multiply(_POWERS_LOW[power - _MIN_EXPONENT], number)
     high, low = multiply(_POWERS_HIGH[power - _MIN_EXPONENT], number)
     low += over

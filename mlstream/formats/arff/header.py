@@ -23,7 +23,7 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
 class Header(NamedTuple):
-    """What stands before the rows."""
+    """The header: everything before the rows."""
 
     relation: str
     columns: tuple[Column, ...]
@@ -130,5 +130,5 @@ def _parse_values(text: str, name: str, where: str) -> tuple[str, ...]:
 
 def _require_columns(columns: dict[str, Column], path: Path) -> tuple[Column, ...]:
     if not columns:
-        raise FormatError(f"{path} must declare at least one @attribute before @data. Got none.")
+        raise FormatError(f"{path} must declare at least one @attribute before @data. Got 0.")
     return tuple(columns.values())

@@ -36,7 +36,7 @@ def parse_arff(content: bytes, path: Path) -> Table:
     Raises
     ------
     FormatError
-        If anything is not as the format or the header has it; the message says the line.
+        If anything contradicts the format or the header; the message names the line.
     """
     return gather(read_arff(BytesIO(content), path))
 

@@ -65,7 +65,7 @@ def format_dense_rows(X: Features, Y: Indicator) -> Iterator[str]:
 
 
 def require_different(feature_names: Sequence[str], label_names: Sequence[str]) -> None:
-    """Raise ValueError if a label has the name of a feature, which a table cannot tell apart."""
+    """Raise ValueError if a label has the name of a feature, because columns are found by name."""
     shared = set(label_names).intersection(feature_names)
     if shared:
         raise ValueError(f"Labels and features must have different names in a table. Got {min(shared)!r} twice.")

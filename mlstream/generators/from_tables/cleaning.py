@@ -1,4 +1,4 @@
-"""What a table holds that no stream needs: labels that never occur, features that never vary, rows without labels."""
+"""Removal of labels that never occur, features that never vary, and rows without labels."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from metrics._validation import require_choice
 from mlstream.card_model import DropCard
-from mlstream.generators._checks import require_choice
 from mlstream.stream import Dataset, Features, Index, Mask
 
 Keep = Literal["drop", "keep"]
@@ -36,7 +36,7 @@ class Cleaned(NamedTuple):
 
 
 def clean(dataset: Dataset, *, unlabelled: Keep = "drop", constant_features: Keep = "drop") -> Cleaned:
-    """Leave out labels that never occur and, unless told to keep them, rows without labels and constant features.
+    """Leave out labels that never occur and, unless they are to be kept, rows without labels and constant features.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _varies(X: Features) -> Mask:
 
 def _require_something(dataset: Dataset, labels: Mask, features: Mask) -> None:
     if not labels.any():
-        raise ValueError(f"{dataset.name}: Y must hold a label that occurs. Got none in {labels.size} columns.")
+        raise ValueError(f"{dataset.name}: Y must hold a label that occurs. Got 0 ones in {labels.size} columns.")
     if not features.any():
         raise ValueError(f"{dataset.name}: X must hold a feature that varies. Got {features.size} constant columns.")
 

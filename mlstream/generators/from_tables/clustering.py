@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from metrics._validation import require_choice
 from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
-from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
@@ -83,12 +84,12 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     Returns
     -------
     Stream
-        Each row that is kept is in exactly one experience or evaluation set; the card says what is not kept.
+        Each row that is kept is in exactly one experience or evaluation set; the card lists the other rows.
 
     Raises
     ------
     ValueError
-        If an option is none of its values, the table has fewer label sets than tasks, or a part would be empty.
+        If an option is not one of its values, the table has fewer label sets than tasks, or a part would be empty.
 
     Examples
     --------

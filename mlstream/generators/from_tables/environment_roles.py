@@ -1,4 +1,4 @@
-"""Environments with roles: some to learn from, the others to be judged on."""
+"""Environments with roles: some to learn from, the others to evaluate on."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _order_from_the_top(parents: Mapping[str, str]) -> list[str]:
 
 
 def complete_labels(Y: Indicator, above: Mask) -> Indicator:
-    """Give every row the ancestors of its labels.
+    """Add to every row the ancestors of its labels.
 
     Parameters
     ----------

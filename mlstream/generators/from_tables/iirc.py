@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from metrics._validation import require_choice
 from mlstream.card_model import DropCard, ScenarioCard
 from mlstream.cards.description import describe_stream
-from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
@@ -153,7 +154,7 @@ def _resolve_hierarchy(
     min_support: int,
     may_lack_superclasses: bool,
 ) -> tuple[Dataset, dict[str, str]]:
-    """Give the table with complete labels, and the parents."""
+    """Return the table with complete labels, and the parents."""
     if hierarchy is None:
         hierarchy = dataset.label_parents or "discover"
     if not isinstance(hierarchy, str):

@@ -1,4 +1,4 @@
-"""When each label of a hierarchy is introduced."""
+"""The schedule by which the labels of a hierarchy are introduced."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def draw_schedule(
     superclasses = set(parents.values())
     ready = [name for name in roots if plain_first or name in superclasses]
     if not ready:
-        raise ValueError("The hierarchy must have a superclass to begin with. Got none.")
+        raise ValueError("The hierarchy must have a superclass for the first task. Got no superclass.")
     tasks, width = [], first_labels
     left = list(label_names)
     while left:
@@ -93,7 +93,7 @@ def check_schedule(
     when: dict[str, int] = {}
     for task, names in enumerate(tasks):
         if not names:
-            raise ValueError(f"Each task must introduce a label. Got none in task {task}.")
+            raise ValueError(f"Each task must introduce a label. Got an empty list for task {task}.")
         for name in names:
             if name not in label_names:
                 raise ValueError(f"introductions must name labels that occur. Got {name!r} in task {task}.")

@@ -9,11 +9,11 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
 
-from mlstream.generators._checks import require_choice
+from metrics._validation import require_choice
 
 
 class _Benchmark(NamedTuple):
-    """Where the orders of a benchmark are, and the shares of its rows."""
+    """The file with the orders of a benchmark, and the shares of its rows."""
 
     file: str
     key: str
@@ -32,7 +32,7 @@ _CAP = 8
 
 
 def published_order(name: str, configuration: int = 0) -> dict[str, Any]:
-    """Give the hierarchy, the order and the shares of a benchmark of IIRC, as options of `iirc_stream`.
+    """Return the hierarchy, the order and the shares of a benchmark of IIRC, as options of `iirc_stream`.
 
     Parameters
     ----------

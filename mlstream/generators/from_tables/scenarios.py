@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from metrics._validation import require_choice
 from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
-from mlstream.generators._checks import require_choice
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
@@ -24,7 +24,7 @@ TaskIdentity = Literal["always", "training", "never"]
 
 
 class Scenario(NamedTuple):
-    """What a scenario asks of tasks, and what it lets learners know.
+    """The requirements of a scenario on tasks, and the task identities that it shows to learners.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Scenario(NamedTuple):
     learning_fractions : tuple of float
         Share of each task's rows in each of its visits, unless given.
     task_identity : tuple of {"always", "training", "never"}
-        When a learner may be told the task: what the scenario allows, the default first.
+        When a learner sees the task: the choices that the scenario allows, the default first.
     labels : {"any", "same", "disjoint"}
         What the signatures of tasks must be to each other; "same" is all labels of the table.
     blurred : bool
@@ -106,7 +106,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     column : str, optional
         Feature whose values are the tasks ("column"), or by which rows are sorted ("time").
     task_identity : {"always", "training", "never"}, optional
-        When a learner may be told the task; by default the first that the scenario allows.
+        When a learner sees the task; by default the first choice that the scenario allows.
     pretraining_fraction : float
         Share of the rows that "pre-training" takes before the downstream tasks.
     unlabelled : {"drop", "keep"}
@@ -117,7 +117,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     name : str, optional
         Name of the stream; by default that of the table and the scenario.
     learning_fractions : sequence of float, optional
-        Share of each task's rows that each of its visits gets; by default what the scenario says.
+        Share of each task's rows that each of its visits gets; by default those of the scenario.
     evaluation_fraction : float
         Share of each task's rows that is held out.
     order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
@@ -134,7 +134,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     Returns
     -------
     Stream
-        With what its scenario lets learners know about tasks on its card.
+        Its card states when learners see the task.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from mlstream.stream import Dataset, Indicator
 
 
 class Suggestion(NamedTuple):
-    """What `suggest_n_tasks` found.
+    """The result of `suggest_n_tasks`.
 
     Parameters
     ----------

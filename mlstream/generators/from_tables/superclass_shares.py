@@ -1,4 +1,4 @@
-"""Which rows of a subclass are shown under its superclasses, and which under itself."""
+"""Division of the rows of a subclass between its superclasses and itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stand-ins: streams from drawn tables that have the counted statistics of a real one that cannot be had."""
+"""Surrogates: streams of drawn tables with the counts of a real table that is not available."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 _TOPICS = 8
-# How much of a feature says what the labels are; the rest is noise.
+# Share of a feature that depends on the labels; the rest is noise.
 _SIGNAL = 0.6
 
 
@@ -70,7 +70,7 @@ def stand_in_stream(shape: str = "mediamill", *, seed: int = 0, n_tasks: int = 4
     Stream
         Tasks from the label sets of a drawn table, as `task_stream` makes them. The drawn table has as many rows,
         features, labels, positive labels, distinct label sets and rows without labels as the real one; which labels
-        go together, and what features say about them, is drawn.
+        go together, and how features depend on them, is drawn.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def _draw_copies(sizes: Counts, shape: TableShape, rng: np.random.Generator) -> 
 
 
 def _move_copies(copies: Counts, sizes: Counts, missing: int, rng: np.random.Generator) -> int:
-    """Give rows a label set of one label more, or less, until the positives are right; say how many changed."""
+    """Give rows a label set of one label more, or less, until the positives are right; return the change."""
     step = 1 if missing > 0 else -1
     spare = rng.permutation(np.repeat(np.arange(len(copies)), copies - 1))
     movable = spare[np.isin(sizes[spare] + step, sizes)][: abs(missing)]
@@ -188,7 +188,7 @@ def _move_copies(copies: Counts, sizes: Counts, missing: int, rng: np.random.Gen
 
 def _draw_features(Y: Indicator, n_features: int, rng: np.random.Generator) -> Floats:
     adds = rng.random((Y.shape[1], n_features))
-    # Sparse products add in the order of the labels, on every machine alike.
+    # Sparse products add in the order of the labels, so that every machine gives the same bits.
     sums = sparse.csr_array(Y, dtype=np.float64) @ adds
     means = sums / np.maximum(Y.sum(axis=1, dtype=np.int64), 1)[:, np.newaxis]
     noise = rng.random(means.shape)

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from metrics._validation import require_choice
 from mlstream.card_model import DropCard
-from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import cluster_label_sets, group_label_sets, merge_single_label_clusters
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
@@ -59,7 +60,7 @@ class TaskRule:
 
 
 class Found(NamedTuple):
-    """What a rule found.
+    """The tasks that a rule found.
 
     Parameters
     ----------
@@ -192,7 +193,7 @@ def _group_by_features(table: Dataset, members: Sequence[Index], names: Sequence
 
 
 def _spread_of(table: Dataset) -> npt.NDArray[np.floating]:
-    """Give the standard deviation of each feature; 1 where there is none."""
+    """Return the standard deviation of each feature; 1 for a constant one."""
     if sparse.issparse(table.X):
         mean, square = table.X.mean(axis=0), (table.X * table.X).mean(axis=0)
         spread = np.sqrt(np.maximum(square - mean**2, 0))

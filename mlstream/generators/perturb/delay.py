@@ -49,7 +49,7 @@ def delayed_labels(stream: Stream, *, delay: int | Mapping[str, int], jitter: in
         Number of learning rows that come between a row and its label: of every label, or by label; labels that are not
         named come with their rows.
     jitter : int
-        Greatest number of further rows; how many is drawn anew for each row and late label.
+        Maximum number of further rows; the number is drawn for each row and late label.
     seed : int
         Source of everything random.
 
@@ -71,8 +71,8 @@ def delayed_labels(stream: Stream, *, delay: int | Mapping[str, int], jitter: in
     experience that row t + d belongs to; labels that are due after the last row are shown after it, in the order in
     which they are due. A row comes whenever labels of it arrive, and not before: once if all come together, and as
     often as there are different arrivals otherwise. Each time it shows the labels that are known by then, and its label
-    mask says which are new: over all times, each label that counted before counts exactly once. Test-then-train
-    therefore judges a label by what was known just before it arrived.
+    mask marks the new ones: over all times, each label that counted before counts exactly once. Test-then-train
+    therefore scores a label with what was learnt just before it arrived.
 
     Learners that do not look at label masks take labels that are still to come for absent until the row comes again.
 
@@ -127,7 +127,7 @@ def _lay_end_to_end(stream: Stream) -> _LearningRows:
 
 
 def _draw_delays(delays: Index, mask: Mask, jitter: int, seed: int) -> Index:
-    """Give the delay of every cell."""
+    """Draw the delay of every cell."""
     if not jitter:
         return np.broadcast_to(delays, mask.shape)
     drawn = generator_for(Purpose.PERTURBING, seed).integers(jitter + 1, size=mask.shape)
@@ -152,7 +152,7 @@ def _deliver(mask: Mask, delays: Index) -> _Deliveries:
 
 
 def _cut(rows: _LearningRows, delays: Index, deliveries: _Deliveries) -> tuple[Experience, ...]:
-    """Give each experience the rows that arrive in it; the last one also takes what is due after it."""
+    """Assign to each experience the rows that arrive in it; the last one also takes what is due after it."""
     taken, arrivals = deliveries.rows, deliveries.arrivals
     known = rows.mask[taken] & (taken[:, np.newaxis] + delays[taken] <= arrivals[:, np.newaxis])
     experience = rows.experience[np.minimum(arrivals, len(rows.experience) - 1)]

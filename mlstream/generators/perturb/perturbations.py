@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from metrics._validation import require_choice
 from mlstream.card_model import GeneratorCard
-from mlstream.generators._checks import require_choice, require_share
+from mlstream.generators._checks import require_share
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
@@ -47,7 +48,7 @@ def noisy_labels(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
 
 
 def missing_labels(stream: Stream, *, rate: float, per: Literal["label", "row"] = "label", seed: int = 0) -> Stream:
-    """Hide labels: they are 0, and the label mask says that they do not count.
+    """Hide labels: they are 0, and the label mask excludes them.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def perturbed_stream(stream: Stream, experiences: Sequence[Experience], call: Ge
     """
     for number, experience in enumerate(experiences):
         if not len(experience):
-            raise ValueError(f"Every experience must keep a row. Got none in experience {number} after {call.name}.")
+            raise ValueError(f"Every experience must keep a row. Got 0 rows in experience {number} after {call.name}.")
     parts = StreamParts(stream.tasks, tuple(experiences), stream.evaluation_sets)
     words = call.name.replace("_", " ")
     card = describe_again(

@@ -59,7 +59,7 @@ def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
 
 
 def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
-    """Split the rows of each task anew over its visits and its evaluation set.
+    """Split the rows of each task again over its visits and its evaluation set.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
     ]
     n_learning = len(stream)
     again = StreamParts(stream.tasks, tuple(taken[:n_learning]), tuple(taken[n_learning:]))
-    return _with_card(stream, again, describe_call(resplit_rows, {"seed": seed}), "Rows of each task are split anew.")
+    return _with_card(stream, again, describe_call(resplit_rows, {"seed": seed}), "Rows of each task are split again.")
 
 
 def _visits(stream: Stream) -> list[int]:
@@ -117,13 +117,13 @@ def _visits(stream: Stream) -> list[int]:
 def _require_resplittable(stream: Stream, n_repeated: int) -> None:
     if n_repeated:
         raise ValueError(
-            f"Every row must be in a stream once to be split anew: a repeated one could be learnt and evaluated. "
+            f"Every row must be in a stream once to be split again: a repeated one could be learnt and evaluated. "
             f"Got {n_repeated} repetitions in {stream.card.name!r}."
         )
     signatures = np.array([task.signature for task in stream.tasks])
     if any((np.broadcast_to(part.label_mask, part.Y.shape) != signatures[part.task_ids]).any() for part in stream):
         raise ValueError(
-            f"The label mask of each row must be its task's signature to be split anew. Got others in "
+            f"The label mask of each row must be its task's signature to be split again. Got others in "
             f"{stream.card.name!r}."
         )
 

@@ -62,7 +62,7 @@ def lay_out(
 
 
 def _blend_rows(rows: list[Index], order: list[int], visits: VisitPlan) -> list[tuple[Index, Index]]:
-    """Give the rows of each experience and their tasks."""
+    """Return the rows of each experience and their tasks."""
     sizes = [len(part) for part in rows]
     tasks = [np.full(size, task) for size, task in zip(sizes, order, strict=True)]
     if not visits.window:
@@ -84,7 +84,7 @@ def _take(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tu
 
 
 def _count_unused(partition: Partition, shares: list[list[Index]]) -> tuple[DropCard, ...]:
-    # Where no task shares rows with another, no row comes twice, and sizes say it all.
+    # Where no task shares rows with another, no row comes twice, and sizes suffice.
     count = count_rows if partition.shares_rows else _sum_lengths
     unused = count(partition.members) - count([part for parts in shares for part in parts])
     return (DropCard(what="rows", reason="outside the fractions", count=unused),) if unused else ()

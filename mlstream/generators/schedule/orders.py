@@ -12,7 +12,7 @@ from mlstream.generators.schedule.visit_plan import VisitPlan
 
 
 def resolve_order(profiles: npt.ArrayLike, visits: VisitPlan) -> list[int]:
-    """Give the task of each experience.
+    """Return the task of each experience.
 
     Parameters
     ----------

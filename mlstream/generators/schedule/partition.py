@@ -60,7 +60,7 @@ def make_partition(
     profiles: Floats | None = None,
     hides_labels: bool = False,
 ) -> Partition:
-    """Name tasks whose rows are given, and say what they are compared by.
+    """Name tasks whose rows are given, and compute the profiles that they are compared by.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def make_partition(
     names = names or [f"task-{index}" for index in range(len(members))]
     for name, rows in zip(names, members, strict=True):
         if not len(rows):
-            raise ValueError(f"{table.name}: every task must hold rows. Got none in {name}.")
+            raise ValueError(f"{table.name}: every task must hold rows. Got 0 in {name}.")
     if signatures is None:
         signatures = [count > 0 for count in _label_counts(table, members)]
     if profiles is None:
@@ -101,7 +101,7 @@ def make_partition(
 
 
 def as_slice(rows: Index) -> Index | slice:
-    """Give neighbours in order as a slice, which takes a view of a table and not a copy."""
+    """Return consecutive rows as a slice, which takes a view of a table instead of a copy."""
     return slice(int(rows[0]), int(rows[-1]) + 1) if (np.diff(rows) == 1).all() else rows
 
 
@@ -131,7 +131,7 @@ def count_rows(parts: Sequence[Index]) -> int:
 
 
 def deal_rows(members: Sequence[Index], rows: Index, seed: int) -> list[Index]:
-    """Deal rows that say nothing about their task, in proportion to the tasks' sizes.
+    """Deal rows that have no task of their own, in proportion to the tasks' sizes.
 
     Parameters
     ----------

@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream.generators._checks import require_choice, require_count, require_seed
+from metrics._validation import require_choice
+from mlstream.generators._checks import require_count, require_seed
 
 OrderName = Literal["random", "similarity", "dissimilarity", "interleaved"]
 Shape = Literal["linear", "sigmoid"]
@@ -45,7 +46,7 @@ class VisitPlan:
     Raises
     ------
     ValueError
-        If a fraction is not positive, they add up to more than 1, or an option is none of its values.
+        If a fraction is not positive, they add up to more than 1, or an option is not one of its values.
     """
 
     learning_fractions: Sequence[float] = (0.35, 0.35)
@@ -74,11 +75,11 @@ class VisitPlan:
 
     @property
     def boundary(self) -> Literal["abrupt", "gradual"]:
-        """What a boundary between tasks is, in the words of a card."""
+        """Kind of the boundaries between tasks, as on a card."""
         return "gradual" if self.window else "abrupt"
 
     def describe(self) -> dict[str, JsonValue]:
-        """Give everything but the seed as JSON values, the parameters of a generator's card."""
+        """Return everything but the seed as JSON values, the parameters of a generator's card."""
         return {
             "learning_fractions": [float(share) for share in self.learning_fractions],
             "evaluation_fraction": float(self.evaluation_fraction),
@@ -92,7 +93,7 @@ class VisitPlan:
 
 
 def part_sizes(n_rows: int, visits: VisitPlan) -> list[int]:
-    """Give the sizes of a task's learning parts, then of its evaluation set.
+    """Return the sizes of a task's learning parts, then of its evaluation set.
 
     Parameters
     ----------

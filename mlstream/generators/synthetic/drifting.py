@@ -8,10 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from metrics._validation import require_choice
 from mlstream._memory import require_memory
 from mlstream.card_model import DriftTarget, ScenarioCard
 from mlstream.cards.description import describe_stream
-from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
@@ -231,6 +232,6 @@ def _redraw_windows(
 
 
 def _rise(window: int, shape: Shape) -> Floats:
-    """Give the progress of each row of a window, as a column."""
+    """Return the progress of each row of a window, as a column."""
     place = (np.arange(window)[:, np.newaxis] + 0.5) / window
     return place if shape == "linear" else np.asarray(1 / (1 + np.exp(-10 * (place - 0.5))))

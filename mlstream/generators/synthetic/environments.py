@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from metrics._validation import require_choice
 from mlstream._memory import require_memory
-from mlstream.generators._checks import require_choice, require_count, require_seed, require_share
+from mlstream.generators._checks import require_count, require_seed, require_share
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
@@ -126,7 +127,7 @@ def _require_options(
 ) -> None:
     require_count(n_labels, "n_labels")
     if not invariant:
-        raise ValueError("invariant must hold at least one number of categories. Got none.")
+        raise ValueError("invariant must hold at least one number of categories. Got 0.")
     for sizes, name in ((invariant, "invariant"), (spurious, "spurious")):
         for size in sizes:
             require_count(size, f"each number of categories in {name}", minimum=2)
@@ -170,8 +171,8 @@ def _draw_spurious(Y: Indicator, sizes: Sequence[int], rho: float, rng: np.rando
     for number, size in enumerate(sizes):
         upper = Y[:, number % Y.shape[1]].astype(bool) ^ (rho < 0)
         half = size // 2
-        told = np.where(upper, rng.integers(half, size, len(Y)), rng.integers(0, half, len(Y)))
-        columns.append(np.where(rng.random(len(Y)) < abs(rho), told, rng.integers(0, size, len(Y))))
+        related = np.where(upper, rng.integers(half, size, len(Y)), rng.integers(0, half, len(Y)))
+        columns.append(np.where(rng.random(len(Y)) < abs(rho), related, rng.integers(0, size, len(Y))))
     return columns
 
 

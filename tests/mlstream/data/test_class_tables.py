@@ -48,8 +48,8 @@ def test_the_rows_of_one_file_follow_those_of_the_other() -> None:
     [
         ("t.data", [b"1,a\n2\n"], "t.data, line 2: a row must hold 2 values. Got 1"),
         ("t.data", [b"1,a\n", b"1,2,a\n"], "t.data must hold rows of 2 values. Got 3"),
-        ("t.data", [b" \n"], "t.data must hold at least one row. Got none"),
-        ("t.arff", [ARFF.partition(b"1.5")[0]], "t.arff must hold at least one row. Got none"),
+        ("t.data", [b" \n"], "t.data must hold at least one row. Got 0"),
+        ("t.arff", [ARFF.partition(b"1.5")[0]], "t.arff must hold at least one row. Got 0"),
         ("t.arff", [ARFF + b"1,x,well\n"], "t.arff: .*line 8"),
     ],
 )

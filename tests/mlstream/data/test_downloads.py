@@ -253,7 +253,7 @@ def test_a_server_that_trickles_is_given_up(
 ) -> None:
     release = threading.Event()
     server.answers = {f"/{n}/t.arff": answer(release, TEXT) for n in (1, 2)}
-    with pytest.raises(OSError, match=r"must send headers, and then bytes, within 0\.2 s\. Got none"):
+    with pytest.raises(OSError, match=r"must send headers, and then bytes, within 0\.2 s\. Got nothing"):
         fetch_dataset("t", timeout_s=0.2)
     release.set()
     assert not (cache / "t.arff").exists()

@@ -42,7 +42,7 @@ def test_what_scikit_learn_writes_is_read_as_it_was(tmp_path: Path) -> None:
         (b"1 9999999999:1\n", "x.svm, line 1: a row must be labels and index:value"),
         (b"1 2:1 1:1\n", "x.svm must be a LIBSVM file. Got: "),
         (b"1 1:1e999\n", "x.svm must hold finite numbers"),
-        (b" 1:1\n", "x.svm must have at least one label. Got none"),
+        (b" 1:1\n", "x.svm must have at least one label. Got 0"),
         (b"", "x.svm must"),
         (b"\x00", "x.svm, line 1"),
     ],

@@ -101,7 +101,7 @@ HEAD = "@relation t\n@attribute a numeric\n@attribute 'b c' {red,blue}\n@attribu
 DEFECTS: dict[str, tuple[str, str]] = {
     "empty": ("", "x.arff must be an ARFF file, with @data after its header. Got an empty file."),
     "no data": ("@relation t\n@attribute a numeric\n", "x.arff must be an ARFF file.*Got a header only."),
-    "no columns": ("@relation t\n@data\n1\n", "x.arff must declare at least one @attribute before @data. Got none."),
+    "no columns": ("@relation t\n@data\n1\n", "x.arff must declare at least one @attribute before @data. Got 0."),
     "not ARFF": ("a,b\n1,2\n", "x.arff, line 1: a line of an ARFF header must start with.* Got 'a,b'."),
     "no name": ("@attribute {0,1}\n@data\n", "line 1: @attribute must be followed by a name and a type."),
     "open quote in a name": ("@attribute 'a numeric\n@data\n", "line 1: @attribute must be followed by a name"),

@@ -52,7 +52,7 @@ def test_columns_go_exactly_when_a_loop_finds_one_value(seed, as_sparse, unlabel
 
 
 def test_a_table_without_labels_or_without_features_is_refused():
-    with pytest.raises(ValueError, match=r"table: Y must hold a label that occurs. Got none in 3 columns"):
+    with pytest.raises(ValueError, match=r"table: Y must hold a label that occurs. Got 0 ones in 3 columns"):
         clean(make_table(np.zeros((4, 3)), X))
     with pytest.raises(ValueError, match=r"table: X must hold a feature that varies. Got 2 constant columns"):
         clean(make_table(Y, np.ones((4, 2))))

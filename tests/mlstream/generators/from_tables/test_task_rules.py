@@ -112,7 +112,7 @@ def test_groups_of_features_are_compared_by_their_features():
         ({"by": "label-lists", "shared_rows": "both"}, r"shared_rows must be one of 'mask', 'drop'. Got 'both'"),
         (
             {"by": "label-lists", "n_tasks": 2, "shared_rows": "drop"},
-            r"table: every task must hold rows. Got none in task-0",
+            r"table: every task must hold rows. Got 0 in task-0",
         ),
     ],
 )

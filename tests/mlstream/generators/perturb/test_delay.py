@@ -150,7 +150,7 @@ def test_learners_are_judged_on_late_labels_once(strategy, label_space):
         ({"delay": 1, "jitter": 2**64}, r"jitter must be a whole number, at most"),
         ({"delay": 1, "jitter": -2}, r"jitter must be a whole number, at least 0. Got -2"),
         ({"delay": 1, "seed": -1}, r"seed must be a whole number, at least 0. Got -1"),
-        ({"delay": 21}, r"must keep a row. Got none in experience 0 after delayed_labels"),
+        ({"delay": 21}, r"must keep a row. Got 0 rows in experience 0 after delayed_labels"),
     ],
 )
 def test_errors_name_rule_and_value(options, message):

@@ -141,5 +141,5 @@ def test_errors_name_rule_and_value(perturb, options, message):
 
 def test_an_experience_that_loses_all_its_rows_is_refused():
     stream = multiplier_stream([[2.0], [2.0]], threshold=0.0, n_rows=20)
-    with pytest.raises(ValueError, match=r"must keep a row. Got none in experience 0 after rare_labels"):
+    with pytest.raises(ValueError, match=r"must keep a row. Got 0 rows in experience 0 after rare_labels"):
         rare_labels(stream, keep={"y0": 0.0})

@@ -31,5 +31,5 @@ def test_an_experience_without_rows_is_named():
     stream = multiplier_stream("bilab", n_rows=40)
     first, second, *others = stream.experiences
     empty = replace(second, **{name: getattr(second, name)[:0] for name in ("X", "Y", "task_ids", "row_ids")})
-    with pytest.raises(ValueError, match=r"must keep a row. Got none in experience 1 after nothing"):
+    with pytest.raises(ValueError, match=r"must keep a row. Got 0 rows in experience 1 after nothing"):
         perturbed_stream(stream, [first, empty, *others], GeneratorCard(name="nothing", parameters={}, seed=0))

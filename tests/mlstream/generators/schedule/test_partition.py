@@ -19,7 +19,7 @@ def test_signatures_and_profiles_come_from_the_rows():
 
 
 def test_a_task_without_rows_is_refused():
-    with pytest.raises(ValueError, match=r"table: every task must hold rows. Got none in b"):
+    with pytest.raises(ValueError, match=r"table: every task must hold rows. Got 0 in b"):
         make_partition(TABLE, [np.array([0]), np.array([], dtype=int)], names=["a", "b"])
 
 

@@ -76,7 +76,7 @@ def test_correlations_are_drawn_from_the_range_of_their_role(seed):
         ({"roles": ("test",)}, r"must have the role 'train'. Got \['test'\]"),
         ({"diversity": 1.1}, r"diversity must lie in \[0, 1\]. Got 1.1"),
         ({"encoding": "binary"}, r"encoding must be one of 'codes', 'one-hot', 'numeric'. Got 'binary'"),
-        ({"invariant": ()}, r"invariant must hold at least one number of categories. Got none"),
+        ({"invariant": ()}, r"invariant must hold at least one number of categories. Got 0"),
         ({"invariant": (1,)}, r"each number of categories in invariant must be .* at least 2. Got 1"),
         ({"spurious": (2, 1)}, r"each number of categories in spurious must be .* at least 2. Got 1"),
         ({"correlations": (0.5,)}, r"one correlation per environment. Got 1 for 2"),

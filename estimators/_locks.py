@@ -24,8 +24,9 @@ class _Entry(ref[Any]):
 _ENTRIES: dict[int, _Entry] = {}
 
 
-def _remove(entry: _Entry) -> None:
-    _ENTRIES.pop(entry.key, None)
+def _remove(entry: _Entry, entries: dict[int, _Entry] = _ENTRIES) -> None:
+    # an argument, since estimators may outlive the names of this module when the interpreter exits
+    entries.pop(entry.key, None)
 
 
 if hasattr(os, "register_at_fork"):

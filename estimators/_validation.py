@@ -34,7 +34,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def check_label_mask(label_mask: Any, n_samples: int, n_labels: int) -> npt.NDArray[np.bool_] | None:
-    """Return the mask as boolean (n_samples, n_labels), or None if there is none."""
+    """Return the mask as boolean (n_samples, n_labels), or None without a mask."""
     if label_mask is None:
         return None
     mask = np.asarray(label_mask)
@@ -55,7 +55,7 @@ def check_label_mask(label_mask: Any, n_samples: int, n_labels: int) -> npt.NDAr
 
 
 def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float64] | None:
-    """Return the weights as float64 (n_samples,), or None if there are none."""
+    """Return the weights as float64 (n_samples,), or None without weights."""
     if sample_weight is None:
         return None
     weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")

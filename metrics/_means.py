@@ -17,13 +17,13 @@ def divide(numerator: Array, denominator: Array, *, zero_division: float = np.na
 
 
 def nan_mean(values: Floats) -> Any:
-    """Average the defined values along the last axis; NaN where there are none."""
+    """Average the defined values along the last axis; NaN where no value is defined."""
     defined = ~np.isnan(values)
     return divide(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))[()]
 
 
 def mean_of_blocks(blocks: Iterable[Array]) -> float:
-    """Average the defined values of arrays that come one after the other; NaN if there are none."""
+    """Average the defined values of arrays that come one after the other; NaN if no value is defined."""
     total, n_defined = 0.0, 0
     for values in blocks:
         defined = values[~np.isnan(values)]

@@ -158,7 +158,7 @@ def area_under_curve(instances: ArrayLike, scores: ArrayLike) -> float:
 
 
 def _first_reaching(seen: Floats, curve: Floats, level: float) -> float:
-    """Return the instances at the first reading of at least `level`, infinity if there is none."""
+    """Return the instances at the first reading of at least `level`, infinity if it is never reached."""
     reached = curve >= level
     return float(seen[reached.argmax()]) if reached.any() else float("inf")
 

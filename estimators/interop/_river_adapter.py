@@ -133,7 +133,7 @@ def _positions(keys: Any) -> dict[Hashable, int]:
 
 
 def _row(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], name: str, width: int = 0) -> Array:
-    """Return the values as one row, zeros where there are none."""
+    """Return the values as one row, zeros where keys are missing."""
     row = np.zeros((1, max(width, len(positions))))
     for key, value in values.items():
         if key not in positions:

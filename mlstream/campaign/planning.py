@@ -51,7 +51,7 @@ def plan_jobs(
     learners = _learners(strategies, options.n_configurations)
     jobs = [job for stream in streams for job in _jobs_on(stream, learners, directory, options, settings)]
     if not jobs:
-        raise ValueError("A campaign must have strategies, streams and seeds. Got none of at least one of them.")
+        raise ValueError("A campaign must have strategies, streams and seeds. Got an empty list of one of them.")
     path, times = Counter(job.path for job in jobs).most_common(1)[0]
     if times > 1:
         raise ValueError(f"Runs of a campaign must differ in stream, strategy or seed. Got {times} runs for {path}.")

@@ -206,7 +206,7 @@ def _loading(card: StreamCard) -> Iterator[str]:
     yield from ('stream = load("stream.npz")', "for experience in stream:")
     yield from ("    experience.X, experience.Y, experience.task_ids, experience.label_mask", "```", "")
     yield f"Any reader of ARFF takes the plain rows: the first {len(card.label_names)} columns are the labels, 0 or 1"
-    yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above says which rows are which"
+    yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above lists the rows of each"
     yield 'experience. NumPy alone reads the arrays: `numpy.load("stream.npz")`.'
 
 

@@ -61,7 +61,7 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
 
 
 def to_json(value: Any) -> JsonValue:
-    """Give a parameter as JSON can hold it: what is no number, text or collection of these by its representation.
+    """Convert a parameter to JSON: anything but numbers, text and collections of these becomes its representation.
 
     Examples
     --------

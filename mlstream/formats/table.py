@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from mlstream._memory import require_memory
-from mlstream.formats._growing_arrays import Growing, GrowingTable
+from mlstream.formats._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.formats._joined_features import cut_rows, join_columns
 from mlstream.formats.content import FormatError, at, show
 from mlstream.stream import Features, Indicator
@@ -22,8 +22,6 @@ from mlstream.stream import Features, Indicator
 # Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
 # Files in sparse notation that are full all the same (Yeast's) become dense.
 SPARSE_BELOW = 0.25
-
-Cells: TypeAlias = npt.NDArray[np.float64] | sparse.csr_array
 
 
 class Column(NamedTuple):

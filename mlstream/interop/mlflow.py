@@ -127,7 +127,8 @@ def to_parameters(record: RunResult) -> dict[str, str]:
 
 def to_tags(record: RunResult) -> dict[str, str]:
     """Return the tags of a run: names, seeds, status, the energy meter, versions, the machine."""
-    named = ("stream", "stream_sha256", "strategy", "estimator", "seed", "order_seed", "split_seed", "status", "error")
+    of_learner, of_run = ("strategy", "estimator", "tuning"), ("seed", "order_seed", "split_seed", "status", "error")
+    named = ("stream", "stream_sha256", *of_learner, *of_run)
     tags: dict[str, object] = {name: getattr(record, name) for name in named}
     if record.resources is not None:
         tags |= record.resources.model_dump(include={"energy_method", "energy_is_estimate", "energy_below_resolution"})

@@ -63,7 +63,7 @@ def make_preset(name: str) -> Stream:
     ValueError
         If there is no such stream.
     FileNotFoundError
-        If its table is not embedded and cannot be found; the message says what to do.
+        If its table is not embedded and cannot be found; the message names the way to get it.
     """
     makers = _makers()
     if name not in makers:

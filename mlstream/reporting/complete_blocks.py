@@ -65,8 +65,8 @@ def choose_block(streams: Mapping[str, Sequence[Group]], metric: str) -> Block |
     -----
     The streams on which all strategies have a score are enough where they are at least two and at least half of the
     streams; strategies and streams without any score do not count. Otherwise each two streams propose the strategies
-    that they share, on all streams that share these; chosen is the table with the most scores, strategies times
-    streams; ties go to the table with more strategies, then to the one proposed first.
+    that they share, on all streams that share these. The table with the most scores, strategies times streams, is
+    chosen; ties go to the table with more strategies, then to the one proposed first.
     """
     everyone = dict.fromkeys(group.strategy for groups in streams.values() for group in groups)
     found = {stream: _scores(groups, metric) for stream, groups in streams.items()}

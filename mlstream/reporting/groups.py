@@ -49,7 +49,7 @@ class Group:
 
     @property
     def status(self) -> Literal["done", "capped", "failed"]:
-        """How far the strategy came: 'done' if any run finished, else 'capped' if any was measured."""
+        """Status of the best run: 'done' if any run finished, else 'capped' if any was measured."""
         return self.measured[0].status if self.measured else "failed"
 
     @property
@@ -59,7 +59,7 @@ class Group:
 
     @property
     def tuning(self) -> str:
-        """How its parameters were chosen, see `describe_tuning`."""
+        """Choice of its parameters, see `describe_tuning`."""
         return join_distinct(describe_tuning(run) for run in self.runs)
 
     @property
@@ -84,7 +84,7 @@ def describe_tuning(run: RunResult) -> str:
     str
         "tuned (10)" where they were searched among 10 configurations, otherwise "defaults".
     """
-    # A single configuration is no choice.
+    # With a single configuration there was nothing to search.
     n_configurations = len(run.selection.trials) if run.selection is not None else 1
     return f"tuned ({n_configurations})" if n_configurations > 1 else "defaults"
 

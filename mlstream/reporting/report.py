@@ -58,7 +58,7 @@ def report(
     FileNotFoundError
         If there are no runs, or no card for a stream that was run.
     ValueError
-        If a record or card is not of this version, or a record is that of another run than its name says.
+        If a record or card is not of this version, or a record is not of the run that its file name states.
     OSError
         If `output` is a folder or a device.
     """

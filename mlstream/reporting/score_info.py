@@ -21,7 +21,7 @@ class Heading:
 STRATEGY = Heading("Strategy")
 PARAMETERS = Heading(
     "Parameters",
-    meaning="'tuned (10)': the best of 10 configurations, tried on the first experience; 'defaults': no search.",
+    meaning="'tuned (10)': chosen among 10 configurations, tried on the first experience; 'defaults': no search.",
 )
 
 _NCE = "Cross-entropy against the base rate of the environment: -1 is perfect, above 0 worse than the rate alone."

@@ -72,7 +72,7 @@ def _row(stream: str, group: Group) -> tuple[Cell, ...]:
 
 
 def _trial_rows(run: RunResult) -> list[tuple[Cell, ...]]:
-    # A single configuration is no choice, and was not tried.
+    # A single configuration was taken without a trial.
     if run.selection is None or len(run.selection.trials) == 1:
         return []
     seeds = (("seed", run.seed), ("order", run.order_seed), ("split", run.split_seed))

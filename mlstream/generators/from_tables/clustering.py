@@ -17,7 +17,7 @@ from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
-from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
 from mlstream.label_sets import label_set_ids
 from mlstream.stream import Dataset, Index, Indicator, Stream
 
@@ -101,7 +101,7 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     """
     given = dict(locals())
     require_choice(variant, "variant", ("standard", "published"))
-    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
+    visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
     labelled = rows[table.Y[rows].any(axis=1)]
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)

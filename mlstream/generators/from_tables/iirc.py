@@ -20,11 +20,11 @@ from mlstream.generators.from_tables.hierarchy import (
     hierarchy_from_names,
     with_superclasses,
 )
-from mlstream.generators.from_tables.label_schedule import check_introductions, draw_introductions
-from mlstream.generators.from_tables.superclass_shares import Shares, deal_to_labels
+from mlstream.generators.from_tables.label_schedule import check_schedule, draw_schedule
+from mlstream.generators.from_tables.superclass_shares import SuperclassShares, deal_to_labels
 from mlstream.generators.schedule.partition import count_rows
 from mlstream.generators.schedule.splits import split_evenly
-from mlstream.generators.schedule.visit_plan import Visits, part_sizes
+from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.label_sets import label_set_ids
 from mlstream.stream import Dataset, EvaluationSet, Experience, Index, Mask, Stream, StreamParts, Task
 
@@ -127,11 +127,11 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     """
     given = dict(locals())
     require_choice(information, "information", ("incomplete", "complete"))
-    plan = Visits((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
+    plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
     table, parents = _resolve_hierarchy(dataset, hierarchy, min_support, add_superclasses)
     table, rows, drops = clean(table, constant_features=constant_features)
     parents = {child: parent for child, parent in parents.items() if child in table.label_names}
-    shares = Shares(superclass_share, subclass_share, superclass_cap)
+    shares = SuperclassShares(superclass_share, subclass_share, superclass_cap)
     order = _resolve_order(table, parents, introductions, (labels_per_task, first_labels, plain_first), seed)
     parts, unused = _lay_out(table, rows, parents, order, shares, plan, information)
     name = name or f"{dataset.name}-iirc"
@@ -177,10 +177,10 @@ def _resolve_order(
     seed: int,
 ) -> list[list[str]]:
     if introductions is not None:
-        return check_introductions(introductions, table.label_names, parents)
+        return check_schedule(introductions, table.label_names, parents)
     labels_per_task, first_labels, plain_first = drawn
     width = require_count(labels_per_task, "labels_per_task")
-    return draw_introductions(
+    return draw_schedule(
         table.label_names,
         parents,
         labels_per_task=width,
@@ -195,8 +195,8 @@ def _lay_out(
     rows: Index,
     parents: Mapping[str, str],
     order: Sequence[Sequence[str]],
-    shares: Shares,
-    plan: Visits,
+    shares: SuperclassShares,
+    plan: VisitPlan,
     information: Information,
 ) -> tuple[StreamParts, tuple[DropCard, ...]]:
     above = ancestor_matrix(parents, table.label_names)

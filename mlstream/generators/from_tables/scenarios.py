@@ -17,7 +17,7 @@ from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import Partition, make_partition
-from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits, part_sizes
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan, part_sizes
 from mlstream.stream import Dataset, Index, Stream, StreamParts, Task
 
 TaskIdentity = Literal["always", "training", "never"]
@@ -177,7 +177,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     rules, by, task_identity = _choose(scenario, by, task_identity)
     table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
     fractions = tuple(rules.learning_fractions if learning_fractions is None else learning_fractions)
-    plan = Visits(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
+    plan = VisitPlan(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
     before, rows = _pretrain(table, rows, plan, pretraining_fraction if scenario == "pre-training" else None)
     partition, homeless = find_tasks(table, rows, TaskRule(by, n_tasks, label_lists, shared_rows, column, seed))
     partition = _fit_labels(partition, rules, scenario)
@@ -208,7 +208,7 @@ def _choose(name: str, by: By | None, task_identity: TaskIdentity | None) -> tup
     return scenario, by or scenario.by[0], task_identity or scenario.task_identity[0]
 
 
-def _pretrain(table: Dataset, rows: Index, plan: Visits, share: float | None) -> tuple[StreamParts, Index]:
+def _pretrain(table: Dataset, rows: Index, plan: VisitPlan, share: float | None) -> tuple[StreamParts, Index]:
     """Lay out a share of the rows as batches of one task with all labels; give the rows that are left."""
     if share is None:
         return StreamParts((), (), ()), rows
@@ -232,7 +232,7 @@ def _fit_labels(partition: Partition, scenario: Scenario, name: str) -> Partitio
     return partition
 
 
-def _fit_plan(plan: Visits, partition: Partition, *, in_time: bool, blurred: bool) -> Visits:
+def _fit_plan(plan: VisitPlan, partition: Partition, *, in_time: bool, blurred: bool) -> VisitPlan:
     """Resolve what depends on the tasks: time has an order, and a blurred boundary a window."""
     if in_time and plan.order is None:
         plan = replace(plan, order=list(range(len(partition))) * len(plan.learning_fractions))

@@ -70,7 +70,7 @@ def suggest_n_tasks(dataset: Dataset, *, max_tasks: int = 10, seed: int = 0, n_i
     >>> suggest_n_tasks(table, max_tasks=4).n_tasks
     2
     """
-    require_count(max_tasks, "max_tasks", least=2)
+    require_count(max_tasks, "max_tasks", minimum=2)
     Y = dataset.Y[dataset.Y.any(axis=1)]
     n_sets = count_label_sets(Y)
     if n_sets < 2:

@@ -163,7 +163,7 @@ def _draw_copies(sizes: Counts, shape: TableShape, rng: np.random.Generator) -> 
     """Draw how many rows carry each label set: each at least one, few of them many, and as many positives as wanted."""
     weights = 1 / np.arange(5, len(sizes) + 5)
     extra = shape.n_rows - shape.n_unlabelled - len(sizes)
-    require_count(extra, "n_rows less n_unlabelled less the label sets", least=0)
+    require_count(extra, "n_rows less n_unlabelled less the label sets", minimum=0)
     copies = 1 + rng.multinomial(extra, weights / weights.sum())
     missing = shape.n_positives - int(copies @ sizes)
     while missing:

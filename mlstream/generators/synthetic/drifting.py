@@ -19,12 +19,12 @@ from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.gradual_boundaries import require_window
 from mlstream.generators.schedule.orders import resolve_order
 from mlstream.generators.schedule.partition import Partition, make_partition
-from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
-from mlstream.generators.synthetic.concept_functions import Floats, Kind, World
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
+from mlstream.generators.synthetic.concept_functions import ConceptFunctions, Floats, Kind
 from mlstream.generators.synthetic.concepts import (
     N_SAMPLE_ROWS,
     Concept,
-    Dials,
+    ConceptParams,
     changes_between,
     draw_rows,
     make_concepts,
@@ -140,18 +140,18 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     """
     given = dict(locals())
     _require_size(n_rows=n_rows, n_concepts=n_concepts, n_features=n_features, n_labels=n_labels)
-    dials = Dials(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
-    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, False, window, shape, seed)
+    params = ConceptParams(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
+    visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, False, window, shape, seed)
     _require_pattern(pattern, window)
-    world, concepts = make_concepts(kind, dials, n_features=n_features, n_concepts=n_concepts, seed=seed)
+    functions, concepts = make_concepts(kind, params, n_features=n_features, n_concepts=n_concepts, seed=seed)
     name = name or f"drifting-{kind}"
-    table = _draw_table(world, concepts, n_rows, noise, seed, name)
+    table = _draw_table(functions, concepts, n_rows, noise, seed, name)
     members = np.split(np.arange(table.n_samples), n_concepts)
     partition = make_partition(table, members, signatures=[np.ones(n_labels, dtype=bool)] * n_concepts)
     path = resolve_order(partition.profiles, visits)
     plan = replace(visits, order=path)
     if pattern == "incremental":
-        table = _redraw_windows(table, partition, world, concepts, plan, noise)
+        table = _redraw_windows(table, partition, functions, concepts, plan, noise)
         plan = replace(plan, window=0)
     # Rows of a concept are drawn independently: cutting them in order is a random split already.
     parts, unused = lay_out(table, partition, plan, shuffle=False)
@@ -184,8 +184,10 @@ def _require_pattern(pattern: Pattern, window: int) -> None:
         )
 
 
-def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float, seed: int, name: str) -> Dataset:
-    n_features, n_labels = world.place.shape[-1], len(concepts[0].thresholds)
+def _draw_table(
+    functions: ConceptFunctions, concepts: list[Concept], n_rows: int, noise: float, seed: int, name: str
+) -> Dataset:
+    n_features, n_labels = functions.place.shape[-1], len(concepts[0].thresholds)
     X = np.empty((len(concepts) * n_rows, n_features))
     Y = np.empty((len(concepts) * n_rows, n_labels), dtype=np.uint8)
 
@@ -194,7 +196,7 @@ def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float
         # In pieces that stay in the cache, and that are too small for BLAS to spread over threads.
         for start in range(number * n_rows, (number + 1) * n_rows, _PIECE):
             stop = min(start + _PIECE, (number + 1) * n_rows)
-            X[start:stop], Y[start:stop] = draw_rows(world, (concept, concept), 0.0, noise, stop - start, rng)
+            X[start:stop], Y[start:stop] = draw_rows(functions, (concept, concept), 0.0, noise, stop - start, rng)
 
     for_each(draw, range(len(concepts)))
     features = tuple(f"x{column}" for column in range(n_features))
@@ -202,7 +204,12 @@ def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float
 
 
 def _redraw_windows(
-    table: Dataset, partition: Partition, world: World, concepts: list[Concept], plan: Visits, noise: float
+    table: Dataset,
+    partition: Partition,
+    functions: ConceptFunctions,
+    concepts: list[Concept],
+    plan: VisitPlan,
+    noise: float,
 ) -> Dataset:
     """Draw the rows around each boundary again, from concepts on their way."""
     parts, _ = lay_out(table, partition, replace(plan, window=0), shuffle=False)
@@ -219,7 +226,7 @@ def _redraw_windows(
         chosen = rows[start : start + plan.window]
         rng = generator_for(Purpose.BLENDING, plan.seed, number)
         way = concepts[before], concepts[after]
-        X[chosen], Y[chosen] = draw_rows(world, way, progress, noise, plan.window, rng)
+        X[chosen], Y[chosen] = draw_rows(functions, way, progress, noise, plan.window, rng)
     return replace(table, X=X, Y=Y)
 
 

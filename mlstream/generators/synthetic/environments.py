@@ -97,7 +97,7 @@ def environment_stream(  # noqa: PLR0913 - the options of a generator are what i
     """
     given = dict(locals())
     roles = check_roles(roles, len(roles))
-    _require_dials(invariant, spurious, n_labels, diversity, encoding)
+    _require_options(invariant, spurious, n_labels, diversity, encoding)
     strength = _draw_correlations(roles, correlations, correlation, shifted_correlation, require_seed(seed))
     n_categories = sum(invariant) + sum(spurious)
     n_columns = n_categories if encoding == "one-hot" else len(invariant) + len(spurious)
@@ -121,7 +121,7 @@ def environment_stream(  # noqa: PLR0913 - the options of a generator are what i
     return Stream(parts, describe_environments(table, parts, call, name=name, description=description))
 
 
-def _require_dials(
+def _require_options(
     invariant: Sequence[int], spurious: Sequence[int], n_labels: int, diversity: float, encoding: Encoding
 ) -> None:
     require_count(n_labels, "n_labels")
@@ -129,7 +129,7 @@ def _require_dials(
         raise ValueError("invariant must hold at least one number of categories. Got none.")
     for sizes, name in ((invariant, "invariant"), (spurious, "spurious")):
         for size in sizes:
-            require_count(size, f"each number of categories in {name}", least=2)
+            require_count(size, f"each number of categories in {name}", minimum=2)
     require_share(diversity, "diversity")
     require_choice(encoding, "encoding", ("codes", "one-hot", "numeric"))
 

@@ -17,7 +17,7 @@ from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import make_partition
-from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
 from mlstream.stream import Dataset, Indicator, Mask, Stream
 
 Floats = npt.NDArray[np.float64]
@@ -100,7 +100,7 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
     given = dict(locals())
     matrix = _to_matrix(multipliers)
     _require_options(threshold, noise)
-    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
+    visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     known = multipliers if isinstance(multipliers, str) else "custom"
     name = name or f"synthetic-{known}"
     table = _draw_table(matrix, require_count(n_rows, "n_rows"), threshold, noise, seed, name)

@@ -1,4 +1,4 @@
-"""A mark is there while a run goes on, says how far it is, and outlives only a process that died."""
+"""A progress file exists while a run goes on, and outlives only a process that died."""
 
 import json
 import os

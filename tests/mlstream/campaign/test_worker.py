@@ -1,4 +1,4 @@
-"""A job is recorded whatever comes of it, and leaves no mark behind."""
+"""A job is recorded whatever happens, and leaves no progress file behind."""
 
 from pathlib import Path
 

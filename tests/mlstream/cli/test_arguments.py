@@ -1,4 +1,4 @@
-"""What is typed is read as it is meant, or refused with the option's name."""
+"""Arguments are parsed, or refused with the name of the option."""
 
 import json
 

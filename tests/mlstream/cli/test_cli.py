@@ -1,4 +1,4 @@
-"""The command line does what it says, responds at once, and reports in one line what was wrong."""
+"""The command line works as documented, starts quickly, and reports errors in one line."""
 
 import json
 import subprocess

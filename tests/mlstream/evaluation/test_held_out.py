@@ -1,4 +1,4 @@
-"""Where labels have a hierarchy or tasks are environments, evaluation sets are scored by what their literature says."""
+"""Evaluation sets of hierarchies and of environments are scored by the metrics of their literature."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What learners answer is read in every form scikit-learn knows, and refused if it is no answer."""
+"""Predictions are read in every form that scikit-learn uses, and refused if they are not valid."""
 
 import numpy as np
 import pytest

@@ -105,18 +105,18 @@ def test_curves_and_the_record_itself_come_back(client, server, tmp_path):
     assert Path(copy).read_bytes() == path.read_bytes()
 
 
-def test_a_record_made_anew_is_another_run_and_one_left_half_written_is_replaced(client, server, tmp_path):
+def test_a_record_made_again_is_another_run_and_one_left_half_written_is_replaced(client, server, tmp_path):
     folder = tmp_path / "campaign"
     path = save_run(make_failed("NN", 0), folder)
-    track(folder, server, experiment="anew")
+    track(folder, server, experiment="again")
     save_run(make_run("NN", 0), folder)
-    assert track(folder, server, experiment="anew").n_written == 1
-    place = client.get_experiment_by_name("anew").experiment_id
+    assert track(folder, server, experiment="again").n_written == 1
+    place = client.get_experiment_by_name("again").experiment_id
     runs = client.search_runs([place])
     assert sorted(run.info.status for run in runs) == ["FAILED", "FINISHED"]
     whole = next(run for run in runs if run.info.status == "FINISHED")
     client.set_terminated(whole.info.run_id, "RUNNING")
-    assert track(folder, server, experiment="anew").n_written == 1
+    assert track(folder, server, experiment="again").n_written == 1
     after = [run for run in client.search_runs([place]) if run.info.status == "FINISHED"]
     assert [run.data.tags[HASH_TAG] for run in after] == [whole.data.tags[HASH_TAG]]
     assert after[0].info.run_id != whole.info.run_id

@@ -1,11 +1,8 @@
 """Longer copies of arrays, with zeros at the end."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 
 def extend(array: Array, n_more: int) -> Array:

@@ -7,14 +7,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._batching import dense
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.trees._kernels.forest import ForestChunk, ForestParams, forest_bytes, learn, new_forest, predict
 from estimators.trees._tree_bank import NO_WEIGHTS, split_evenly
-
-Array = npt.NDArray[Any]
 
 # a block of rows stays in the cache of the processor while all members learn it
 BLOCK = 256

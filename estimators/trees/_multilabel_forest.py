@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._batching import dense
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.trees._forest_bank import BLOCK, run_tasks
 from estimators.trees._kernels.adwin import CLOCK, detect_any_change, new_windows
@@ -19,8 +19,6 @@ from estimators.trees._kernels.hoeffding import SKIP, TreeParams
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree, new_tree, size_bytes
 from estimators.trees._kernels.multilabel_learning import MultilabelChunk, learn, predict
 from estimators.trees._tree_bank import NO_WEIGHTS
-
-Array = npt.NDArray[Any]
 
 WARNING, DRIFT = 0, 1
 

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._batching import blocks, dense
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
 from estimators.trees._kernels.tree_arrays import TreeArrays, new_trees, size_bytes
 
 __all__ = ["NO_WEIGHTS", "SKIP", "TreeBank", "check_growth", "check_tree_params", "codes_of", "split_evenly"]
 
-Array = npt.NDArray[Any]
 
 # with less work, starting threads takes longer than the work; the overhead of a row costs as much as so many features
 WORK_PER_THREAD = 400_000

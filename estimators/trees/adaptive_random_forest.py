@@ -5,19 +5,17 @@ from typing import Any, Literal
 
 import joblib
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import poisson
 from sklearn.utils import check_random_state
 
 from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._forest_bank import ForestBank
 from estimators.trees._kernels.forest import ForestParams
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import check_tree_params, codes_of
-
-Array = npt.NDArray[Any]
 
 MAX_BAGGING = 100
 

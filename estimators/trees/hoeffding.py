@@ -1,17 +1,13 @@
 """The Hoeffding tree: a decision tree that grows from a stream and splits a leaf once it has learnt enough rows."""
 
-from typing import Any
-
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._graphviz import dot
 from estimators.trees._tree_bank import TreeBank, check_tree_params, codes_of
-
-Array = npt.NDArray[Any]
 
 
 class HoeffdingTreeClassifier(StreamClassifier):

@@ -1,18 +1,14 @@
 """iSOUP tree: one regression tree for all labels, whose outputs are used as probabilities."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from estimators._batching import blocks, dense
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._kernels import isoup
 from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
 from estimators.trees._tree_bank import NO_WEIGHTS, check_growth
-
-Array = npt.NDArray[Any]
 
 DIGITS = 1
 

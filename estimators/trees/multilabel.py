@@ -1,21 +1,17 @@
 """The multi-label Hoeffding tree: one tree that grows from a stream and predicts all labels in every leaf."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._batching import blocks, dense
 from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._graphviz import dot_of_labels
 from estimators.trees._kernels import multilabel_learning
 from estimators.trees._kernels.multilabel_arrays import new_tree, size_bytes
 from estimators.trees._tree_bank import NO_WEIGHTS, check_tree_params, codes_of
-
-Array = npt.NDArray[Any]
 
 
 class MultiLabelHoeffdingTreeClassifier(StreamClassifier):

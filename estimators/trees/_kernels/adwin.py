@@ -1,14 +1,12 @@
 """Adaptive windows (ADWIN), which detect that the mean of a stream of numbers has changed, in shared flat arrays."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, OWNING, njit
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 # as in River and MOA: numbers between two checks, buckets of each size, shortest part and shortest window to check
 CLOCK, MAX_BUCKETS, MIN_PART, MIN_WINDOW = 32, 5, 5, 10

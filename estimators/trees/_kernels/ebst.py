@@ -3,16 +3,14 @@
 The order of additions and subtractions is River's, so that the bits are the same.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._kernels.extend import extend
+from estimators._typing import Array
 from estimators.trees._kernels.tree_arrays import NONE
-
-Array = npt.NDArray[Any]
 
 MIN_SAMPLES = 5.0
 # next step at a value on the path of pruning; the last two: no right child, or the value has been added to `aside`

@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, njit
 from estimators._kernels.randomness import advance, uniform
+from estimators._typing import Array
 from estimators.trees._kernels.adwin import Windows, detect_change, new_windows, reset
 from estimators.trees._kernels.hoeffding import (
     SKIP,
@@ -28,8 +28,6 @@ from estimators.trees._kernels.tree_arrays import (
     new_trees,
     size_bytes,
 )
-
-Array = npt.NDArray[Any]
 
 # a row may split both trees of a member and add a third
 RESERVED_ROWS = 3

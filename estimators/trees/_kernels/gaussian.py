@@ -1,15 +1,12 @@
 """Gaussian observers of one class in one leaf: Welford's moments of every feature, densities and distribution."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, njit
+from estimators._typing import Array
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, MEAN, PRECISION, SQUARES, TreeArrays
-
-Array = npt.NDArray[Any]
 
 HALF_LOG_TAU = 0.5 * math.log(math.tau)
 SQRT_2 = math.sqrt(2.0)

@@ -1,12 +1,12 @@
 """Hoeffding trees: predict, learn, split. The decisions are River's; several trees learn a chunk one after another."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import observe, weight_below
 from estimators.trees._kernels.leaf_budget import deactivate, keep_promising, observers_allowed
 from estimators.trees._kernels.splitting import best_two_splits, is_futile
@@ -23,8 +23,6 @@ from estimators.trees._kernels.tree_arrays import (
     take_leaf,
 )
 from estimators.trees._kernels.voting import bayes_scores, find_leaf, gather, vote
-
-Array = npt.NDArray[Any]
 
 MAX_SHARE_TO_SPLIT = 0.99
 SKIP = -1

@@ -1,12 +1,12 @@
 """iSOUP tree: one tree for all targets whose leaves predict by mean or by linear model. The decisions are River's."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
+from estimators._typing import Array
 from estimators.trees._kernels.ebst import (
     SplitScratch,
     Sums,
@@ -20,8 +20,6 @@ from estimators.trees._kernels.ebst import (
 )
 from estimators.trees._kernels.regression_arrays import RegressionTree, grow, has_room
 from estimators.trees._kernels.tree_arrays import NONE
-
-Array = npt.NDArray[Any]
 
 DECAY = 0.95
 LEARNING_RATE = 0.01

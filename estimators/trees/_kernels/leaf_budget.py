@@ -1,14 +1,10 @@
 """Bounded memory of a Hoeffding tree: the least promising leaves stop observing, as in VFDT."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, PART, njit
+from estimators._typing import Array
 from estimators.trees._kernels.tree_arrays import NODE, NONE, OBSERVER, STAT, TreeArrays, drop_observers
-
-Array = npt.NDArray[Any]
 
 NODE_BYTES = NODE.itemsize
 STAT_BYTES = STAT.itemsize

@@ -1,15 +1,13 @@
 """One Hoeffding tree for all labels, in flat arrays: nodes, weights of the labels in each node, and observers."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, njit
 from estimators._kernels.extend import extend
+from estimators._typing import Array
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE, OBSERVER
-
-Array = npt.NDArray[Any]
 
 # a leaf is a node without a feature; `slot` is the place of its observers, if it has any
 NODE = np.dtype(

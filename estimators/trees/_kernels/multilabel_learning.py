@@ -1,12 +1,12 @@
 """A Hoeffding tree for all labels at once: predict, learn, split. With one label it is the Hoeffding tree."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import log_likelihood, observe
 from estimators.trees._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, TreeParams
 from estimators.trees._kernels.multilabel_arrays import (
@@ -26,8 +26,6 @@ from estimators.trees._kernels.multilabel_arrays import (
 )
 from estimators.trees._kernels.multilabel_splitting import best_two_splits, write_weights_below
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE
-
-Array = npt.NDArray[Any]
 
 
 class MultilabelChunk(NamedTuple):

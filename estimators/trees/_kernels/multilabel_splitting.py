@@ -1,18 +1,15 @@
 """Best split of a leaf by the information gain averaged over the labels."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import weight_below
 from estimators.trees._kernels.multilabel_arrays import MultilabelTree, observer_of
 from estimators.trees._kernels.splitting import LOG_2, MIN_BRANCH_SHARE, N_THRESHOLDS, ROUNDING
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE
-
-Array = npt.NDArray[Any]
 
 
 @njit(**BUILD)

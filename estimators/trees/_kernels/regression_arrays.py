@@ -1,16 +1,14 @@
 """One regression tree for all targets, in flat arrays: nodes, linear models of leaves, and search trees of values."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, njit
 from estimators._kernels.extend import extend
+from estimators._typing import Array
 from estimators.trees._kernels.ebst import SearchTrees, extend_search_trees, new_search_trees
 from estimators.trees._kernels.tree_arrays import NONE
-
-Array = npt.NDArray[Any]
 
 # free places for the values of each feature in a new tree
 VALUES_RESERVED_PER_FEATURE = 16

@@ -1,16 +1,13 @@
 """Best split of a leaf by information gain, over ten thresholds for each feature, as in River."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, OWNING, PART, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import rough_weight_below, scale_of, weight_below
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, MEAN, NONE, PRECISION, TreeArrays
-
-Array = npt.NDArray[Any]
 
 N_THRESHOLDS = 10
 MIN_BRANCH_SHARE = 0.01

@@ -1,15 +1,13 @@
 """Several Hoeffding trees in shared flat arrays: nodes, class weights, observers, and lists of free places."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, LOOP, OWNING, PART, njit
 from estimators._kernels.extend import extend
 from estimators._kernels.randomness import draw_subset
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 NONE = -1
 NODES_PER_ROW = 2

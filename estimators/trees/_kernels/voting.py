@@ -1,16 +1,13 @@
 """Votes of a leaf for a row: by majority or by naive Bayes, whichever has been right more often in that leaf."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import log_likelihood
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
-
-Array = npt.NDArray[Any]
 
 
 @njit(**HOT)

@@ -26,7 +26,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": True, "header_links_before_dropdown": 4}
+html_theme_options = {
+    "show_prev_next": False,
+    "navigation_with_keys": True,
+    "header_links_before_dropdown": 4,
+    "show_toc_level": 2,
+}
 # Pages without pages below them have nothing to navigate on the left; their tables and code need the room.
 html_sidebars = {"*": [], "auto_examples/*": [], "api": ["sidebar-nav-bs"]}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mlstream.cards.card import FileCard, StreamCard
+from mlstream.card_model import FileCard, StreamCard
 from mlstream.cards.front_matter import licence_name
 
 Record = dict[str, Any]

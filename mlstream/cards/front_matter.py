@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mlstream.card_model import StreamCard
 from mlstream.cards._yaml import write_yaml
-from mlstream.cards.card import StreamCard
 
 # Start of a licence as stated -> its name at hubs.
 _LICENCES = {

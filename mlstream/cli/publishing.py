@@ -49,7 +49,7 @@ def fetch(
     with console.download_progress() as progress:
         for name in names:
             paths = fetch_dataset(name, offline=offline, progress=progress)
-            console.say(f"{name}: {', '.join(map(str, paths))}")
+            console.print_line(f"{name}: {', '.join(map(str, paths))}")
 
 
 def publish(
@@ -68,7 +68,7 @@ def publish(
     from mlstream.publishing.folder import publish as publish_stream
 
     publish_stream(open_stream(stream), folder, force=force)
-    console.say(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    console.print_line(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
 def upload(
@@ -86,7 +86,7 @@ def upload(
     from mlstream.cli import console
     from mlstream.interop.hub import upload as upload_folder
 
-    console.say(f"Uploaded {folder}: {upload_folder(folder, repository, endpoint=endpoint, private=not public)}")
+    console.print_line(f"Uploaded {folder}: {upload_folder(folder, repository, endpoint=endpoint, private=not public)}")
 
 
 def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) -> None:
@@ -98,7 +98,7 @@ def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) 
     from mlstream.publishing.folder import verify as verify_folder
 
     verify_folder(folder)
-    console.say(f"{folder} is complete and unchanged.")
+    console.print_line(f"{folder} is complete and unchanged.")
 
 
 def regenerate(
@@ -110,14 +110,14 @@ def regenerate(
 
     The table that it was made from must be on this machine; `mlstream datasets` lists where each is.
     """
-    from mlstream.cards.card import load_card
+    from mlstream.card_model import load_card
     from mlstream.cli import console
     from mlstream.formats import save
     from mlstream.publishing.folder import regenerate as regenerate_stream
 
     require_output(output, force)
     save(regenerate_stream(load_card(card)), output)
-    console.say(f"Wrote {output}: its data have the hash on the card.")
+    console.print_line(f"Wrote {output}: its data have the hash on the card.")
 
 
 def cards(
@@ -132,4 +132,4 @@ def cards(
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, outcome in write_cards(folder):
-        console.say(f"{name}: {outcome}")
+        console.print_line(f"{name}: {outcome}")

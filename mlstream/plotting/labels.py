@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.plotting import svg
 from mlstream.plotting.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, new_panels
 from mlstream.plotting.plotly_parts import Chart, View, heat_height, heat_map

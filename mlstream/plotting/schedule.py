@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.plotting import svg
 from mlstream.plotting.matplotlib_parts import inches_for, name_rows, new_panels
 from mlstream.plotting.plotly_parts import Chart, View, axis, category_axis, frame, safe

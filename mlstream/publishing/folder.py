@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
-from mlstream.cards.card import StreamCard, card_schema, load_card
+from mlstream.card_model import StreamCard, card_schema, load_card
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
 from mlstream.cards.description import hash_data, measure

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from mlstream._files import write_text_atomically
-from mlstream.cards.card import StreamCard, card_schema
+from mlstream.card_model import StreamCard, card_schema
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
 from mlstream.data.datasets import load_dataset
 from mlstream.generators import iirc_stream, multiplier_stream, stand_in_stream, task_stream

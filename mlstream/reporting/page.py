@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.plotting.labels import label_chart
 from mlstream.plotting.plotly_parts import Chart
 from mlstream.plotting.schedule import schedule_chart

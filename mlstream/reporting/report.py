@@ -14,7 +14,7 @@ from pathlib import Path
 import jinja2
 
 from mlstream._files import write_text_atomically
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.plotting.plotly_parts import Chart, frame
 from mlstream.records.run_record import RunResult, load_cards, load_runs
 from mlstream.reporting.comparison import compare_all

@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import JsonValue
 from scipy import sparse
 
 from mlstream.generators._checks import require_count, require_seed
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
 from mlstream.stream import Experience, Features, Index, Indicator, Mask, Stream
@@ -95,11 +95,8 @@ def delayed_labels(stream: Stream, *, delay: int | Mapping[str, int], jitter: in
     rows = _lay_end_to_end(stream)
     late = _draw_delays(delays, rows.mask, require_count(jitter, "jitter", least=0, most=_MOST), require_seed(seed))
     experiences = _cut(rows, late, _deliver(rows.mask, late))
-    parameters: dict[str, JsonValue] = {
-        "delay": {label: int(rows) for label, rows in delay.items()} if isinstance(delay, Mapping) else int(delay),
-        "jitter": int(jitter),
-    }
-    return perturbed_stream(stream, experiences, "delayed_labels", parameters, seed)
+    call = describe_call(delayed_labels, {"delay": delay, "jitter": jitter, "seed": seed})
+    return perturbed_stream(stream, experiences, call)
 
 
 def _read_delays(stream: Stream, delay: int | Mapping[str, int]) -> Index:

@@ -8,7 +8,7 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from mlstream.cards.card import DriftTarget
+from mlstream.card_model import DriftTarget
 from mlstream.generators._checks import require_choice, require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.synthetic.concept_functions import KINDS, Floats, Kind, World, make_world
@@ -16,7 +16,8 @@ from mlstream.stream import Indicator
 
 TARGETS: tuple[DriftTarget, ...] = ("P(X)", "P(Y|X)", "dependence")
 
-_SAMPLE = 65536
+# Rows drawn to find the thresholds of labels.
+N_SAMPLE_ROWS = 65536
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ def _standardise(world: World, weights: Floats) -> Floats:
 def _find_thresholds(world: World, weights: Floats, shares: Floats, noise: float, seed: int) -> Floats:
     """Find the scores that the share of a label's rows is above, in a sample from the world's own place."""
     rng = generator_for(Purpose.CONCEPTS, seed, 2)
-    X = world.draw(_SAMPLE, world.place, world.place, 0.0, rng)
+    X = world.draw(N_SAMPLE_ROWS, world.place, world.place, 0.0, rng)
     score = sqrt(1 - noise) * world.score(X, weights)
     score += sqrt(noise) * rng.standard_normal(score.shape)
     return np.array([np.quantile(column, 1 - share) for column, share in zip(score.T, shares, strict=True)])

@@ -126,10 +126,10 @@ def test_a_record_made_anew_is_another_run_and_one_left_half_written_is_replaced
 def test_the_command_says_what_it_wrote_and_what_is_wrong(client, server, tmp_path):
     save_run(make_run(), tmp_path / "campaign")
     command = ("track", tmp_path / "campaign", "--to", server)
-    assert invoke(*command).output.startswith(f"Wrote 1 runs; 0 were there. {server}/#/experiments/")
+    assert invoke(*command).output.startswith(f"Wrote 1 runs; 0 existed. {server}/#/experiments/")
     client.delete_experiment(client.get_experiment_by_name("mlstream").experiment_id)
     assert str(invoke(*command).exception) == (
-        "The experiment must not be deleted: restore it, or name another. Got 'mlstream'."
+        "The experiment must not be a deleted one: restore it, or use another name. Got 'mlstream'."
     )
 
 
@@ -153,7 +153,7 @@ def test_nothing_is_sent_without_records_an_address_and_the_package(tmp_path, mo
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(ImportError, match=r"pip install 'mlstream\[mlflow\]'"):
         track(tmp_path, "http://127.0.0.1:1")
-    path.write_text(json.dumps({"format_version": 2}), encoding="utf-8")
+    path.write_text(json.dumps({"schema_version": 2}), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(os.fspath(path))):
         track(tmp_path, "http://127.0.0.1:1")
 

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from mlstream._files import sha256_of
-from mlstream.cards.card import load_card
+from mlstream.card_model import load_card
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.mulan import read_labels

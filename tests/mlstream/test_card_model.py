@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from mlstream.cards.card import card_schema, load_card, parse_card
+from mlstream.card_model import card_schema, load_card, parse_card
 from mlstream.stream import Stream
 from tests.mlstream.streams import make_stream, streams
 
@@ -32,7 +32,7 @@ def test_a_card_is_read_from_its_file(tmp_path: Path) -> None:
         ({"files": [{"name": "../x", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
         ({"files": [{"name": "..", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
         ({"files": [{"name": "a\nb", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
-        ({"tasks": None}, "tasks must be a valid array. Got None"),
+        ({"tasks": None}, "tasks must be a list. Got None"),
     ],
 )
 def test_a_card_of_another_kind_is_one_error_with_the_field(
@@ -98,11 +98,11 @@ def drift_with(**changes):
         (text_of(drifts=[drift_with(start=9, stop=3)]), "drifts of the card .* Got one from 9 to 3"),
         (text_of(drifts=[drift_with(start=3, stop=10**9)]), "drifts of the card .* Got one from 3 to 1000000000"),
         (text_of(tasks=[task_with(cardinality=float("inf"))]), "cardinality must be a finite number. Got inf"),
-        (text_of(tasks=[task_with(n_learning=-1)]), "n_learning must be greater than or equal to 0. Got -1"),
+        (text_of(tasks=[task_with(n_learning=-1)]), "n_learning must be at least 0. Got -1"),
         (text_of(source={"name": "x", "origin": "x", "n_samples": 1, "sha256": "../x"}), "sha256 must match pattern"),
         (b"[" * 100_000, "recursion limit exceeded"),
         (b'{"a":' * 100_000, "recursion limit exceeded"),
-        (b"!!python/object/apply:os.system [ls]", "its content must be JSON. Got expected value"),
+        (b"!!python/object/apply:os.system [ls]", "its content must be JSON. Got this error: expected value"),
         (b" " * (64 * 2**20 + 1), "x must hold a StreamCard of 67108864 bytes at most. Got more"),
     ],
 )

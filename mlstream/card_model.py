@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from mlstream._files import read_bounded
-from mlstream._schemas import describe_first
+from mlstream._validation_errors import describe_error
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -312,4 +312,4 @@ def parse_card(content: bytes, where: str) -> StreamCard:
     try:
         return StreamCard.model_validate_json(content)
     except ValidationError as error:
-        raise ValueError(f"{where} must hold a StreamCard of this version: {describe_first(error)}.") from None
+        raise ValueError(f"{where} must hold a StreamCard of this version: {describe_error(error)}") from None

@@ -1,8 +1,8 @@
-"""Adaptive random forests, test-then-train, side by side with River's, one for each label, on Yeast and synthetic_rand.
+"""Adaptive random forests for each label, test-then-train, side by side with River, on Yeast and synthetic_rand.
 
-Asked for: 100 times River's rows a second, a tenth of its memory, and 1.5 times as fast in two threads as in one. River
-needs minutes for a whole stream: both sides learn the first rows only, once. Members draw other random numbers than
-River's, so answers are not compared here; tests compare accuracies. With ``--memory`` sizes are compared instead.
+Required: 100 times the speed of River, a tenth of its memory, and a speed-up of 1.5 in two threads. River needs minutes
+for a whole stream, so that both sides learn the first rows only, once. Our members draw other random numbers than
+River's, so that predictions are not compared here; tests compare accuracies. ``--memory`` compares sizes instead.
 """
 
 import sys
@@ -20,7 +20,7 @@ RIVER_ROWS = sized({"Yeast": 200, "synthetic_rand": 500}, {"Yeast": 10, "synthet
 
 
 class RiverForests:
-    """River's forests, one per label, with no more around them than that."""
+    """River's forests, one for each label, with as little code around them as possible."""
 
     def __init__(self, n_labels: int) -> None:
         self.forests = [ARFClassifier(seed=label) for label in range(n_labels)]
@@ -36,28 +36,28 @@ class RiverForests:
 
 
 def ours(**parameters: Any) -> Callable[[], Any]:
-    """Make our forest, as River's by default."""
+    """Make our forest, by default with the parameters of River's."""
     return lambda: AdaptiveRandomForestClassifier(random_state=0, **parameters)
 
 
 def contests() -> list[Contest]:
     """Pair our forests with River's, and threads with one thread."""
-    held = []
+    found = []
     for name, all_rows in streams().items():
         rows = first(all_rows, RIVER_ROWS[name])
         n_labels = rows[1].shape[1]
         peers = {"River": river(lambda n=n_labels: RiverForests(n), rows)}
-        held.append(Contest(f"BR_ARF {name}", in_one_call(ours(), rows), peers, 100, None, repeats=1))
-        held.append(Contest(f"BR_ARF by row {name}", row_by_row(ours(), rows), peers, 0, None, repeats=1))
+        found.append(Contest(f"BR_ARF {name}", in_one_call(ours(), rows), peers, 100, None, repeats=1))
+        found.append(Contest(f"BR_ARF by row {name}", row_by_row(ours(), rows), peers, 0, None, repeats=1))
         weighted = lambda: PragmaStreamForestClassifier(random_state=0, compromise=(0.1, 0.9))  # noqa: E731
-        held.append(Contest(f"PRAGMA {name}", in_one_call(weighted, rows), peers, 0, None, repeats=1))
+        found.append(Contest(f"PRAGMA {name}", in_one_call(weighted, rows), peers, 0, None, repeats=1))
         threads = {"one thread": in_one_call(ours(), all_rows)}
-        held.append(Contest(f"two threads {name}", in_one_call(ours(n_jobs=2), all_rows), threads, 1.5, 0))
-    return held
+        found.append(Contest(f"two threads {name}", in_one_call(ours(n_jobs=2), all_rows), threads, 1.5, 0))
+    return found
 
 
 def compare_memory(name: str, rows: Rows) -> None:
-    """Print what both sides hold after the same rows."""
+    """Print the memory of both sides after the same rows."""
     X, Y = rows
     peer = RiverForests(Y.shape[1])
     for x, y in zip(X.tolist(), Y.tolist(), strict=True):

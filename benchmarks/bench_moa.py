@@ -1,13 +1,14 @@
 """Trees and forests, test-then-train, side by side with MOA, warm and inside Java, on Yeast, Slashdot, synthetic_rand.
 
-Asked for: binary relevance of Hoeffding trees 20 times faster on Yeast, 40 on Slashdot, 6 on synthetic_rand; adaptive
-random forests of ten trees 10 times. MOA's loop is real Java (MoaTestThenTrain.java): CapyMOA's goes through Python.
-CPU seconds are compared, which other programs disturb little; Java's are those of the one thread that learns, without
-the threads that compile and collect garbage. On Slashdot, whose rows are sparse, MOA gets dense and sparse rows, and
-the faster counts. The share of right decisions is shown beside: trees decide much alike, forests draw other numbers.
+Required speed-up: 20 on Yeast, 40 on Slashdot and 6 on synthetic_rand for binary relevance of Hoeffding trees, 10 for
+adaptive random forests of ten trees. MOA's loop is written in Java (MoaTestThenTrain.java); CapyMOA's goes through
+Python. Seconds of CPU are compared, which other programs disturb little; Java's are those of the thread that learns,
+without the threads that compile and collect garbage. On Slashdot, whose rows are sparse, MOA runs on dense and on
+sparse rows, and the faster run counts. The share of right decisions is printed as well: trees decide nearly the same,
+forests draw other random numbers.
 
-Needs Java 17 and moa.jar: `pip install capymoa`, `--jar`, or the variable MLSTREAM_MOA_JAR. Where either is absent, it
-says so and compares nothing.
+Needs Java 17 and moa.jar: `pip install capymoa`, `--jar`, or the variable MLSTREAM_MOA_JAR. Without them the benchmark
+prints which one is missing, and stops.
 """
 
 import argparse
@@ -33,11 +34,11 @@ JAVA = Path(__file__).with_name("MoaTestThenTrain.java")
 
 
 class Learner(NamedTuple):
-    """Ours, MOA's with the same parameters, the ratios asked for, and timed passes of MOA."""
+    """Our learner, MOA's with the same parameters, the required speed-ups, and the number of timed passes of MOA."""
 
     ours: Callable[[], Any]
     moa: str
-    asked: dict[str, float]
+    demand: dict[str, float]
     n_passes: int
 
 
@@ -76,7 +77,7 @@ def tables() -> dict[str, Rows]:
 
 
 def find_jar() -> Path | None:
-    """Find moa.jar: what MLSTREAM_MOA_JAR names, or CapyMOA's, without starting Java."""
+    """Find moa.jar, at MLSTREAM_MOA_JAR or in CapyMOA, without starting Java."""
     if named := os.environ.get("MLSTREAM_MOA_JAR"):
         return Path(named)
     package = importlib.util.find_spec("capymoa")
@@ -84,7 +85,7 @@ def find_jar() -> Path | None:
 
 
 def write_rows(path: Path, rows: Rows) -> None:
-    """Write rows as Java reads them."""
+    """Write rows in the format that the Java program reads."""
     X, Y = rows
     with path.open("wb") as file:
         np.array([*X.shape, Y.shape[1]], dtype=">i4").tofile(file)
@@ -100,7 +101,7 @@ def run_moa(jar: Path, rows: Path, learner: Learner, kind: str) -> Measured:
 
 
 def run_ours(rows: Rows, learner: Learner, n_passes: int = 5) -> Measured:
-    """Run ours as often, after a pass that compiles."""
+    """Run our learner as often, after a pass that compiles."""
     X, Y = rows
     right = float((learner.ours().predict_then_fit(X, Y)[0] == Y).mean())
     seconds = []
@@ -121,19 +122,19 @@ def lines(jar: Path, only: str) -> Iterator[str]:
             for name, learner in LEARNERS.items():
                 if only in f"{name} {stream}":
                     moa = min((run_moa(jar, path, learner, kind) for kind in kinds), key=lambda one: one.cpu_s)
-                    yield line(f"{name} {stream}", len(rows[0]), run_ours(rows, learner), moa, learner.asked[stream])
+                    yield line(f"{name} {stream}", len(rows[0]), run_ours(rows, learner), moa, learner.demand[stream])
 
 
-def line(job: str, n_rows: int, ours: Measured, moa: Measured, asked: float) -> str:
-    """Show one comparison."""
+def line(job: str, n_rows: int, ours: Measured, moa: Measured, demand: float) -> str:
+    """Format one comparison."""
     ratio = moa.cpu_s / ours.cpu_s
     rates = f"{n_rows / ours.cpu_s:11.0f} {n_rows / moa.cpu_s:11.0f}"
-    verdict = "  MISSED" if ratio < asked and not TINY else ""
-    return f"{job:22} {rates} {ratio:6.1f}x {asked:5g}x {ours.right:10.4f} {moa.right:10.4f}{verdict}"
+    verdict = "  MISSED" if ratio < demand and not TINY else ""
+    return f"{job:22} {rates} {ratio:6.1f}x {demand:5g}x {ours.right:10.4f} {moa.right:10.4f}{verdict}"
 
 
 def main() -> None:
-    """Compare, or say why not."""
+    """Print all comparisons, or which program is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jar", type=Path, default=find_jar(), help="moa.jar (default: CapyMOA's)")
     parser.add_argument("--only", default="", help="compare only what contains this, such as 'BR_HT Yeast'")
@@ -145,7 +146,9 @@ def main() -> None:
     print("Trees, test-then-train, against MOA inside Java")
     for part in (machine(), versions(["numba", "numpy", "capymoa"])):
         print(", ".join(f"{key} {value}" for key, value in part.items()))
-    print(f"{'job':22} {'ours rows/s':>11} {'MOA rows/s':>11} {'ratio':>7} {'asked':>6} {'ours right':>10} {'MOA':>10}")
+    print(
+        f"{'job':22} {'ours rows/s':>11} {'MOA rows/s':>11} {'ratio':>7} {'demand':>6} {'ours right':>10} {'MOA':>10}"
+    )
     for text in lines(options.jar, options.only):
         print(text, flush=True)
 

@@ -3,7 +3,7 @@
 Asked for: 17 strategies on 9 streams, 5 seeds each, in a page under 10 MB that opens in under 2 s: loaded, and its
 first figure drawn. The records are made up, as full as real ones: 15 scores, 3 curves of 100 points, 3 matrices R, 10
 trials. Opening needs Chromium; without it, only size and time of writing are measured. Others may use the machine: the
-least of several times is judged, and the median printed beside it.
+smallest of several times counts, and the median is printed beside it.
 """
 
 import sys

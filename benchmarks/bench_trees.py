@@ -1,10 +1,10 @@
 """Trees and forests, test-then-train, batch size 1, side by side with River, on Yeast and synthetic_rand.
 
-Asked for, against River's own learners on the same rows: binary relevance 500 times faster on Yeast and 150 on
-synthetic_rand, 100 and 10 with one call per row; label combination, chain and iSOUP tree 100 times. River needs minutes
-for the whole of Yeast: both sides learn the first rows of it only. Two threads against one, on the whole stream: 1.5
-times on Yeast, and never slower. Ours takes a few milliseconds: where other work disturbs, compare seconds of CPU
-(``--cpu``); two threads need a quiet machine.
+Required speed-up over River's own learners on the same rows: binary relevance 500 on Yeast and 150 on synthetic_rand,
+100 and 10 with one call for each row; label combination, chain and iSOUP tree 100. River needs minutes for the whole of
+Yeast, so that both sides learn its first rows only. Required speed-up of two threads over one, on the whole stream: 1.5
+on Yeast, and 1 on synthetic_rand. Our learners take a few milliseconds: on a busy machine, compare seconds of CPU
+(``--cpu``); two threads need an idle machine.
 """
 
 import csv
@@ -47,7 +47,7 @@ def streams() -> dict[str, Rows]:
 
 
 def first(rows: Rows, n: int) -> Rows:
-    """Take the first n rows, which both sides learn."""
+    """Return the first n rows, which both sides learn."""
     X, Y = rows
     return X[:n], Y[:n]
 
@@ -58,7 +58,7 @@ def in_one_call(make: Callable[[], Any], rows: Rows) -> Callable[[], Any]:
 
 
 def row_by_row(make: Callable[[], Any], rows: Rows) -> Callable[[], Any]:
-    """Test, then train, in one call per row."""
+    """Test, then train, in one call for each row."""
     X, Y = rows
 
     def run() -> Any:
@@ -69,7 +69,7 @@ def row_by_row(make: Callable[[], Any], rows: Rows) -> Callable[[], Any]:
 
 
 def river(make: Callable[[], Any], rows: Rows) -> Callable[[], Any]:
-    """Test, then train, with a River model of all labels; the dictionaries are made beforehand."""
+    """Test, then train, with a River model of all labels; the dictionaries are made in advance."""
     X, Y = rows
     examples = [(dict(enumerate(x)), dict(enumerate(y))) for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
 
@@ -84,7 +84,7 @@ def river(make: Callable[[], Any], rows: Rows) -> Callable[[], Any]:
 
 
 class RiverTrees:
-    """River's trees, one per label, with no more around them than that."""
+    """River's trees, one for each label, with as little code around them as possible."""
 
     def __init__(self, n_labels: int) -> None:
         self.trees = [RiverTree() for _ in range(n_labels)]
@@ -101,30 +101,30 @@ class RiverTrees:
 
 def contests() -> list[Contest]:
     """Pair our learners with River's."""
-    held = []
+    found = []
     for name, all_rows in streams().items():
         rows = first(all_rows, RIVER_ROWS[name])
         n_labels = rows[1].shape[1]
         trees = {"River": river(lambda n=n_labels: RiverTrees(n), rows)}
         demand, per_row = (500, 100) if name == "Yeast" else (150, 10)
 
-        def hold(what: str, ours: Any, peers: Any, asked: float, name: str = name) -> None:
-            held.append(Contest(f"{what} {name}", ours, peers, demand=asked, tolerance=None))
+        def add(job: str, ours: Any, peers: Any, demand: float, name: str = name) -> None:
+            found.append(Contest(f"{job} {name}", ours, peers, demand=demand, tolerance=None))
 
         make = lambda: BinaryRelevance(HoeffdingTreeClassifier())  # noqa: E731
-        hold("BR_HT", in_one_call(make, rows), trees, demand)
-        hold("BR_HT by row", row_by_row(make, rows), trees, per_row)
+        add("BR_HT", in_one_call(make, rows), trees, demand)
+        add("BR_HT by row", row_by_row(make, rows), trees, per_row)
         chain = {"River": river(lambda n=n_labels: multioutput.ClassifierChain(RiverTree(), list(range(n))), rows)}
-        hold("CC_HT", in_one_call(lambda: ClassifierChain(HoeffdingTreeClassifier()), rows), chain, 100)
+        add("CC_HT", in_one_call(lambda: ClassifierChain(HoeffdingTreeClassifier()), rows), chain, 100)
         sets = {"River": river(lambda: multioutput.MultiClassEncoder(RiverTree()), rows)}
-        hold("LC_HT", in_one_call(lambda: LabelCombination(HoeffdingTreeClassifier()), rows), sets, 100)
+        add("LC_HT", in_one_call(lambda: LabelCombination(HoeffdingTreeClassifier()), rows), sets, 100)
         isoup = {"River": river(ISOUPTreeRegressor, rows)}
-        hold("iSOUP", in_one_call(ISOUPTreeClassifier, rows), isoup, 100)
-        hold("multi-label tree", in_one_call(MultiLabelHoeffdingTreeClassifier, rows), trees, 0)
+        add("iSOUP", in_one_call(ISOUPTreeClassifier, rows), isoup, 100)
+        add("multi-label tree", in_one_call(MultiLabelHoeffdingTreeClassifier, rows), trees, 0)
         shared = lambda: BinaryRelevance(HoeffdingTreeClassifier(), n_jobs=2)  # noqa: E731
         one = {"one thread": in_one_call(make, all_rows)}
-        hold("BR_HT, two threads", in_one_call(shared, all_rows), one, 1.5 if name == "Yeast" else 1)
-    return held
+        add("BR_HT, two threads", in_one_call(shared, all_rows), one, 1.5 if name == "Yeast" else 1)
+    return found
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A million rows through every learner of trees: memory must not grow with the rows.
+"""A million rows for every tree learner: memory must not grow with the rows.
 
-Labels depend on thresholds that move all the time, so that trees never stop splitting; a parameter bounds memory.
-Prints the size of the model, and the peak of the whole process, after every tenth of the rows.
+Labels depend on thresholds that keep moving, so that trees never stop splitting; `max_bytes` bounds their memory.
+Prints the size of the model after every tenth of the rows, and the peak of the whole process.
 """
 
 import argparse
@@ -28,10 +28,10 @@ N_MODELS = 10
 
 
 def learners(max_bytes: int) -> dict[str, Callable[[], Any]]:
-    """Make each learner with trees of at most so many bytes that split as soon as they may."""
+    """Make each learner with trees of at most `max_bytes` that split as early as possible."""
     eager = {"grace_period": 100, "delta": 0.1, "tau": 0.3, "max_bytes": max_bytes}
     tree = HoeffdingTreeClassifier(**eager)
-    # a forest shares its bytes out among its trees
+    # a forest divides its bytes among its trees
     forest = eager | {"max_bytes": N_LABELS * N_MODELS * max_bytes}
     return {
         "BR_HT": lambda: BinaryRelevance(tree),
@@ -44,18 +44,20 @@ def learners(max_bytes: int) -> dict[str, Callable[[], Any]]:
 
 
 def rows(chunk: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw a chunk; each has thresholds of its own."""
+    """Draw a chunk with its own thresholds."""
     rng = np.random.default_rng(chunk)
     X = rng.random((CHUNK, N_FEATURES))
     return X, (X[:, :N_LABELS] + 0.5 * X[:, N_LABELS:] > rng.random(N_LABELS) + 0.25).astype(np.uint8)
 
 
 def main() -> None:
-    """Let every learner learn the rows."""
+    """Train every learner on the rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=sized(1_000_000, 400), help="number of rows (default: %(default)s)")
-    parser.add_argument("--max-bytes", type=int, default=2**18, help="bound of a tree (default: %(default)s)")
-    parser.add_argument("--only", default="", help="run learners only whose name contains this")
+    parser.add_argument(
+        "--max-bytes", type=int, default=2**18, help="bound of the memory of a tree, in bytes (default: %(default)s)"
+    )
+    parser.add_argument("--only", default="", help="run only learners whose name contains this")
     options = parser.parse_args()
     print(", ".join(f"{key} {value}" for key, value in (machine() | versions(["numba", "numpy"])).items()))
     n_chunks = options.rows // CHUNK

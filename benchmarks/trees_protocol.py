@@ -1,7 +1,7 @@
-"""The whole protocol for every strategy of trees, on generated tables of Mediamill's shape.
+"""The whole protocol for every tree strategy, on a generated table of Mediamill's shape.
 
-43,907 rows, 120 features, 101 labels, about four to a row; four tasks, each visited twice, and all evaluation sets
-predicted after each visit. Asked for: minutes. Prints, for each strategy, scores, seconds by phase, and sizes.
+43,907 rows, 120 features, 101 labels, about four in each row; four tasks, each visited twice, and predictions of all
+evaluation sets after each visit. Required: minutes. Prints scores, seconds by phase, and sizes for each strategy.
 """
 
 import argparse
@@ -19,8 +19,8 @@ NAMES = [name for name in ("BR_HT", "LC_HT", "CC_HT", "iSOUPtree", "BR_random_fo
 N_TOPICS = 40
 
 
-def stand_in(n_rows: int = 43_907, n_features: int = 120, n_labels: int = 101, *, seed: int = 0) -> Dataset:
-    """Draw rows of topics: a topic has usual labels, a few of many, and features that show it through noise."""
+def draw_table(n_rows: int = 43_907, n_features: int = 120, n_labels: int = 101, *, seed: int = 0) -> Dataset:
+    """Draw rows of topics; each topic has a few usual labels, and features that show it through noise."""
     rng = np.random.default_rng(seed)
     popularity = 1.0 / np.arange(1, n_labels + 1)
     usual = rng.random((N_TOPICS, n_labels)) < np.minimum(12 * popularity / popularity.sum(), 0.8)
@@ -34,13 +34,13 @@ def stand_in(n_rows: int = 43_907, n_features: int = 120, n_labels: int = 101, *
 
 
 def main() -> None:
-    """Run the strategies, one after the other."""
+    """Run the strategies one after the other."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=NAMES, help="run one strategy only")
     parser.add_argument("--rows", type=int, default=sized(43_907, 400), help="number of rows (default: %(default)s)")
     options = parser.parse_args()
     print(", ".join(f"{key} {value}" for key, value in (machine() | versions(["numba", "numpy"])).items()))
-    table = stand_in(options.rows)
+    table = draw_table(options.rows)
     stream = task_stream(table, n_init=2)
     sets = len(np.unique(np.asarray(table.Y), axis=0))
     print(f"{table.X.shape} features, {table.Y.shape} labels, {table.Y.sum() / len(table.Y):.1f} a row, {sets} sets")

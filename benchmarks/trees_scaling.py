@@ -1,7 +1,7 @@
-"""How the time of every learner of trees grows with rows, labels and features: pictures, and exponents of the growth.
+"""Growth of the time of every tree learner with rows, labels and features: exponents and a picture.
 
-Asked for: linear growth, an exponent near 1. Each point is the least of several turns of test-then-train on drawn rows.
-`--save` writes the picture to results/.
+Required: linear growth, an exponent near 1. Each point is the shortest of several turns of test-then-train on drawn
+rows. `--save` writes the picture to results/.
 """
 
 import argparse
@@ -40,7 +40,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 
 
 def draw(rows: int, labels: int, features: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows whose labels each depend on one feature; eight combinations of them at most."""
+    """Draw rows whose labels each depend on one feature; there are at most eight label sets."""
     rng = np.random.default_rng(0)
     X = rng.random((rows, features))
     causes = X[:, :3] > 0.5
@@ -48,7 +48,7 @@ def draw(rows: int, labels: int, features: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def seconds(make: Callable[[], Any], rows: tuple[np.ndarray, np.ndarray], turns: int) -> float:
-    """Time test-then-train, the least of some turns."""
+    """Return the shortest time of test-then-train over some turns."""
     times = []
     for _ in range(turns):
         start = time.perf_counter()
@@ -95,7 +95,7 @@ def main() -> None:
     """Measure, print, and draw if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--turns", type=int, default=sized(5, 1), help="turns of which the least counts (default: %(default)s)"
+        "--turns", type=int, default=sized(5, 1), help="turns of which the shortest counts (default: %(default)s)"
     )
     parser.add_argument("--save", action="store_true", help=f"write the picture to {RESULTS}")
     options = parser.parse_args()

@@ -1,15 +1,12 @@
 """Rows as compiled loops take them: dense, double, a block at a time, however large or sparse the table."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from estimators._typing import Array
 from estimators._validation import Features
-
-Array = npt.NDArray[Any]
 
 MOST_ROWS = 2048
 # of wide sparse tables, no more than this is ever dense

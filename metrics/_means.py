@@ -1,15 +1,14 @@
-"""Division and means with one convention: what is undefined is NaN, and a mean leaves NaN out."""
+"""Division and means with one convention: undefined values are NaN, and a mean leaves NaN out."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from metrics._typing import Array, Floats
 
 
-def divide(numerator: NDArray[Any], denominator: NDArray[Any], *, zero_division: float = np.nan) -> Floats:
+def divide(numerator: Array, denominator: Array, *, zero_division: float = np.nan) -> Floats:
     """Divide, with `zero_division` wherever the denominator is zero, and without a warning."""
     shape = np.broadcast_shapes(numerator.shape, denominator.shape)
     result = np.full(shape, zero_division, dtype=np.float64)
@@ -18,13 +17,13 @@ def divide(numerator: NDArray[Any], denominator: NDArray[Any], *, zero_division:
 
 
 def nan_mean(values: Floats) -> Any:
-    """Average the last axis over what is defined; NaN where nothing is."""
+    """Average the defined values along the last axis; NaN where no value is defined."""
     defined = ~np.isnan(values)
     return divide(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))[()]
 
 
-def mean_of_blocks(blocks: Iterable[NDArray[Any]]) -> float:
-    """Average what is defined in arrays that come one after the other; NaN where nothing is."""
+def mean_of_blocks(blocks: Iterable[Array]) -> float:
+    """Average the defined values of arrays that come one after the other; NaN if no value is defined."""
     total, n_defined = 0.0, 0
     for values in blocks:
         defined = values[~np.isnan(values)]

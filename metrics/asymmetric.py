@@ -1,14 +1,15 @@
-"""PRAGMA: an assessment guided by what the user wants from recall and precision, class by class."""
+"""PRAGMA: recall and precision of each class, weighted by the preferences of a user."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from metrics._means import Floats, divide
-from metrics._validation import LabelMatrix, check_number
+from metrics._means import divide
+from metrics._typing import Array, Floats, LabelMatrix
+from metrics._validation import check_number
 from metrics.counts import label_counts
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ def pragma(
     local: LocalLoss | None = None,
     label_mask: ArrayLike | None = None,
 ) -> float:
-    """Weigh recall and precision of each class as the user asked; lower is better.
+    """Weight recall and precision of each class by the preferences of a user; lower is better.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def _rates(
     return classes, divide(hits, n_true), divide(hits, n_pred, zero_division=0.0)
 
 
-def _class_counts(y_true: NDArray[Any], y_pred: NDArray[Any]) -> tuple[list[Hashable], Any, Any, Any]:
+def _class_counts(y_true: Array, y_pred: Array) -> tuple[list[Hashable], Any, Any, Any]:
     if y_true.shape != y_pred.shape or y_true.size == 0:
         raise ValueError(
             f"y_true and y_pred must have the same shape and not be empty. "
@@ -172,7 +173,7 @@ def _taking_part(
 
 
 def _per_class(value: Any, option: str, check: Callable[[Any, str], T]) -> Callable[[Hashable], T]:
-    """Give a look-up of checked values; a mapping is checked as a whole, so that no mistake in it goes unseen."""
+    """Return a look-up of checked values; a mapping is checked as a whole, so that no mistake goes unnoticed."""
     if not isinstance(value, Mapping):
         common = check(value, "")
         return lambda _name: common
@@ -180,7 +181,7 @@ def _per_class(value: Any, option: str, check: Callable[[Any, str], T]) -> Calla
 
     def look_up(name: Hashable) -> T:
         if name not in own:
-            raise ValueError(f"{option} must have a value for every class. Got none for class {name!r} instead.")
+            raise ValueError(f"{option} must have a value for every class. Got no value for class {name!r} instead.")
         return own[name]
 
     return look_up

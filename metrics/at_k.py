@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import row_sums
 from metrics._means import divide
 from metrics._ranks import ScoredRows, best_labels, mean_over_rows, sink_masked
-from metrics._validation import LabelMatrix, check_k, check_zero_division
+from metrics._typing import Floats, LabelMatrix
+from metrics._validation import check_k, check_zero_division
 
 
 def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mask: ArrayLike | None = None) -> float:
@@ -103,7 +104,7 @@ def recall_at_k(
     """
     undefined = check_zero_division(zero_division)
 
-    def recall(rows: ScoredRows) -> NDArray[np.float64]:
+    def recall(rows: ScoredRows) -> Floats:
         return divide(row_sums(_best(rows, k)), row_sums(rows.true), zero_division=undefined)
 
     return mean_over_rows(recall, y_true, y_score, label_mask)
@@ -158,7 +159,7 @@ def ndcg_at_k(
     """
     undefined = check_zero_division(zero_division)
 
-    def gain(rows: ScoredRows) -> NDArray[np.float64]:
+    def gain(rows: ScoredRows) -> Floats:
         best = _best(rows, k)
         discounts = 1.0 / np.log2(np.arange(2, k + 2))
         ideal = np.concatenate([[0.0], discounts.cumsum()])[np.minimum(row_sums(rows.true), k)]
@@ -197,9 +198,9 @@ def confident_accuracy_at_k(
 
     Notes
     -----
-    Confidence is max(p, 1 - p), the decision is 1 where p >= 0.5, ties are broken by label order. This is what the code
-    published with the continual multi-label benchmark calls precision at k: a confident absence is as good as a
-    confident presence, so that rare labels make it close to 1 for a model that knows nothing.
+    Confidence is max(p, 1 - p), the decision is 1 where p >= 0.5, ties are broken by label order. The code published
+    with the continual multi-label benchmark calls this precision at k: a confident absence is as good as a
+    confident presence, so that rare labels make it close to 1 for a model that has learnt nothing.
 
     Examples
     --------
@@ -207,7 +208,7 @@ def confident_accuracy_at_k(
     0.5
     """
 
-    def accuracy(rows: ScoredRows) -> NDArray[np.float64]:
+    def accuracy(rows: ScoredRows) -> Floats:
         _check_k(k, rows)
         confidence = np.maximum(rows.score, np.subtract(1, rows.score, dtype=np.float64))
         labels = best_labels(sink_masked(confidence, rows.mask), k)
@@ -229,6 +230,6 @@ def _check_k(k: int, rows: ScoredRows) -> None:
 
 
 def _best(rows: ScoredRows, k: int) -> NDArray[np.uint8]:
-    """Give the truth of the `k` best-scored labels of each row, best first."""
+    """Return the truth of the `k` best-scored labels of each row, best first."""
     _check_k(k, rows)
     return np.take_along_axis(rows.true, best_labels(sink_masked(rows.score, rows.mask), k), axis=1)

@@ -1,4 +1,4 @@
-"""Balanced accuracy of label decisions, and what to do with labels that have one class only."""
+"""Balanced accuracy of predicted labels, with conventions for labels that have one class only."""
 
 from typing import Any, Literal
 
@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._means import divide, nan_mean
-from metrics._validation import LabelMatrix, check_choice
+from metrics._typing import LabelMatrix
+from metrics._validation import require_choice
 from metrics.counts import LabelCounts, label_counts
 
 OneClass = Literal["skip", "recall", "river"]
@@ -24,9 +25,9 @@ def ba_macro(
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     one_class : {"skip", "recall", "river"}, default="skip"
-        What a label gives whose true values are all 0 or all 1, for which balanced accuracy is not defined:
-        nothing ("skip"), the recall of the class that is there ("recall"), or that recall divided by the number of
-        classes among truths and predictions ("river", what River up to 0.21 computes).
+        Score of a label whose true values are all 0 or all 1, for which balanced accuracy is not defined. "skip" leaves
+        the label out, "recall" takes the recall of its only class, and "river" divides that recall by the number of
+        classes among true and predicted values, as River does up to 0.21.
 
     Returns
     -------
@@ -41,8 +42,8 @@ def ba_macro(
     Notes
     -----
     BA of a label is (tp / (tp + fn) + tn / (tn + fp)) / 2. Under "river" a constant prediction gets
-    1 on a label that never varies, so that it can score far above 0.5 (0.64 on Reuters-K500): say so wherever such a
-    number is shown.
+    1 on a label that never varies, so that it can score far above 0.5 (0.64 on Reuters-K500): report the option
+    beside such a number.
 
     References
     ----------
@@ -74,14 +75,14 @@ def ba_macro_from_counts(counts: LabelCounts, *, one_class: OneClass = "skip") -
     Raises
     ------
     ValueError
-        If `one_class` is none of the three.
+        If `one_class` is not one of the three.
 
     Examples
     --------
     >>> float(ba_macro_from_counts(label_counts([[1, 0], [0, 1]], [[1, 0], [0, 0]])))
     0.75
     """
-    check_choice(one_class, "one_class", ("skip", "recall", "river"))
+    require_choice(one_class, "one_class", ("skip", "recall", "river"))
     tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
     recalls = np.stack([divide(tp, tp + fn), divide(tn, tn + fp)], axis=-1)
     if one_class == "skip":

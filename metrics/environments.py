@@ -1,4 +1,4 @@
-"""Metrics for learners that meet environments they have not been trained in."""
+"""Metrics for environments that a learner has not been trained in."""
 
 from typing import Any
 
@@ -7,16 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
-from metrics._means import Floats, divide
-from metrics._validation import (
-    Indicator,
-    LabelMatrix,
-    check_indicator,
-    check_label_mask,
-    check_probabilities,
-    check_same_shape,
-    check_scores,
-)
+from metrics._means import divide
+from metrics._typing import Array, Floats, Indicator, LabelMatrix
+from metrics._validation import check_indicator, check_label_mask, check_probabilities, check_same_shape, check_scores
 
 
 def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None = None, eps: float = 1e-15) -> float:
@@ -36,7 +29,7 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
     Returns
     -------
     float
-        -1 for a perfect prediction, 0 for one that knows the base rate and no more, above 0 for worse.
+        -1 for a perfect prediction, 0 for always predicting the base rate, above 0 for worse.
 
     Raises
     ------
@@ -182,7 +175,7 @@ def _check_table(
     return truth, prob, check_label_mask(label_mask, truth.shape)
 
 
-def _check_environment(environment: ArrayLike, n_samples: int) -> NDArray[Any]:
+def _check_environment(environment: ArrayLike, n_samples: int) -> Array:
     names = np.asarray(environment)
     if names.shape != (n_samples,):
         raise ValueError(f"environment must have shape ({n_samples},), one per row. Got shape {names.shape} instead.")
@@ -198,7 +191,9 @@ def _mean_nce(
     constant = (rate == 0) | (rate == 1)
     if constant.any():
         label = int(np.flatnonzero(used)[constant][0])
-        raise ValueError(f"y_true must hold both classes of every label{where}. Got one class only of label {label}.")
+        raise ValueError(
+            f"y_true must hold both classes of every label{where}. Got one class only for label {label} instead."
+        )
     entropy = -(rate * np.log(rate) + (1 - rate) * np.log1p(-rate))
     return float((losses[used] / n_counted[used] / entropy - 1.0).mean())
 

@@ -1,8 +1,8 @@
-"""Metrics of label decisions: what follows from counts of right and wrong cells, per label or per row.
+"""Metrics of predicted labels that follow from counts of right and wrong cells, per label or per row.
 
 Conventions of the whole file. A cell that `label_mask` leaves out does not exist: a label without cells is left out of
 means over labels (and is NaN where labels are returned one by one), a row without cells is left out of means over rows.
-A mean over nothing is NaN. 0 / 0 is `zero_division`, as in scikit-learn but without a warning.
+A mean over no value is NaN. 0 / 0 is `zero_division`, as in scikit-learn but without a warning.
 """
 
 from typing import Any
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from metrics import from_counts
 from metrics._means import mean_of_blocks
 from metrics._overlap import row_overlaps
-from metrics._validation import LabelMatrix, check_choice
+from metrics._typing import LabelMatrix
+from metrics._validation import require_choice
 from metrics.counts import counts_of, label_counts
 from metrics.from_counts import Average, Ratio
 
@@ -288,7 +289,7 @@ def _decide(
     average: Average,
     zero_division: float,
 ) -> Any:
-    check_choice(average, "average", ("samples", "micro", "macro", None))
+    require_choice(average, "average", ("samples", "micro", "macro", None))
     if average != "samples":
         counts = label_counts(y_true, y_pred, label_mask=label_mask)
         score = from_counts.ratio_from_counts(name, counts, average, zero_division)

@@ -1,4 +1,4 @@
-"""Metrics of label scores: how good the order of the labels of each row is, and how far the scores are off.
+"""Metrics of label scores: quality of the ranking of the labels of each row, and errors of the scores.
 
 Conventions of the whole file. Every metric is a mean over rows. A cell that `label_mask` leaves out does not exist, and
 a row without cells is left out. A label ranks below every label that ties with it. Scores must be finite, in masked
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import row_sums
 from metrics._means import divide
 from metrics._ranks import ScoredRows, infinite_where_zero, mean_over_rows, rank, sink_masked
-from metrics._validation import LabelMatrix
+from metrics._typing import Floats, LabelMatrix
 
 
 def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
@@ -90,7 +90,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
     0.5
     """
 
-    def error(rows: ScoredRows) -> NDArray[np.float64]:
+    def error(rows: ScoredRows) -> Floats:
         best = sink_masked(rows.score, rows.mask).argmax(axis=1)
         return np.where(rows.true[np.arange(len(best)), best], 0.0, 1.0)
 
@@ -98,7 +98,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
 
 
 def coverage(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
-    """How far down the ranking one must go to meet every relevant label, mean over rows; lower is better.
+    """Places of the ranking needed to cover every relevant label, mean over rows; lower is better.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def coverage(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike |
     Returns
     -------
     float
-        In [0, n_labels]; at best the mean number of relevant labels. A row without a relevant label gives 0.
+        In [0, n_labels]; at best the mean number of relevant labels. A row without a relevant label counts 0.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def ranking_loss(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLi
     Returns
     -------
     float
-        In [0, 1]. A row whose labels are all relevant or all irrelevant has no pair and gives 0.
+        In [0, 1]. A row whose labels are all relevant or all irrelevant has no pair and counts 0.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def ranking_loss(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLi
     0.5
     """
 
-    def loss(rows: ScoredRows) -> NDArray[np.float64]:
+    def loss(rows: ScoredRows) -> Floats:
         ranking = rank(rows.true, sink_masked(rows.score, rows.mask))
         wrong = (ranking.true * (ranking.n_at_least - ranking.n_relevant_at_least)).sum(axis=1)
         n_relevant = row_sums(rows.true)
@@ -182,7 +182,7 @@ def ranking_loss(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLi
 
 
 def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
-    """Label ranking average precision: how pure the ranking is down to each relevant label; higher is better.
+    """Label ranking average precision: precision down to each relevant label, mean over rows; higher is better.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     Returns
     -------
     float
-        In (0, 1]. A row without a relevant label gives 1.
+        In (0, 1]. A row without a relevant label counts 1.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     0.8333333333333333
     """
 
-    def precision(rows: ScoredRows) -> NDArray[np.float64]:
+    def precision(rows: ScoredRows) -> Floats:
         ranking = rank(rows.true, sink_masked(rows.score, rows.mask))
         purity = (ranking.true * (ranking.n_relevant_at_least / ranking.n_at_least)).sum(axis=1)
         return divide(purity, row_sums(rows.true), zero_division=1.0)
@@ -226,11 +226,11 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     return mean_over_rows(precision, y_true, y_score, label_mask)
 
 
-def _root_mean_square(rows: ScoredRows) -> NDArray[np.float64]:
+def _root_mean_square(rows: ScoredRows) -> Floats:
     errors = np.subtract(rows.score, rows.true, dtype=np.float64)
     if rows.mask is not None:
         errors *= rows.mask
-    squares: NDArray[np.float64] = np.einsum("ij,ij->i", errors, errors)
+    squares: Floats = np.einsum("ij,ij->i", errors, errors)
     return np.sqrt(squares / rows.n_counted)
 
 

@@ -1,4 +1,4 @@
-"""Transfer between tasks: what learning one task did to the others, before and after their own turn.
+"""Transfer between tasks: the effect of learning one task on the scores of the others.
 
 `R` has shape (n_experiences + 1, n_tasks): row s holds the scores on the evaluation set of every task after experience
 s, row 0 before any learning. `order` is the task of each experience, or, where experiences mix tasks, a boolean array
@@ -11,15 +11,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics._means import Floats, divide
+from metrics._means import divide
 from metrics._transfer_matrix import check_reference_scores, left_behind, mean_over_tasks, read_history
-from metrics._validation import check_choice
+from metrics._typing import Floats
+from metrics._validation import require_choice
 
 
 def bwt(
     R: ArrayLike, order: ArrayLike, *, reference: Literal["last", "first"] = "last", include_current: bool = False
 ) -> float:
-    """Backward transfer: what later learning did to the tasks learnt before; higher is better.
+    """Backward transfer: effect of later learning on the tasks learnt before; higher is better.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def bwt(
     >>> round(bwt([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1]), 3)
     -0.2
     """
-    check_choice(reference, "reference", ("last", "first"))
+    require_choice(reference, "reference", ("last", "first"))
     history = read_history(R, order)
     tasks = history.trained if include_current else left_behind(history)
     visit = history.last if reference == "last" else history.first
@@ -64,7 +65,7 @@ def bwt(
 
 
 def fwt(R: ArrayLike, order: ArrayLike, *, reference_scores: ArrayLike | None = None) -> float:
-    """Forward transfer: what earlier learning did for tasks that were new; higher is better.
+    """Forward transfer: effect of earlier learning on tasks that were new; higher is better.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def fwt(R: ArrayLike, order: ArrayLike, *, reference_scores: ArrayLike | None = 
     Notes
     -----
     f(j) is the experience in which j is first visited; the tasks of the first experience are left out. By default the
-    mean over tasks j of R[f(j) - 1, j] - R[0, j]: what is known of a task just before it is learnt (Lopez-Paz and
+    mean over tasks j of R[f(j) - 1, j] - R[0, j]: the gain on a task just before it is learnt (Lopez-Paz and
     Ranzato). With reference scores a, the mean of R[f(j), j] - a[j]: how much better a task is learnt than from nothing
     (Wang et al.). A third quantity of the same name is in `stepwise_transfer`.
 
@@ -151,7 +152,7 @@ def stepwise_transfer(
     -----
     d(s, j) = R[s, j] - R[s - 1, j]. Backward at s: tasks seen before s, without those of experience s. Forward at s:
     tasks not seen up to s. "+" takes d >= 0, "-" takes d < 0. Means run over tasks, then over the experiences where
-    there is any. With both options at the published values this gives the published tables to the last digit.
+    there is any. With both options at the published values, the published tables are reproduced to the last digit.
 
     References
     ----------
@@ -164,7 +165,7 @@ def stepwise_transfer(
     >>> {name: round(value, 3) for name, value in transfer.items()}
     {'BWT': -0.2, 'FWT': 0.1, 'BWT+': 0.0, 'BWT-': -0.2, 'FWT+': 0.1, 'FWT-': 0.0}
     """
-    check_choice(baseline, "baseline", ("measured", "zero"))
+    require_choice(baseline, "baseline", ("measured", "zero"))
     history = read_history(R, order)
     if baseline == "zero":
         history.R[0] = 0.0

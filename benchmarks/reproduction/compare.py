@@ -1,4 +1,4 @@
-"""What every reproduction prints: a line for each printed value, matched or not and why, and the count."""
+"""The output of every reproduction: a line for each printed value, matched or not and why, and the count."""
 
 import csv
 import os

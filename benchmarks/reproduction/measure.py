@@ -11,7 +11,7 @@ _JOULES_PER_KWH = 3.6e6
 
 
 class Cost(NamedTuple):
-    """What one run took.
+    """The time and energy that one run took.
 
     Parameters
     ----------

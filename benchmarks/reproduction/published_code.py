@@ -55,7 +55,7 @@ class Pair:
 
     @property
     def line(self) -> str:
-        """What is printed of it; seconds are of the processor, which other programs disturb little."""
+        """The line of the printed table; seconds are CPU seconds, which other programs disturb little."""
         ratio = self.theirs.cpu_s / self.ours.cpu_s
         energy = self.theirs.energy_j / self.ours.energy_j
         rates = f"{self.n_rows / self.theirs.cpu_s:8.0f} {self.n_rows / self.ours.cpu_s:9.0f}"

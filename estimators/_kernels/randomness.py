@@ -3,12 +3,9 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
-
-Array = npt.NDArray[Any]
-
+from estimators._typing import Array
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 

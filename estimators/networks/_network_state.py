@@ -1,4 +1,4 @@
-"""What a network has learnt, as arrays by name; drawn, copied, and brought up to date."""
+"""The state of a network, as arrays by name: initialised, copied, and brought up to date."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,12 +11,15 @@ from numpy.random import RandomState
 
 from estimators.networks._kernels.adam import make_constants
 from estimators.networks._kernels.lazy_adam import make_lazy, refresh_all
-from estimators.networks._kernels.state import DENSE, LAZY, RATE, STEPS, Batch, Network, Rows
+from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRows, Network, RunOptions
 
 State = dict[str, npt.NDArray[Any]]
 # products of gradients under this can be squared
 LIMIT = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}
-_DENSE = np.empty(0, np.int64), np.empty(0, np.int32)  # dense rows have all features: none is looked up
+_DENSE = (
+    np.empty(0, np.int64),
+    np.empty(0, np.int32),
+)  # dense rows have all features, so that no table of them is needed
 
 
 def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomState, *, freeze: bool) -> State:
@@ -39,41 +42,54 @@ def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomS
     }
 
 
-def as_network(state: State, options: npt.NDArray[np.int64], rate: float) -> Network:
-    """Hand the kernels what they work on; they change the arrays of the state in place."""
+def as_network(state: State, options: RunOptions) -> Network:
+    """Return a state in the form of the kernels, which change its arrays in place."""
     w = state["w"]
     constants = make_constants(w.dtype)
-    return Network(**state, g=np.empty_like(w), options=options, rate=rate, limit=LIMIT[w.dtype], constants=constants)
+    return Network(
+        **state,
+        g=np.empty_like(w),
+        options=options,
+        limit=LIMIT[w.dtype],
+        constants=constants,
+        live_inputs=_live_inputs(state),
+    )
 
 
-def make_batch(net: Network, rows: Rows, store: Rows, n_rows: int) -> Batch:
-    """Make room for so many rows in a step, of the chunk or of a store."""
+def _live_inputs(state: State) -> npt.NDArray[np.bool_]:
+    """Return the live outputs if features feed them directly; in a network with hidden layers, an empty array."""
+    return state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
+
+
+def make_batch(net: Network, rows: CodedRows, store: CodedRows, n_rows: int) -> Batch:
+    """Return scratch space for a step on `n_rows` rows of the chunk or of a store."""
     (n_features, *widths), kind = net.sizes.tolist(), net.w.dtype
-    if net.options[DENSE]:
-        longest, seen = n_features, _DENSE
+    if net.options.dense:
+        length, occurrences = n_features, _DENSE
         indices = _all_features(n_features, n_rows)
     else:
-        longest = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
-        indices = np.empty(n_rows * longest, np.int32)
-        seen = np.zeros(n_features, np.int64), np.empty(n_features, np.int32)
-    values, shares = np.empty(n_rows * longest, kind), np.empty(n_rows * widths[-1], kind)
+        length = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
+        indices = np.empty(n_rows * length, np.int32)
+        occurrences = np.zeros(n_features, np.int64), np.empty(n_features, np.int32)
+    values, shares = np.empty(n_rows * length, kind), np.empty(n_rows * widths[-1], kind)
     units, deltas = np.empty((2, n_rows * sum(widths)), kind)
-    return Batch(values, indices, np.empty(n_rows, np.int64), units, deltas, shares, *seen)
+    stops = np.empty(n_rows, np.int64)
+    return Batch(values, indices, stops, units, deltas, shares, *occurrences, length=length, n_units=sum(widths))
 
 
 @lru_cache(maxsize=16)
 def _all_features(n_features: int, n_rows: int) -> npt.NDArray[np.int32]:
-    """Return the places of dense rows' features; nobody writes there."""
+    """Return the indices of dense rows' features, which are never written to."""
     return np.tile(np.arange(n_features, dtype=np.int32), n_rows)
 
 
 def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = None) -> State:
-    """Return a state for some features, all by default, in which no step of Adam is left to make up for."""
+    """Return a state for some features, all by default, in which no step of Adam is still skipped."""
     d, width = int(state["sizes"][0]), int(state["sizes"][1])
     features = np.arange(d) if features is None else features
     chosen = (features[:, np.newaxis] * width + np.arange(width)).ravel()
     w, m, v = (state[name][chosen] for name in "wmv")
-    live = state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
+    live = _live_inputs(state)
     clock, last = state["clock"].copy(), state["last"][features]
     lazy, constants = make_lazy(w.dtype), make_constants(w.dtype)
     if clock[LAZY]:
@@ -88,12 +104,12 @@ def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = Non
 
 
 class restored_on_error:  # noqa: N801 - a context manager that reads like a clause
-    """Put the arrays of a state back as they were, if the block fails.
+    """Restore the arrays of a state if the block fails.
 
     Parameters
     ----------
     state : dict of ndarray
-        What the block learns on, in place.
+        The state that the block updates in place.
     features : ndarray of int or None
         Features whose weights may change before it is known that the block succeeds; None: anything may change.
     """
@@ -116,7 +132,7 @@ class restored_on_error:  # noqa: N801 - a context manager that reads like a cla
 
 
 def _by_feature(state: State) -> list[npt.NDArray[Any]]:
-    """Return what there is of each feature: steps, weights and moments, a row each."""
+    """Return steps, weights and moments, one row for each feature."""
     d, width = state["sizes"][:2].tolist()
     return [state["last"], *(state[name][: d * width].reshape(d, width) for name in "wmv")]
 

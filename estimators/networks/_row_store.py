@@ -1,22 +1,21 @@
 """Rows for the kernels of the networks: those of a chunk, and those kept for replay."""
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from estimators._row_codes import cast_features, encode_labels
+from estimators._typing import Array
 from estimators._validation import Features
-from estimators.networks._kernels.state import Rows
+from estimators.networks._kernels.state import CodedRows
 
-Array = npt.NDArray[Any]
-COUNTS = np.uint8(2)
 _NO_INDICES = np.empty(0, np.int32)
 
 
-def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> Rows:
-    """Hand over a chunk: features in the network's precision, labels and masks as codes."""
+def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> CodedRows:
+    """Return a chunk in the form of the kernels: features in the network's precision, labels and masks as codes."""
     if isinstance(X, np.ndarray):
         values, indices = X.ravel(), _NO_INDICES
         starts, ends, ones = _one_row(X.size) if len(X) == 1 else _places(*X.shape)
@@ -24,20 +23,13 @@ def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dty
         values, indices = X.data, _writable(X.indices.astype(np.int32, copy=False))
         ends, ones = X.indptr.astype(np.int64), np.ones(X.shape[0])
         starts, ends = ends[:-1], ends[1:]
-    values = _writable(cast(values, np.dtype(dtype)))
-    return Rows(values, indices, starts, ends, _codes(Y, mask), ones if weight is None else weight)
+    values = _writable(cast_features(values, np.dtype(dtype)))
+    return CodedRows(values, indices, starts, ends, encode_labels(Y, mask), ones if weight is None else weight)
 
 
-def is_dense(rows: Rows) -> bool:
-    """Tell dense rows from sparse ones: they have values but no indices."""
+def is_dense(rows: CodedRows) -> bool:
+    """Return whether rows are dense: they have values but no indices."""
     return len(rows.indices) == 0 and len(rows.values) > 0
-
-
-def _codes(Y: Array, mask: Array | None) -> Array:
-    if mask is None:
-        return Y | COUNTS
-    once = mask.view(np.uint8)
-    return Y + (once + once)  # of a single row, NumPy adds arrays faster than it multiplies by a number
 
 
 def _places(n_rows: int, width: int) -> tuple[Array, Array, Array]:
@@ -48,18 +40,18 @@ def _places(n_rows: int, width: int) -> tuple[Array, Array, Array]:
 
 @lru_cache(maxsize=16)
 def _one_row(width: int) -> tuple[Array, Array, Array]:
-    """Return the same for a single row; nobody writes there."""
+    """Return the same for a single row, in arrays that are never written to."""
     return _places(1, width)
 
 
 @lru_cache
-def empty_store(n_labels: int, dtype: npt.DTypeLike) -> Rows:
-    """Hand over a store that keeps nothing."""
+def empty_store(n_labels: int, dtype: npt.DTypeLike) -> CodedRows:
+    """Return the rows of a store without slots."""
     return RowStore(0, 0, n_labels, dtype).as_rows()
 
 
 class RowStore:
-    """Rows kept in slots of equal length: dense rows, or rows of a CSR matrix with room for the longest one met.
+    """Rows kept in slots of equal length: dense rows, or rows of a CSR matrix with room for the longest one so far.
 
     Parameters
     ----------
@@ -91,13 +83,13 @@ class RowStore:
         vars(twin).update({name: np.array(part) for name, part in vars(self).items()})
         return twin
 
-    def as_rows(self) -> Rows:
-        """Hand over all slots; the arrays are those that later rows are stored in, as long as `starts` is the same."""
+    def as_rows(self) -> CodedRows:
+        """Return all slots; later rows are stored in the same arrays as long as `starts` is the same object."""
         flat = self.values.reshape(-1), self.indices.reshape(-1)
-        return Rows(*flat, self.starts, self.ends, self.codes, self.weight)
+        return CodedRows(*flat, self.starts, self.ends, self.codes, self.weight)
 
-    def keep(self, rows: Rows, slots: Array) -> None:
-        """Store the rows of a chunk in their slots, -1 being none, later rows over earlier ones."""
+    def keep(self, rows: CodedRows, slots: Array) -> None:
+        """Store the rows of a chunk in their slots, -1 for no slot, later rows over earlier ones."""
         kept, column = np.nonzero(slots >= 0)
         last = dict(zip(slots[kept, column].tolist(), kept.tolist(), strict=True))
         if not last:
@@ -113,7 +105,7 @@ class RowStore:
         self.ends[to] = self.starts[to] + lengths
 
     def make_sparse(self) -> None:
-        """Keep from now on the features that are not zero only."""
+        """From now on, keep only the features that are not zero."""
         dense = sparse.csr_array(self.values)
         lengths = np.diff(dense.indptr).astype(np.int64)
         length = max(1, int(lengths.max()))
@@ -132,7 +124,7 @@ class RowStore:
             self.starts, self.ends = _empty_slots(len(lengths), length)
             self.ends += lengths
 
-    def _keep_sparse(self, rows: Rows, to: Array, of: Array) -> None:
+    def _keep_sparse(self, rows: CodedRows, to: Array, of: Array) -> None:
         for slot, row in zip(to, of, strict=True):
             start, stop = rows.starts[row], rows.ends[row]
             self.values[slot, : stop - start] = rows.values[start:stop]
@@ -142,17 +134,6 @@ class RowStore:
 def _empty_slots(size: int, length: int) -> tuple[Array, Array]:
     starts = np.arange(size) * length
     return starts, starts.copy()
-
-
-def cast(values: Array, dtype: npt.DTypeLike) -> Array:
-    """Return features in a precision, refusing those that do not fit."""
-    if values.dtype == dtype:
-        return values
-    with np.errstate(over="ignore"):
-        cast = values.astype(dtype)
-    if not np.isfinite(cast).all():
-        raise ValueError(f"X must fit {np.dtype(dtype).name}. Got {values[~np.isfinite(cast)][0]} instead.")
-    return cast
 
 
 def _writable(array: Array) -> Array:

@@ -1,33 +1,33 @@
-"""Draw a tree in Graphviz's language."""
+"""Drawings of trees in the language of Graphviz."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from estimators.trees._kernels.multilabel_arrays import SharedTree
-from estimators.trees._kernels.tree_arrays import NONE, Grove
+from estimators.trees._kernels.multilabel_arrays import MultilabelTree
+from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
 from estimators.trees._tree_bank import TreeBank
 
 
 def dot(bank: TreeBank, tree: int, features: Sequence[str], classes: Sequence[str]) -> str:
     """Write one tree of a bank as a digraph."""
-    grove, place = bank.find(tree)
-    root = int(grove.trees[place]["root"])
-    return _digraph(_lines(grove.nodes, root, features, lambda i: _class_text(grove, i, classes)))
+    arrays, place = bank.find(tree)
+    root = int(arrays.trees[place]["root"])
+    return _digraph(_lines(arrays.nodes, root, features, lambda i: _class_text(arrays, i, classes)))
 
 
-def dot_of_labels(tree: SharedTree, features: Sequence[str], labels: Sequence[str]) -> str:
-    """Write a tree of all labels as a digraph."""
+def dot_of_labels(tree: MultilabelTree, features: Sequence[str], labels: Sequence[str]) -> str:
+    """Write a multi-label tree as a digraph."""
     return _digraph(_lines(tree.nodes, 0, features, lambda i: _label_text(tree, i, labels)))
 
 
-def class_weights(grove: Grove, i: int) -> list[tuple[int, float]]:
-    """Return the classes of a node with their weights, in the order they came."""
+def class_weights(arrays: TreeArrays, i: int) -> list[tuple[int, float]]:
+    """Return the classes of a node with their weights, in the order in which they were first seen."""
     weights = []
-    s = int(grove.nodes[i]["stats"])
+    s = int(arrays.nodes[i]["stats"])
     while s != NONE:
-        stat = grove.stats[s]
+        stat = arrays.stats[s]
         weights.append((int(stat["code"]), float(stat["weight"])))
         s = int(stat["next"])
     return weights
@@ -52,8 +52,8 @@ def _lines(nodes: Any, root: int, features: Sequence[str], leaf_text: Callable[[
         waiting += [right, left]
 
 
-def _class_text(grove: Grove, i: int, classes: Sequence[str]) -> str:
-    weights = class_weights(grove, i)
+def _class_text(arrays: TreeArrays, i: int, classes: Sequence[str]) -> str:
+    weights = class_weights(arrays, i)
     if not weights:
         return "nothing learnt"
     winner, _ = max(weights, key=lambda pair: pair[1])
@@ -61,7 +61,7 @@ def _class_text(grove: Grove, i: int, classes: Sequence[str]) -> str:
     return f"{_escaped(classes[winner])}\\n{counts}"
 
 
-def _label_text(tree: SharedTree, i: int, labels: Sequence[str]) -> str:
+def _label_text(tree: MultilabelTree, i: int, labels: Sequence[str]) -> str:
     absent, present = tree.weights[i].T
     if not (absent + present).any():
         return "nothing learnt"

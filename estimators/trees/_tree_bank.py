@@ -1,4 +1,4 @@
-"""Compiled trees for estimators: rows in blocks, trees in groups, a thread for each group."""
+"""Compiled trees for estimators: rows in blocks, trees in groups, one thread for each group."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,101 +9,101 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._batching import blocks, dense
+from estimators._typing import Array
 from estimators._validation import Features
-from estimators.trees._kernels.hoeffding import SKIP, Lesson, Rules, answer, learn
-from estimators.trees._kernels.tree_arrays import Grove, plant, size_bytes
+from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
+from estimators.trees._kernels.tree_arrays import TreeArrays, new_trees, size_bytes
 
-__all__ = ["SKIP", "TreeBank", "tree_rules"]
+__all__ = ["NO_WEIGHTS", "SKIP", "TreeBank", "check_growth", "check_tree_params", "codes_of", "split_evenly"]
 
-Array = npt.NDArray[Any]
 
-# under so much work, starting threads takes longer; a row costs a tree as much as so many features on top of its own
+# with less work, starting threads takes longer than the work; the overhead of a row costs as much as so many features
 WORK_PER_THREAD = 400_000
-FEATURES_OF_A_ROW = 30
+ROW_OVERHEAD_FEATURES = 30
 UNLIMITED_DEPTH = 2**31 - 1
 NO_ROWS = np.zeros((0, 0))
 NO_WEIGHTS = np.zeros(0)
 
 
 class TreeBank:
-    """Hoeffding trees over the same features, in groups that threads share out; what it learns depends on no grouping.
+    """Hoeffding trees over the same features, in groups for threads; results do not depend on the grouping.
 
     Parameters
     ----------
     n_trees, n_features, n_classes : int
-        Sizes; every tree has the same classes.
-    rules : Rules
-        How trees grow.
+        Numbers of trees, of features, and of classes, which are the same for every tree.
+    params : TreeParams
+        Parameters of the trees.
     n_groups : int, default=1
-        Into how many groups, that is threads at most, the trees are divided.
+        Number of groups, which is the largest number of threads.
     """
 
-    def __init__(self, n_trees: int, n_features: int, n_classes: int, rules: Rules, *, n_groups: int = 1) -> None:
+    def __init__(self, n_trees: int, n_features: int, n_classes: int, params: TreeParams, *, n_groups: int = 1) -> None:
         self.n_classes = n_classes
-        self.rules = rules
-        edges = np.linspace(0, n_trees, min(n_groups, n_trees) + 1).astype(int).tolist()
-        self.groups = [slice(start, stop) for start, stop in pairwise(edges)]
-        self.groves = [plant(group.stop - group.start, n_features) for group in self.groups]
+        self.params = params
+        self.groups = split_evenly(n_trees, n_groups)
+        self.tree_arrays = [new_trees(group.stop - group.start, n_features) for group in self.groups]
 
-    def learn(self, X: Features, codes: Array, *, weight: Array | None = None, asked: Features | None = None) -> None:
-        """Learn rows, in order; codes (n_rows, n_trees) are classes, or `SKIP`."""
-        self._run(X, codes, weight, asked, np.empty((0, self._n_trees, self.n_classes)))
+    def learn(
+        self, X: Features, codes: Array, *, weight: Array | None = None, X_predict: Features | None = None
+    ) -> None:
+        """Learn rows in order; codes (n_rows, n_trees) are classes or `SKIP`."""
+        self._run(X, codes, weight, X_predict, np.empty((0, self.n_trees, self.n_classes)))
 
-    def answer_then_learn(
-        self, X: Features, codes: Array, *, weight: Array | None = None, asked: Features | None = None
+    def predict_then_learn(
+        self, X: Features, codes: Array, *, weight: Array | None = None, X_predict: Features | None = None
     ) -> Array:
-        """Return the votes (n_rows, n_trees, n_classes) for each row, or row of `asked`, before learning it."""
-        votes = np.empty((X.shape[0], self._n_trees, self.n_classes))
-        self._run(X, codes, weight, asked, votes)
+        """Return the votes (n_rows, n_trees, n_classes) for each row of X, or of `X_predict`, before learning it."""
+        votes = np.empty((X.shape[0], self.n_trees, self.n_classes))
+        self._run(X, codes, weight, X_predict, votes)
         return votes
 
-    def answer(self, X: Features) -> Array:
+    def predict(self, X: Features) -> Array:
         """Return the votes (n_rows, n_trees, n_classes) for each row."""
-        votes = np.empty((X.shape[0], self._n_trees, self.n_classes))
+        votes = np.empty((X.shape[0], self.n_trees, self.n_classes))
 
-        def of_group(g: int) -> None:
+        def run_group(g: int) -> None:
             for rows in blocks(X):
-                answer(self.groves[g], dense(X[rows]), votes[rows], self.groups[g].start)
+                predict(self.tree_arrays[g], dense(X[rows]), votes[rows], self.groups[g].start)
 
-        self._in_threads(of_group, X)
+        self._in_threads(run_group, X)
         return votes
 
-    def find(self, tree: int) -> tuple[Grove, int]:
-        """Return the grove of a tree, and its place there."""
-        for group, grove in zip(self.groups, self.groves, strict=True):
-            if group.start <= tree < group.stop:
-                return grove, tree - group.start
-        raise ValueError(f"tree must be in 0..{self._n_trees - 1}. Got {tree} instead.")
+    def find(self, tree: int) -> tuple[TreeArrays, int]:
+        """Return the arrays that hold a tree, and its index there."""
+        group = next(g for g, trees in enumerate(self.groups) if trees.start <= tree < trees.stop)
+        return self.tree_arrays[group], tree - self.groups[group].start
 
     @property
     def size_bytes(self) -> int:
         """Size of all arrays."""
-        return sum(size_bytes(grove) for grove in self.groves)
+        return sum(size_bytes(arrays) for arrays in self.tree_arrays)
 
     @property
-    def _n_trees(self) -> int:
+    def n_trees(self) -> int:
+        """Number of trees."""
         return self.groups[-1].stop
 
-    def _run(self, X: Features, codes: Array, weight: Array | None, asked: Features | None, votes: Array) -> None:
+    def _run(self, X: Features, codes: Array, weight: Array | None, X_predict: Features | None, votes: Array) -> None:
         weights = NO_WEIGHTS if weight is None else weight
         codes = np.ascontiguousarray(codes, dtype=np.int64)
         if len(self.groups) == 1 and len(codes) == 1:
-            # one call per row should cost little more than the row
-            lesson = Lesson(NO_ROWS if asked is None else dense(asked), dense(X), codes, weights, 0)
-            self.groves[0] = learn(self.groves[0], lesson, self.rules, votes)
+            # a call with one row should cost little more than the row
+            chunk = TreeChunk(NO_ROWS if X_predict is None else dense(X_predict), dense(X), codes, weights, 0)
+            self.tree_arrays[0] = learn(self.tree_arrays[0], chunk, self.params, votes)
             return
 
-        def of_group(g: int) -> None:
+        def run_group(g: int) -> None:
             for rows in blocks(X):
-                questions = NO_ROWS if asked is None else dense(asked[rows])
-                lesson = Lesson(questions, dense(X[rows]), codes[rows], weights[rows], self.groups[g].start)
-                self.groves[g] = learn(self.groves[g], lesson, self.rules, votes[rows])
+                to_predict = NO_ROWS if X_predict is None else dense(X_predict[rows])
+                chunk = TreeChunk(to_predict, dense(X[rows]), codes[rows], weights[rows], self.groups[g].start)
+                self.tree_arrays[g] = learn(self.tree_arrays[g], chunk, self.params, votes[rows])
 
-        self._in_threads(of_group, X)
+        self._in_threads(run_group, X)
 
     def _in_threads(self, work: Callable[[int], None], X: Features) -> None:
         groups = range(len(self.groups))
-        work_in_all = X.shape[0] * self._n_trees * (X.shape[1] + FEATURES_OF_A_ROW)
+        work_in_all = X.shape[0] * self.n_trees * (X.shape[1] + ROW_OVERHEAD_FEATURES)
         if len(groups) == 1 or work_in_all < WORK_PER_THREAD * len(groups):
             for g in groups:
                 work(g)
@@ -113,16 +113,38 @@ class TreeBank:
                 done.result()
 
 
-def tree_rules(estimator: Any) -> Rules:
-    """Check the parameters of an estimator that say how trees grow, and return them as the compiled loops read them."""
-    for name, least in (("grace_period", 1), ("tau", 0), ("max_bytes", 0)):
-        if not getattr(estimator, name) >= least:
-            raise ValueError(f"{name} must be at least {least}. Got {getattr(estimator, name)!r} instead.")
+def split_evenly(n: int, n_groups: int) -> list[slice]:
+    """Divide n places into as many groups of nearly equal size, none of them empty."""
+    edges = np.linspace(0, n, min(n_groups, n) + 1).astype(int).tolist()
+    return [slice(start, stop) for start, stop in pairwise(edges)]
+
+
+def codes_of(Y: Array, mask: npt.NDArray[np.bool_] | None) -> Array:
+    """Return the code that each target learns from each row: 0 or 1, or a class, and `SKIP` where it is masked."""
+    codes = Y.astype(np.int64).reshape(len(Y), -1)
+    if mask is not None:
+        codes[~mask] = SKIP
+    return codes
+
+
+def check_growth(estimator: Any) -> None:
+    """Check the parameters that bound the growth of every kind of tree."""
+    for name, minimum in (("grace_period", 1), ("tau", 0), ("max_bytes", 0)):
+        if not getattr(estimator, name) >= minimum:
+            raise ValueError(f"{name} must be at least {minimum}. Got {getattr(estimator, name)!r} instead.")
     if not 0 < estimator.delta <= 1:
         raise ValueError(f"delta must be in (0, 1]. Got {estimator.delta!r} instead.")
+
+
+def check_tree_params(estimator: Any) -> TreeParams:
+    """Check the parameters of an estimator of Hoeffding trees, and return them as the compiled loops read them."""
+    check_growth(estimator)
     if estimator.max_depth is not None and estimator.max_depth < 0:
         raise ValueError(f"max_depth must be None or at least 0. Got {estimator.max_depth!r} instead.")
-    depth = UNLIMITED_DEPTH if estimator.max_depth is None else estimator.max_depth
-    return Rules(
-        float(estimator.grace_period), float(estimator.delta), float(estimator.tau), depth, float(estimator.max_bytes)
+    return TreeParams(
+        grace_period=float(estimator.grace_period),
+        delta=float(estimator.delta),
+        tau=float(estimator.tau),
+        max_depth=UNLIMITED_DEPTH if estimator.max_depth is None else estimator.max_depth,
+        max_bytes=float(estimator.max_bytes),
     )

@@ -1,89 +1,87 @@
-"""Adaptive random forests: bagged Hoeffding trees on random features, replaced when the stream drifts."""
+"""Adaptive random forests: bagged Hoeffding trees on random features, which are replaced when the stream drifts."""
 
 import math
 from typing import Any, Literal
 
 import joblib
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import poisson
 from sklearn.utils import check_random_state
 
 from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.trees._forest_bank import ForestBank, codes_of
-from estimators.trees._kernels.forest import Habits
-from estimators.trees._multilabel_forest import SharedForest
-from estimators.trees.hoeffding import HoeffdingTreeClassifier
+from estimators.trees._forest_bank import ForestBank
+from estimators.trees._kernels.forest import ForestParams
+from estimators.trees._multilabel_forest import MultilabelForest
+from estimators.trees._tree_bank import check_tree_params, codes_of
 
-Array = npt.NDArray[Any]
-
-MOST_BAGGING = 100
+MAX_BAGGING = 100
 
 
 class AdaptiveRandomForestClassifier(StreamClassifier):
-    """Learn one class a row with a forest that adapts to drift, or labels with one forest each.
+    """Random forest that adapts to drift and learns one class for each row, or one such forest for each label.
 
-    Every member is a Hoeffding tree that learns each row a random number of times and whose leaves observe a random
-    few of the features. It watches its own errors: when they seem to change it starts another tree in the background,
-    and when they have changed that tree takes its place. Members vote with the accuracy that they have had.
+    Every member is a Hoeffding tree that learns each row a random number of times and whose leaves observe random
+    subsets of the features. It monitors its own errors: at a warning it starts another tree in the background, and at a
+    drift that tree replaces it. The votes of members are weighted by their accuracy.
 
     Parameters
     ----------
     n_models : int, default=10
-        Number of trees that vote for each label, or for the class.
+        Number of members of each forest.
     max_features : {'sqrt', 'log2'}, int, float or None, default='sqrt'
-        Number of features that a leaf draws to observe; a float is a share of them, None all, in which case nothing is
-        drawn.
+        Number of features that a leaf draws to observe; a float is a share of them. None: it observes all of them.
     bagging : float or None, default=6.0
-        Mean of the Poisson number of times that a member learns a row; None: once, all members alike.
+        Mean of the Poisson number of times that a member learns a row; None: every member learns every row once.
     warning_delta, drift_delta : float or None, default=0.01, 0.001
-        Confidence at which a change of the errors is a warning, or a drift; smaller is surer. None: not watched.
+        Significance level at which a change of the errors is a warning, or a drift. None: there are no warnings, or no
+        drifts.
     grace_period, delta, tau, max_depth
-        As in `HoeffdingTreeClassifier`; these trees are less patient.
+        As in `HoeffdingTreeClassifier`; by default these trees split earlier.
     max_bytes : int, default=104857600
-        Memory of all trees together, shared out alike among them, those in the background included; see
+        Bound of the memory of all trees together, those in the background included, divided equally among them; see
         `HoeffdingTreeClassifier`.
     multilabel : {'binary', 'native'}, default='binary'
-        'binary': a forest for each label. 'native': one forest of trees that know all labels in every leaf, as in
-        `MultiLabelHoeffdingTreeClassifier`; they share structure, rows and detectors, and each draws its `max_features`
-        once, not in every leaf, so that 0.6 suits it better than 'sqrt'. Classes have one forest in any case.
+        'binary': one forest for each label. 'native': one forest of trees that predict all labels in every leaf, as in
+        `MultiLabelHoeffdingTreeClassifier`; labels share structure, rows and detectors, and each tree draws its
+        `max_features` once, not in every leaf, so that 0.6 suits it better than 'sqrt'. Ignored without labels.
     targeted : bool, default=False
         Whether the learner uses the task: labels outside ``label_mask`` learn nothing from the row. Otherwise they
         learn zeros.
     n_jobs : int, optional
-        Number of threads among which the members are divided; -1: one for each processor. The results are the same.
+        Number of threads that train the members; -1: one for each processor. The results are the same.
     random_state : int, RandomState instance or None, default=None
-        Gives each member seeds of its own.
+        Source of the seeds of the members.
 
     Attributes
     ----------
-    forest_ : ForestBank or SharedForest
+    forest_ : ForestBank or MultilabelForest
         The members, in flat arrays.
     n_warnings_, n_drifts_ : ndarray of int of shape (n_labels, n_models) or (1, n_models)
-        How often each member was warned, and replaced; one row for classes, and where labels share members.
+        Number of warnings, and of replacements, of each member; one row if there is one forest.
     classes_ : ndarray, or list of ndarray
-        The classes; for labels, ``array([0, 1])`` each.
+        The classes; with labels, ``array([0, 1])`` for each.
 
     See Also
     --------
-    HoeffdingTreeClassifier : one tree, which does not adapt.
+    HoeffdingTreeClassifier : one tree, which does not adapt to drift.
 
     Notes
     -----
-    The algorithm is that of River 0.26's ``ARFClassifier`` and of MOA: a member is tested on a row before it learns it,
-    also where it then learns it zero times; it is heard with its accuracy since it took over, or fully while it has not
-    been right once; a tree that takes over starts with fresh detectors. Random numbers are other ones, so members are
-    equal to River's in distribution only, but one member without bagging on all features is `HoeffdingTreeClassifier`,
-    and its detectors decide as River's ADWIN.
+    The algorithm is that of ``ARFClassifier`` in River 0.26 and of MOA: a member predicts each row before it learns it,
+    even if it then learns it zero times; its votes are weighted by its accuracy since its tree came to the foreground,
+    or by 1 until it is right for the first time; a tree that comes to the foreground starts with empty detectors. The
+    random numbers differ, so that members equal River's in distribution only; but one member without bagging on all
+    features is `HoeffdingTreeClassifier`, and its detectors decide as ADWIN in River.
 
-    A row costs O(n_labels x n_models x max_features), whatever the number of features, beside the tests of splits once
-    in `grace_period` rows of a leaf. Sparse rows are made dense by blocks of 256.
+    A row costs O(n_labels x n_models x max_features), whatever the number of features, plus the search for splits once
+    in `grace_period` rows of a leaf. Sparse rows are made dense in blocks of 256.
 
-    A member that knows all labels watches the share of labels that it gets wrong in a row, and is heard with the share
-    that it got right. That features are drawn once a tree follows the streaming random patches of Gomes, Read and Bifet
-    (ICDM 2019).
+    A member for all labels monitors the share of labels that it predicts wrongly in a row, and its votes are weighted
+    by the mean share that it predicted right. Its features are drawn once for each tree, as in the streaming random
+    patches of Gomes, Read and Bifet (ICDM 2019).
 
     References
     ----------
@@ -150,51 +148,51 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
 
     @property
     def n_warnings_(self) -> Array:
-        """How often each member was warned."""
-        return self._members("n_warnings")
+        """Number of warnings of each member."""
+        return self._counters("n_warnings")
 
     @property
     def n_drifts_(self) -> Array:
-        """How often each member was replaced."""
-        return self._members("n_drifts")
+        """Number of replacements of each member."""
+        return self._counters("n_drifts")
 
-    def plant(
-        self, n_targets: int, n_classes: int, n_features: int, random_state: Any, *, shared: bool
-    ) -> ForestBank | SharedForest:
-        """Make a forest for each target that knows nothing, after checking the parameters.
+    def build_forest(
+        self, n_targets: int, n_classes: int, n_features: int, random_state: Any, *, of_labels: bool
+    ) -> ForestBank | MultilabelForest:
+        """Check the parameters, and make an untrained forest for each target, or for all.
 
         Parameters
         ----------
         n_targets, n_classes, n_features : int
-            Sizes; every target has the same classes.
+            Numbers of targets, of classes, which all targets share, and of features.
         random_state : int, RandomState instance or None
-            Gives each member its seeds.
-        shared : bool
-            Whether the targets are labels that one forest may know together.
+            Source of the seeds of the members.
+        of_labels : bool
+            Whether the targets are labels, which one forest may learn together.
 
         Returns
         -------
-        ForestBank or SharedForest
+        ForestBank or MultilabelForest
             The forests.
         """
         if self.multilabel not in ("binary", "native"):
             raise ValueError(f"multilabel must be 'binary' or 'native'. Got {self.multilabel!r} instead.")
         n_models, width = _whole(self.n_models, "n_models"), _width(self.max_features, n_features)
         rng, n_jobs = check_random_state(random_state), joblib.effective_n_jobs(self.n_jobs)
-        if shared and self.multilabel == "native":
-            habits = self._habits(2 * n_models)
-            return SharedForest((n_targets, n_models, n_features), width, habits, rng, n_threads=n_jobs)
-        habits = self._habits(2 * n_targets * n_models)
-        return ForestBank((n_targets, n_models, n_features, n_classes), width, habits, rng, n_groups=n_jobs)
+        if of_labels and self.multilabel == "native":
+            params = self._params(2 * n_models)
+            return MultilabelForest((n_targets, n_models, n_features), width, params, rng, n_threads=n_jobs)
+        params = self._params(2 * n_targets * n_models)
+        return ForestBank((n_targets, n_models, n_features, n_classes), width, params, rng, n_groups=n_jobs)
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
         return self.forest_.size_bytes
 
     def _start(self) -> None:
-        n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
-        self.forest_ = self.plant(
-            n_targets, n_classes, self.n_features_in_, self.random_state, shared=self._target_.multilabel
+        n_targets, n_classes = (self.n_labels_, 2) if self._target.multilabel else (1, len(self.classes_))
+        self.forest_ = self.build_forest(
+            n_targets, n_classes, self.n_features_in_, self.random_state, of_labels=self._target.multilabel
         )
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
@@ -204,30 +202,23 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         return self._decide(self.forest_.learn(X, codes_of(Y, mask)))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        return self._decide(self.forest_.answer(X))
+        return self._decide(self.forest_.predict(X))
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def _members(self, fact: str) -> Array:
+    def _counters(self, name: str) -> Array:
         with lock_of(self):
-            return self.forest_.members[fact]
+            return self.forest_.members[name]
 
-    def _habits(self, n_trees: int) -> Habits:
-        tree = HoeffdingTreeClassifier(
-            grace_period=self.grace_period,
-            delta=self.delta,
-            tau=self.tau,
-            max_depth=self.max_depth,
-            max_bytes=self.max_bytes,
-        )
+    def _params(self, n_trees: int) -> ForestParams:
         deltas = [_confidence(getattr(self, name), name) for name in ("warning_delta", "drift_delta")]
-        rules = tree.rules()
-        return Habits(rules._replace(max_bytes=rules.max_bytes / n_trees), _bagging(self.bagging), *deltas)
+        tree = check_tree_params(self)
+        return ForestParams(tree._replace(max_bytes=tree.max_bytes / n_trees), _bagging(self.bagging), *deltas)
 
     def _decide(self, votes: Array) -> tuple[Array, Array]:
-        if not self._target_.multilabel:
+        if not self._target.multilabel:
             return votes[:, 0], votes[:, 0]
         total = votes.sum(axis=2)
         share = np.divide(votes[:, :, 1], total, out=np.zeros_like(total), where=total > 0)
@@ -235,7 +226,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
 
 
 def _width(max_features: Any, n_features: int) -> int | None:
-    """Return how many features a leaf draws."""
+    """Return the number of features that a leaf draws; None: all."""
     if max_features is None:
         return None
     if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
@@ -252,11 +243,11 @@ def _width(max_features: Any, n_features: int) -> int | None:
 
 
 def _bagging(mean: float | None) -> Array:
-    """Return the cumulative probabilities of 0, 1, 2, ... times, up to where doubles tell no more."""
+    """Return the cumulative probabilities of learning a row 0, 1, 2, ... times, up to the precision of doubles."""
     if mean is None:
         return np.zeros(0)
-    if not 0 < mean <= MOST_BAGGING:
-        raise ValueError(f"bagging must be None or in (0, {MOST_BAGGING}]. Got {mean!r} instead.")
+    if not 0 < mean <= MAX_BAGGING:
+        raise ValueError(f"bagging must be None or in (0, {MAX_BAGGING}]. Got {mean!r} instead.")
     return np.asarray(poisson.cdf(np.arange(poisson.isf(1e-16, mean)), mean))
 
 

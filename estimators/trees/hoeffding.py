@@ -1,63 +1,57 @@
-"""The Hoeffding tree: a decision tree that grows from a stream, splitting a leaf once it has seen enough."""
+"""The Hoeffding tree: a decision tree that grows from a stream and splits a leaf once it has learnt enough rows."""
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._graphviz import dot
-from estimators.trees._kernels.hoeffding import Rules
-from estimators.trees._tree_bank import TreeBank, tree_rules
-
-Array = npt.NDArray[Any]
+from estimators.trees._tree_bank import TreeBank, check_tree_params, codes_of
 
 
 class HoeffdingTreeClassifier(StreamClassifier):
-    """Learn one class a row with a Hoeffding tree, or labels with one tree each.
+    """Hoeffding tree that learns one class for each row, or one such tree for each label.
 
-    A leaf describes each class by a Gaussian per feature. Once in `grace_period` rows it compares the features by the
-    information that a split would gain, and splits when the best beats the next best by more than chance (Hoeffding's
-    bound), or when the bound is so small that the two are as good as equal.
+    A leaf describes each class by a Gaussian for each feature. Once in `grace_period` rows it compares the features by
+    the information gain of their best split, and splits if the best feature beats the next by more than Hoeffding's
+    bound, or if the bound is so small that the two count as equally good.
 
     Parameters
     ----------
     grace_period : int, default=200
-        Weight of rows a leaf sees between two attempts to split.
+        Weight of the rows that a leaf learns between two attempts to split.
     delta : float, default=1e-7
-        Probability of choosing another feature than an infinite stream would; smaller waits longer.
+        Probability of choosing another feature than an infinite stream would; smaller values split later.
     tau : float, default=0.05
-        Bound under which two features count as equal, and the leaf splits.
+        Bound under which two features count as equally good, so that the leaf splits.
     max_depth : int, optional
-        Number of splits above the deepest leaf; None: no limit.
+        Largest number of splits above a leaf; None: no limit.
     max_bytes : int, default=104857600
-        Memory of one tree. Beyond it, the leaves in which the majority is nearly alone stop observing: they go on
-        counting classes, but do not split. Leaves take turns as their promise changes.
+        Bound of the memory of one tree. Once it is reached, the leaves with the lightest minorities stop observing:
+        they go on counting classes, but do not split until they are among the heavier ones again.
 
     Attributes
     ----------
     bank_ : TreeBank
         The trees, in flat arrays.
     classes_ : ndarray, or list of ndarray
-        The classes; for labels, ``array([0, 1])`` each.
+        The classes; with labels, ``array([0, 1])`` for each.
 
     See Also
     --------
-    BinaryRelevance : the same for labels, with labels in parallel.
+    BinaryRelevance : one tree for each label, trained in parallel.
 
     Notes
     -----
-    The decisions are those of River 0.26's ``HoeffdingTreeClassifier`` with its defaults (Gaussian observers of ten
-    thresholds, information gain, leaves that answer by majority or naive Bayes, whichever was right more often there):
-    the same features, thresholds, class weights and counts of right guesses in every node, to the last bit.
-    Probabilities differ from River's by about 1e-14, since logarithms of variances are taken of products of several,
-    those of weights are taken apart, and squares are summed in four strands. Memory is counted otherwise than in
-    River, which starts to look at it after a million rows; a tree that never reaches its limit is not concerned.
+    The decisions are those of ``HoeffdingTreeClassifier`` in River 0.26 with its defaults (Gaussian observers with ten
+    thresholds, information gain, leaves that predict by majority or by naive Bayes, whichever was right more often
+    there): features, thresholds, class weights and counts of right guesses are the same in every node, to the last bit.
+    Probabilities differ from River's by about 1e-14, because the logarithms of variances are taken of products, those
+    of weights separately, and squares are summed in four running sums. Memory is counted differently from River, which
+    first checks it after a million rows; a tree that never reaches its limit is not affected.
 
-    Like River, a class whose weight in a leaf is zero counts for naive Bayes as certain before the features are seen.
+    As in River, naive Bayes gives a class whose weight in a leaf is zero a prior probability of one.
 
     References
     ----------
@@ -94,20 +88,22 @@ class HoeffdingTreeClassifier(StreamClassifier):
         self.max_bytes = max_bytes
 
     def to_dot(self, label: int = 0) -> str:
-        """Draw a tree in Graphviz's language.
+        """Draw a tree in the language of Graphviz.
 
         Parameters
         ----------
         label : int, default=0
-            Which label's tree; there is one only where each row has one class.
+            Label whose tree is drawn; 0 if each row has one class.
 
         Returns
         -------
         str
-            A digraph; branches show their test, leaves their class and the weights of all.
+            A digraph; branches show their test, leaves their class and the weights of all classes.
         """
         with lock_of(self):
             check_is_fitted(self)
+            if not 0 <= label < self.bank_.n_trees:
+                raise ValueError(f"label must be in 0..{self.bank_.n_trees - 1}. Got {label} instead.")
             return dot(self.bank_, label, self._feature_names(), self._class_names())
 
     # ------------------------------------------------------------------ hooks
@@ -115,29 +111,25 @@ class HoeffdingTreeClassifier(StreamClassifier):
         return self.bank_.size_bytes
 
     def _start(self) -> None:
-        n_classes = 2 if self._target_.multilabel else len(self.classes_)
-        n_trees = self.n_labels_ if self._target_.multilabel else 1
-        self.bank_ = TreeBank(n_trees, self.n_features_in_, n_classes, self.rules())
+        n_classes = 2 if self._target.multilabel else len(self.classes_)
+        n_trees = self.n_labels_ if self._target.multilabel else 1
+        self.bank_ = TreeBank(n_trees, self.n_features_in_, n_classes, check_tree_params(self))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        self.bank_.learn(X, _table(Y), weight=weight)
+        self.bank_.learn(X, codes_of(Y, None), weight=weight)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
-        return self._decide(self.bank_.answer_then_learn(X, _table(Y)))
+        return self._decide(self.bank_.predict_then_learn(X, codes_of(Y, None)))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        return self._decide(self.bank_.answer(X))
+        return self._decide(self.bank_.predict(X))
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def rules(self) -> Rules:
-        """Return the parameters as the compiled loops read them, after checking them."""
-        return tree_rules(self)
-
     def _decide(self, votes: Array) -> tuple[Array, Array]:
-        if self._target_.multilabel:
+        if self._target.multilabel:
             return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
         return votes[:, 0], votes[:, 0]
 
@@ -146,8 +138,4 @@ class HoeffdingTreeClassifier(StreamClassifier):
         return [f"x{f}" for f in range(self.n_features_in_)] if names is None else names.tolist()
 
     def _class_names(self) -> list[str]:
-        return ["0", "1"] if self._target_.multilabel else [str(value) for value in self.classes_]
-
-
-def _table(codes: Array) -> Array:
-    return codes if codes.ndim == 2 else codes[:, np.newaxis]
+        return ["0", "1"] if self._target.multilabel else [str(value) for value in self.classes_]

@@ -1,51 +1,50 @@
-"""iSOUP tree: one tree for all labels, whose leaves give numbers that are read as probabilities."""
-
-from typing import Any
+"""iSOUP tree: one regression tree for all labels, whose outputs are used as probabilities."""
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._batching import blocks, dense
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._kernels import isoup
-
-Array = npt.NDArray[Any]
+from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
+from estimators.trees._tree_bank import NO_WEIGHTS, check_growth
 
 DIGITS = 1
 
 
 class ISOUPTreeClassifier(StreamClassifier):
-    """Learn all labels with one regression tree, splitting where the variance of all labels falls most.
+    """One regression tree for all labels, which splits where the mean variance of the labels falls most.
 
-    Each leaf answers for each label with the mean, or with a linear model, whichever has erred less of late.
+    Each leaf predicts each label by its mean or by a linear model, whichever has had smaller errors recently.
 
     Parameters
     ----------
     grace_period : int, default=200
-        Weight of rows a leaf sees between two attempts to split.
+        Weight of the rows that a leaf learns between two attempts to split.
     delta : float, default=1e-7
-        Probability of choosing another feature than an infinite stream would; smaller waits longer.
+        Probability of choosing another feature than an infinite stream would; smaller values split later.
     tau : float, default=0.05
-        Bound under which two features count as equal, and the leaf splits.
+        Bound under which two features count as equally good, so that the leaf splits.
     max_bytes : int, default=524288000
-        Memory of the values that leaves observe. A leaf that finds none left stops observing: it goes on learning
-        means and models, but does not split.
+        Bound of the memory of the values that leaves observe. A leaf that would exceed it stops observing: it goes on
+        learning means and models, but does not split.
 
     Attributes
     ----------
-    tree_ : Tree
+    tree_ : RegressionTree
         The tree, in flat arrays.
 
     Notes
     -----
-    The decisions are those of River 0.26's ``ISOUPTreeRegressor`` with its defaults, fed 0 and 1: features rounded to
-    one digit in search trees with pruning, reduction of the mean variance of the labels, linear models trained by
-    gradient descent of rate 0.01, errors fading by 0.95. Splits, thresholds and the statistics of leaves are the same;
-    outputs differ by about 1e-15 times the size of the sums, since products are added in four strands.
+    The decisions are those of ``ISOUPTreeRegressor`` in River 0.26 with its defaults and targets 0 and 1: features
+    rounded to one digit in search trees with pruning, reduction of the mean variance of the labels, linear models
+    trained by gradient descent with a learning rate of 0.01, errors that fade by 0.95. Splits, thresholds and the
+    statistics of leaves are the same; outputs differ by about 1e-15 times the size of the sums, because products are
+    added in four running sums.
 
-    Outputs are cut to [0, 1], which is what is given as probability, and decided at one half. Models are not scaled: a
-    feature of large numbers makes them diverge, as in River; an output that is no number any more is given as 0.
+    Outputs are clipped to [0, 1] and returned as probabilities; a label is predicted if its output is at least 0.5.
+    Features are not scaled: large values make the linear models diverge, as in River; NaN is returned as 0.
 
     References
     ----------
@@ -82,15 +81,11 @@ class ISOUPTreeClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
-        return isoup.size_bytes(self.tree_)
+        return size_bytes(self.tree_)
 
     def _start(self) -> None:
-        for name, least in (("grace_period", 1), ("tau", 0), ("max_bytes", 0)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} must be at least {least}. Got {getattr(self, name)!r} instead.")
-        if not 0 < self.delta <= 1:
-            raise ValueError(f"delta must be in (0, 1]. Got {self.delta!r} instead.")
-        self.tree_ = isoup.plant(self.n_features_in_, self.n_labels_)
+        check_growth(self)
+        self.tree_ = new_tree(self.n_features_in_, self.n_labels_)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         self._run(X, Y, weight, np.empty((0, self.n_labels_)))
@@ -103,7 +98,7 @@ class ISOUPTreeClassifier(StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         outputs = np.empty((X.shape[0], self.n_labels_))
         for rows in blocks(X):
-            isoup.answer(self.tree_, dense(X[rows]), outputs[rows])
+            isoup.predict(self.tree_, dense(X[rows]), outputs[rows])
         return _decided(outputs)
 
     def _predict_proba(self, X: Features) -> Array:
@@ -111,13 +106,15 @@ class ISOUPTreeClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, weight: Array | None, outputs: Array) -> None:
-        rules = isoup.Rules(float(self.grace_period), float(self.delta), float(self.tau), float(self.max_bytes))
+        params = isoup.RegressionTreeParams(
+            float(self.grace_period), float(self.delta), float(self.tau), float(self.max_bytes)
+        )
         targets = Y.astype(np.float64)
-        weights = np.empty(0) if weight is None else weight
+        weights = NO_WEIGHTS if weight is None else weight
         for rows in blocks(X):
             block = dense(X[rows])
-            lesson = isoup.Lesson(block, _rounded(block), targets[rows], weights[rows])
-            self.tree_ = isoup.learn(self.tree_, lesson, rules, outputs[rows])
+            chunk = isoup.RegressionChunk(block, _rounded(block), targets[rows], weights[rows])
+            self.tree_ = isoup.learn(self.tree_, chunk, params, outputs[rows])
 
 
 def _decided(outputs: Array) -> tuple[Array, Array]:
@@ -126,7 +123,7 @@ def _decided(outputs: Array) -> tuple[Array, Array]:
 
 
 def _rounded(X: Array) -> Array:
-    """Round to one digit as Python does: by the exact value, which NumPy only approximates near a tie."""
+    """Round to one digit as Python does, by the exact value, which NumPy only approximates near a tie."""
     scaled = X * 10.0**DIGITS
     rounded = np.rint(scaled) / 10.0**DIGITS
     near_tie = np.abs(np.abs(scaled - np.floor(scaled)) - 0.5) < 1e-6

@@ -1,70 +1,65 @@
-"""The multi-label Hoeffding tree: one tree that grows from a stream and knows all labels in every leaf."""
-
-from typing import Any
+"""The multi-label Hoeffding tree: one tree that grows from a stream and predicts all labels in every leaf."""
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._batching import blocks, dense
 from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._graphviz import dot_of_labels
-from estimators.trees._kernels import multilabel_learning as shared_learning
-from estimators.trees._kernels.hoeffding import SKIP
-from estimators.trees._kernels.multilabel_arrays import plant, size_bytes
-from estimators.trees._tree_bank import tree_rules
-
-Array = npt.NDArray[Any]
+from estimators.trees._kernels import multilabel_learning
+from estimators.trees._kernels.multilabel_arrays import new_tree, size_bytes
+from estimators.trees._tree_bank import NO_WEIGHTS, check_tree_params, codes_of
 
 
 class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
-    """Learn all labels with one Hoeffding tree, splitting where all labels together become clearer.
+    """One Hoeffding tree for all labels, which splits by the information gain averaged over the labels.
 
-    A leaf describes each label, present and absent, by a Gaussian per feature, and answers for each label by majority
+    A leaf describes each label, present and absent, by a Gaussian for each feature, and predicts each label by majority
     or by naive Bayes, whichever was right more often there for that label. Once in `grace_period` rows it compares the
-    features by the information that a split would gain, averaged over the labels, and splits when the best beats the
-    next best by more than chance (Hoeffding's bound), or when the bound is so small that the two are as good as equal.
+    features by the gain of their best split, and splits if the best feature beats the next by more than Hoeffding's
+    bound, or if the bound is so small that the two count as equally good.
 
     Parameters
     ----------
     grace_period : int, default=200
-        Weight of rows a leaf sees between two attempts to split.
+        Weight of the rows that a leaf learns between two attempts to split.
     delta : float, default=1e-7
-        Probability of choosing another feature than an infinite stream would; smaller waits longer.
+        Probability of choosing another feature than an infinite stream would; smaller values split later.
     tau : float, default=0.05
-        Bound under which two features count as equal, and the leaf splits.
+        Bound under which two features count as equally good, so that the leaf splits.
     max_depth : int, optional
-        Number of splits above the deepest leaf; None: no limit.
+        Largest number of splits above a leaf; None: no limit.
     max_bytes : int, default=104857600
-        Memory of the tree. Beyond it, the leaves in which most labels are nearly always the same stop observing: they
-        go on counting labels, but do not split. Leaves take turns as their promise changes.
+        Bound of the memory of the tree. Once it is reached, the leaves in which labels vary least stop observing: they
+        go on counting labels, but do not split until their labels vary more again.
     targeted : bool, default=False
         Whether the learner uses the task: labels outside ``label_mask`` learn nothing from the row. Otherwise they
         learn zeros.
 
     Attributes
     ----------
-    tree_ : SharedTree
+    tree_ : MultilabelTree
         The tree, in flat arrays.
 
     See Also
     --------
     BinaryRelevance : one tree for each label.
-    ISOUPTreeClassifier : one tree for all labels, that reads them as numbers.
+    ISOUPTreeClassifier : one regression tree for all labels.
 
     Notes
     -----
     The criterion is the multi-label information gain of Clare and King, the sum over labels of the entropies of their
     two values, as in the multi-label Hoeffding trees of Read et al.; divided by the number of labels, so that `tau` and
     Hoeffding's bound mean the same whatever that number is. Read et al. put a classifier of label sets into each leaf,
-    Esteban et al. classifiers chosen by how rows come in; here each label has the leaf of a `HoeffdingTreeClassifier`.
-    For one label this is that tree, to the last bit, as long as memory is not short.
+    Esteban et al. classifiers chosen as the stream runs; here each label has the leaf of a `HoeffdingTreeClassifier`.
+    With one label this is that tree, to the last bit, until `max_bytes` is reached.
 
-    The weight of a leaf is the mean over its labels of the weight seen for each, which differ where labels are masked.
-    A split that sends less than one hundredth of the weight to a side is not considered. A label that was masked in
-    every row of a leaf gives both children a share of what is known of it.
+    The weight of a leaf is the mean over the labels of the weight learnt for each; they differ where labels are
+    masked. A split that sends less than one hundredth of the weight to a side is not considered. If a label was masked
+    in every row of a leaf, both children inherit a share of its weights.
 
     References
     ----------
@@ -111,7 +106,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         return self.targeted
 
     def to_dot(self) -> str:
-        """Draw the tree in Graphviz's language.
+        """Draw the tree in the language of Graphviz.
 
         Returns
         -------
@@ -121,7 +116,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         with lock_of(self):
             check_is_fitted(self)
             features = getattr(self, "feature_names_in_", [f"x{f}" for f in range(self.n_features_in_)])
-            labels = getattr(self._target_, "names", None) or [f"y{j}" for j in range(self.n_labels_)]
+            labels = getattr(self._target, "names", None) or [f"y{j}" for j in range(self.n_labels_)]
             return dot_of_labels(self.tree_, list(features), labels)
 
     # ------------------------------------------------------------------ hooks
@@ -129,8 +124,8 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         return size_bytes(self.tree_)
 
     def _start(self) -> None:
-        tree_rules(self)
-        self.tree_ = plant(self.n_features_in_, self.n_labels_)
+        check_tree_params(self)
+        self.tree_ = new_tree(self.n_features_in_, self.n_labels_)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         self._run(X, Y, mask, weight, np.empty((0, self.n_labels_, 2)))
@@ -143,7 +138,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     def _infer(self, X: Features) -> tuple[Array, Array]:
         votes = np.empty((X.shape[0], self.n_labels_, 2))
         for rows in blocks(X):
-            shared_learning.answer(self.tree_, dense(X[rows]), votes[rows])
+            multilabel_learning.predict(self.tree_, dense(X[rows]), votes[rows])
         return _decided(votes)
 
     def _predict_proba(self, X: Features) -> Array:
@@ -151,13 +146,11 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ parts
     def _run(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, votes: Array) -> None:
-        codes = Y.astype(np.int64)
-        if mask is not None:
-            codes[~mask] = SKIP
-        weights = np.empty(0) if weight is None else weight
+        codes, params = codes_of(Y, mask), check_tree_params(self)
+        weights = NO_WEIGHTS if weight is None else weight
         for rows in blocks(X):
-            lesson = shared_learning.Lesson(dense(X[rows]), codes[rows], weights[rows])
-            self.tree_ = shared_learning.learn(self.tree_, lesson, tree_rules(self), votes[rows])
+            chunk = multilabel_learning.MultilabelChunk(dense(X[rows]), codes[rows], weights[rows])
+            self.tree_ = multilabel_learning.learn(self.tree_, chunk, params, votes[rows])
 
 
 def _decided(votes: Array) -> tuple[Array, Array]:

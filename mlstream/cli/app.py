@@ -42,7 +42,7 @@ app.add_typer(publishing.datasets, name="datasets")
 
 
 def main() -> NoReturn:
-    """Run the command line; what went wrong is one line on standard error, and the exit status 1."""
+    """Run the command line; an error is one line on standard error, with exit status 1."""
     try:
         app()
     except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:

@@ -28,13 +28,13 @@ SourceName = Annotated[
     typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
-Seed = Annotated[int, typer.Option(min=0, help="Source of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 LabelColumns = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default the "
-        "card beside the table, -C in its title (MEKA), or an .xml file beside it (MULAN) names them.",
+        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default "
+        "those of a card beside the table, of -C in its title (MEKA), or of an .xml file beside it (MULAN).",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
@@ -53,24 +53,24 @@ def save_new(stream: Stream, path: Path) -> None:
     from mlstream.formats import save
 
     save(stream, path)
-    console.say(f"Wrote {path}: {stream!r}")
+    console.print_line(f"Wrote {path}: {stream!r}")
 
 
 def require_output(path: Path, force: bool, source: str | Path | None = None) -> None:
-    """Refuse, before any work, a file that cannot be written, would replace another unforced, or the source itself."""
+    """Raise an error, before any work, if a file cannot be written, exists without --force, or is the source itself."""
     from mlstream.formats.io import files_of
 
     files = [file for file in files_of(path) if file.exists()]
     if not path.parent.is_dir():
         raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
     if files and not force:
-        raise FileExistsError(f"{files[0]} must not exist yet; --force replaces it.")
+        raise FileExistsError(f"{files[0]} must not exist yet: --force replaces it.")
     if source is not None and Path(source).is_file() and any(file.samefile(source) for file in files):
-        raise ValueError(f"--output must be another file than what it is made of. Got {path} twice.")
+        raise ValueError(f"--output must not be the source. Got {path} twice.")
 
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
-    """Read which columns are labels: a number, names, or a MULAN file."""
+    """Parse the label columns: a number, names, or a MULAN file."""
     if text is None or text.endswith(".xml"):
         return text
     if text.removeprefix("-").isdecimal():
@@ -79,7 +79,7 @@ def parse_labels(text: str | None) -> int | list[str] | str | None:
 
 
 def parse_order(text: str | None) -> list[int] | OrderName | None:
-    """Read the name of an order, or the task of each visit."""
+    """Parse the name of an order, or the task of each visit."""
     from mlstream.generators.schedule.visit_plan import ORDERS
 
     named = next((order for order in ORDERS if order == text), None)
@@ -87,7 +87,7 @@ def parse_order(text: str | None) -> list[int] | OrderName | None:
 
 
 def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | None:
-    """Read the share of each visit; a number of visits shares out evenly what is not held out."""
+    """Parse the share of each visit; a number of visits divides the rows that are not held out evenly."""
     if text is None:
         return None
     if text.isdecimal() and int(text):
@@ -101,7 +101,7 @@ def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | Non
 
 
 def parse_label_lists(text: str | None) -> list[list[str]] | None:
-    """Read the labels of each task: names split by commas, tasks split by semicolons."""
+    """Parse the labels of each task: names split by commas, tasks split by semicolons."""
     return None if text is None else [[name.strip() for name in part.split(",")] for part in text.split(";")]
 
 
@@ -140,13 +140,8 @@ def parse_numbers(text: str, option: str) -> list[float]:
         raise ValueError(f"{option} must be numbers split by commas. Got {text!r} instead.") from None
 
 
-def parse_seeds(text: str) -> list[int]:
-    """Read seeds."""
-    return parse_integers(text, "--seeds")
-
-
 def parse_integers(text: str, option: str) -> list[int]:
-    """Read whole numbers split by commas."""
+    """Parse whole numbers split by commas."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
@@ -154,7 +149,7 @@ def parse_integers(text: str, option: str) -> list[int]:
 
 
 def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number]) -> dict[str, Number]:
-    """Read numbers by name: a=1,b=2."""
+    """Parse numbers by name: a=1,b=2."""
     pairs = [part.rpartition("=") for part in text.split(",")]
     try:
         if all(name for name, _, _ in pairs):
@@ -187,4 +182,4 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} must be a JSON file. Got this: {error}.") from None
+        raise ValueError(f"{path} must be a JSON file. Got this error: {error}.") from None

@@ -21,4 +21,4 @@ def convert(
 
     require_output(output, force)
     save(open_stream(stream), output)
-    console.say(f"Wrote {output}")
+    console.print_line(f"Wrote {output}")

@@ -33,4 +33,4 @@ def inspect(
     if pictures is not None:
         from mlstream.diagnosis.figures import draw_pictures
 
-        console.say(f"Drew {', '.join(str(path) for path in draw_pictures(opened, diagnosis, pictures))}")
+        console.print_line(f"Drew {', '.join(str(path) for path in draw_pictures(opened, diagnosis, pictures))}")

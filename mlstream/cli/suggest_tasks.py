@@ -28,4 +28,4 @@ def suggest_tasks(
     console.show_suggestion(suggestion)
     if picture is not None:
         draw_suggestion(suggestion, picture)
-        console.say(f"Drew {picture}")
+        console.print_line(f"Drew {picture}")

@@ -1,4 +1,4 @@
-"""What the report's page says: everything that its templates show, made from records and cards."""
+"""Content of the report's page: the variables of its templates, from records and cards."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from importlib.metadata import version
 from typing import Any
 
 from mlstream.card_model import StreamCard
+from mlstream.plotting.labels import label_chart
+from mlstream.plotting.plotly_parts import Chart
+from mlstream.plotting.schedule import schedule_chart
+from mlstream.plotting.styles import Key, task_keys
+from mlstream.plotting.transfer import Limits, Transfer
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.cost_charts import cost_charts
-from mlstream.reporting.costs import cost_table, energy_marks
+from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
+from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import Group
 from mlstream.reporting.learning_speed import speed_table
-from mlstream.reporting.plotly_parts import Chart, Key, strategy_key, task_keys
-from mlstream.reporting.rank_charts import (
+from mlstream.reporting.ranks import (
+    draw_pairs,
+    draw_ranks,
     friedman_table,
     left_out_table,
-    pair_chart,
     pair_table,
-    rank_chart,
     rank_table,
 )
-from mlstream.reporting.score_info import heading
+from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.strategy_tables import strategy_table, trial_table
-from mlstream.reporting.stream_charts import curve_chart, label_chart, schedule_chart
 from mlstream.reporting.tables import Table, overview_table, score_table
-from mlstream.reporting.transfer_charts import Transfer, score_limits, transfer, transfer_charts
+from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
 
 _OVERVIEW_SCORE = "ba_macro"
 _LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
@@ -50,7 +53,7 @@ class StrategyPart:
 
 @dataclass(frozen=True)
 class StreamPart:
-    """One stream: what it is, scores, curves, transfer, cost."""
+    """One stream: description, scores, curves, transfer, cost."""
 
     anchor: str
     card: StreamCard
@@ -71,7 +74,7 @@ class StreamPart:
 
 
 @dataclass(frozen=True)
-class Portrait:
+class StrategyTables:
     """One strategy over all streams."""
 
     name: str
@@ -94,7 +97,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A run that did not reach the end of its stream: why, in one line, and the whole error if it is longer."""
+    """A run that did not reach the end of its stream: the reason in one line, and the whole error if it is longer."""
 
     run: RunResult
     reason: str
@@ -104,7 +107,7 @@ class Unfinished:
 def describe(
     runs: Sequence[RunResult], streams: Mapping[str, list[Group]], cards: Mapping[str, StreamCard]
 ) -> dict[str, Any]:
-    """Gather what the page shows.
+    """Gather the content of the page.
 
     Parameters
     ----------
@@ -127,13 +130,13 @@ def describe(
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
         "statistics": _statistics(streams),
-        "overview_title": heading(_OVERVIEW_SCORE).title,
+        "overview_title": score_heading(_OVERVIEW_SCORE).title,
         "streams": [
             _describe_stream(f"stream-{place}", cards[name], groups)
             for place, (name, groups) in enumerate(streams.items(), 1)
         ],
         "strategies": [
-            Portrait(name, strategy_table(streams, name), trial_table(streams, name))
+            StrategyTables(name, strategy_table(streams, name), trial_table(streams, name))
             for name in dict.fromkeys(run.strategy for run in runs)
         ],
         "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
@@ -150,13 +153,13 @@ def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:
     if not comparisons:
         return None
     return Statistics(
-        views=[heading(one.metric).title for one in comparisons],
-        ranks=rank_chart(comparisons),
-        pairs=pair_chart(comparisons),
+        views=[score_heading(one.metric).title for one in comparisons],
+        ranks=draw_ranks(comparisons),
+        pairs=draw_pairs(comparisons),
         tests=friedman_table(comparisons),
         left_out=left_out_table(comparisons),
         rank_table=rank_table(comparisons),
-        pair_tables=[(heading(one.metric).title, pair_table(one)) for one in comparisons],
+        pair_tables=[(score_heading(one.metric).title, pair_table(one)) for one in comparisons],
     )
 
 
@@ -172,9 +175,9 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
         curves=curve_chart(groups),
         speeds=speed_table(groups),
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
-        strategy_keys=[strategy_key(group) for group in groups if group.measured],
+        strategy_keys=[group.key for group in groups if group.measured],
         task_keys=task_keys(groups[0].runs[0].task_names),
-        transfer_views=[heading(name).title for name in names],
+        transfer_views=[score_heading(name).title for name in names],
         cost_charts=cost_charts(groups),
         costs=cost_table(groups),
         marks="".join(energy_marks(group) for group in groups),
@@ -184,24 +187,24 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
 
 
 def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:
-    """Say why scores are not defined, once for all strategies that share score and reason."""
+    """List why scores are not defined, once for all strategies that share score and reason."""
     shared: dict[tuple[str, str], dict[str, None]] = {}
     for group in groups:
         for run in group.measured:
             for name, reason in run.undefined.items():
-                shared.setdefault((heading(name).title, reason), {})[group.strategy] = None
+                shared.setdefault((score_heading(name).title, reason), {})[group.strategy] = None
     return [(f"{title}: {', '.join(names)}", reason) for (title, reason), names in shared.items()]
 
 
 def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
-    """Warn of what would mislead a reader of the figures."""
+    """Return warnings about runs whose scores could be misread."""
     notices = []
     # Repetitions of the order or split are other data, as they should be.
     plain = [run for run in runs if run.order_seed is None and run.split_seed is None]
     others = sum(run.stream_sha256 != card.data_sha256 for run in plain)
     if others:
         notices.append(
-            f"{others} of {len(runs)} runs saw other data than this card describes (their SHA-256 differs): "
+            f"{others} of {len(runs)} runs used other data than this card describes (their SHA-256 differs): "
             "another split, order or version of the stream."
         )
     if any(run.settings.get("one_class") == "river" for run in runs):
@@ -211,18 +214,18 @@ def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
     return notices
 
 
-def _describe_strategy(group: Group, limits: dict[str, tuple[float, float]]) -> StrategyPart:
+def _describe_strategy(group: Group, limits: dict[str, Limits]) -> StrategyPart:
     transfers = {name: one for name in limits if (one := transfer(group, name)) is not None}
     return StrategyPart(group, transfer_charts(group.strategy, transfers, limits), transfers)
 
 
 def _describe_unfinished(run: RunResult) -> Unfinished:
-    # The last line of a traceback is the one that says what went wrong.
-    lines = (run.error or _unsaid_reason(run)).strip().splitlines()
+    # The last line of a traceback names the error.
+    lines = (run.error or _unrecorded_reason(run)).strip().splitlines()
     return Unfinished(run, lines[-1], "\n".join(lines) if len(lines) > 1 else "")
 
 
-def _unsaid_reason(run: RunResult) -> str:
+def _unrecorded_reason(run: RunResult) -> str:
     if run.status == "failed":
         return "No reason was recorded."
     seen = max((curve.n_rows[-1] for curve in run.curves.values() if curve.n_rows), default=0)
@@ -240,7 +243,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _estimators(runs: Sequence[RunResult]) -> list[RunResult]:
-    """One run of every configuration that was used: seeds alone do not make another one."""
+    """List one run of each configuration; those that differ in seeds only are one."""
     distinct: dict[tuple[str, str, str], RunResult] = {}
     for run in runs:
         distinct.setdefault((run.strategy, _SEED.sub("", run.estimator), json.dumps(_unseeded(run.parameters))), run)
@@ -278,7 +281,7 @@ def _range(values: Iterable[float | None]) -> str:
 
 
 def _agreed(parts: Iterable[Mapping[str, str]]) -> Facts:
-    """Join what runs say under each name: one value where they agree."""
+    """Join the values of all runs under each name: one value where they agree."""
     joined: dict[str, dict[str, None]] = {}
     for part in parts:
         for name, value in part.items():

@@ -25,12 +25,14 @@ def test_a_card_is_read_from_its_file(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"surprise": 1}, "surprise must not be there. Got 1"),
-        ({"format_version": 2}, "format_version must be 1. Got 2"),
+        ({"schema_version": 3}, "schema_version must be 2 at most. Got more; install a newer mlstream"),
+        ({"schema_version": 1}, "schema_version must be 2. Got 1"),
+        ({"format_version": 1}, "format_version must not be there. Got 1"),
         ({"data_sha256": "abc"}, "data_sha256 must match pattern"),
         ({"files": [{"name": "../x", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
         ({"files": [{"name": "..", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
         ({"files": [{"name": "a\nb", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
-        ({"tasks": None}, "tasks must be a valid array. Got None"),
+        ({"tasks": None}, "tasks must be a list. Got None"),
     ],
 )
 def test_a_card_of_another_kind_is_one_error_with_the_field(
@@ -41,6 +43,14 @@ def test_a_card_of_another_kind_is_one_error_with_the_field(
     with pytest.raises(ValueError, match=f"x.json must hold a StreamCard of this version: {message}") as caught:
         load_card(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_card_of_version_1_is_read_as_one_of_version_2() -> None:
+    fields = json.loads(make_stream().card.model_dump_json())
+    assert fields.pop("schema_version") == 2
+    assert parse_card(json.dumps({"format_version": 1} | fields).encode(), "x") == make_stream().card
+    with pytest.raises(ValueError, match="x must hold a StreamCard of this version: format_version must not be there"):
+        parse_card(json.dumps({"format_version": 2} | fields).encode(), "x")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
@@ -72,24 +82,27 @@ def drift_with(**changes):
         ),
         (text_of(label_parents={"k": "x"}), "label_parents of the card must fit its lists. Got unknown label 'x'"),
         (text_of(label_parents={"k": "l", "l": "m", "m": "l"}), "Got label '[lm]' above itself"),
-        (text_of(tasks=[]), "tasks of the card must fit its lists. Got none"),
-        (text_of(experiences=[]), "experiences of the card must fit its lists. Got none"),
-        (text_of(label_names=[], tasks=[task_with(signature=[], label_frequencies=[])]), "label_names .* Got none"),
-        (text_of(label_names=["k", "k", "l"]), "label_names of the card must fit its lists. Got one twice"),
-        (text_of(feature_names=["a", "a", "b", "c"]), "feature_names of the card must .* Got one twice"),
-        (text_of(tasks=[task_with(), task_with()]), "names of tasks of the card must .* Got one twice"),
-        (text_of(tasks=[task_with(signature=[0, 0])]), "Got one twice"),
-        (text_of(experiences=[{"tasks": [0, 0], "n_samples": 1}]), "Got one twice"),
+        (text_of(tasks=[]), "tasks of the card must fit its lists. Got an empty list"),
+        (text_of(experiences=[]), "experiences of the card must fit its lists. Got an empty list"),
+        (
+            text_of(label_names=[], tasks=[task_with(signature=[], label_frequencies=[])]),
+            "label_names .* Got an empty list",
+        ),
+        (text_of(label_names=["k", "k", "l"]), "label_names of the card must fit its lists. Got an entry twice"),
+        (text_of(feature_names=["a", "a", "b", "c"]), "feature_names of the card must .* Got an entry twice"),
+        (text_of(tasks=[task_with(), task_with()]), "names of tasks of the card must .* Got an entry twice"),
+        (text_of(tasks=[task_with(signature=[0, 0])]), "Got an entry twice"),
+        (text_of(experiences=[{"tasks": [0, 0], "n_samples": 1}]), "Got an entry twice"),
         (text_of(tasks=[task_with(n_label_sets=10**9)]), "n_label_sets and cardinality .* Got 1000000000 and"),
         (text_of(tasks=[task_with(cardinality=99.0)]), r"n_label_sets and cardinality .* Got \d+ and 99\.0"),
         (text_of(drifts=[drift_with(start=9, stop=3)]), "drifts of the card .* Got one from 9 to 3"),
         (text_of(drifts=[drift_with(start=3, stop=10**9)]), "drifts of the card .* Got one from 3 to 1000000000"),
         (text_of(tasks=[task_with(cardinality=float("inf"))]), "cardinality must be a finite number. Got inf"),
-        (text_of(tasks=[task_with(n_learning=-1)]), "n_learning must be greater than or equal to 0. Got -1"),
+        (text_of(tasks=[task_with(n_learning=-1)]), "n_learning must be at least 0. Got -1"),
         (text_of(source={"name": "x", "origin": "x", "n_samples": 1, "sha256": "../x"}), "sha256 must match pattern"),
         (b"[" * 100_000, "recursion limit exceeded"),
         (b'{"a":' * 100_000, "recursion limit exceeded"),
-        (b"!!python/object/apply:os.system [ls]", "its content must be JSON. Got expected value"),
+        (b"!!python/object/apply:os.system [ls]", "its content must be JSON. Got this error: expected value"),
         (b" " * (64 * 2**20 + 1), "x must hold a StreamCard of 67108864 bytes at most. Got more"),
     ],
 )
@@ -114,7 +127,7 @@ def test_the_schema_accepts_what_cards_are_and_nothing_else() -> None:
     validator = jsonschema.Draft202012Validator(schema)
     card = json.loads(make_stream().card.model_dump_json())
     assert list(validator.iter_errors(card)) == []
-    for change in ({"surprise": 1}, {"format_version": 2}, {"data_sha256": "abc"}, {"tasks": None}):
+    for change in ({"surprise": 1}, {"schema_version": 3}, {"data_sha256": "abc"}, {"tasks": None}):
         assert list(validator.iter_errors(card | change))
 
 

@@ -4,13 +4,9 @@ Every row is summed by itself and in one order, so that bits do not depend on th
 """
 
 import math
-from typing import Any
-
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 
 @njit(**JIT)

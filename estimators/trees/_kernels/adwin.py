@@ -1,18 +1,16 @@
-"""Adaptive windows (ADWIN): has the mean of a stream of numbers changed? Many windows in shared flat arrays."""
+"""Adaptive windows (ADWIN), which detect that the mean of a stream of numbers has changed, in shared flat arrays."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, OWNING, njit
+from estimators._typing import Array
 
-Array = npt.NDArray[Any]
-
-# River's and MOA's: numbers between two looks, buckets of each size, shortest part and shortest window to look at
-CLOCK, MOST_BUCKETS, SHORTEST_PART, SHORTEST_WINDOW = 32, 5, 5, 10
-# buckets hold 1, 2, 4, ... numbers: a window that outgrows its levels, after 600 million numbers, starts anew
+# as in River and MOA: numbers between two checks, buckets of each size, shortest part and shortest window to check
+CLOCK, MAX_BUCKETS, MIN_PART, MIN_WINDOW = 32, 5, 5, 10
+# buckets hold 1, 2, 4, ... numbers: a window that outgrows its levels, after 600 million numbers, starts again
 N_LEVELS = 27
 
 HEAD = np.dtype(
@@ -27,11 +25,11 @@ class Windows(NamedTuple):
     Attributes
     ----------
     heads : structured ndarray of shape (n_windows,)
-        How many numbers each window holds, their sum and squared deviations, and how many levels are in use.
+        Number of values in each window, their sum and squared deviations, and the number of levels in use.
     counts : int8 ndarray of shape (n_windows, N_LEVELS)
-        How many buckets each level holds.
-    totals : ndarray of shape (n_windows, N_LEVELS, MOST_BUCKETS + 1)
-        Sum of the numbers in each bucket, oldest first; buckets of level k hold 2**k numbers.
+        Number of buckets in each level.
+    totals : ndarray of shape (n_windows, N_LEVELS, MAX_BUCKETS + 1)
+        Sum of the values in each bucket, oldest first; buckets of level k hold 2**k values.
     """
 
     heads: Array
@@ -39,14 +37,14 @@ class Windows(NamedTuple):
     totals: Array
 
 
-def open_windows(n: int) -> Windows:
-    """Make windows that hold nothing."""
-    return Windows(np.zeros(n, HEAD), np.zeros((n, N_LEVELS), np.int8), np.zeros((n, N_LEVELS, MOST_BUCKETS + 1)))
+def new_windows(n: int) -> Windows:
+    """Make empty windows."""
+    return Windows(np.zeros(n, HEAD), np.zeros((n, N_LEVELS), np.int8), np.zeros((n, N_LEVELS, MAX_BUCKETS + 1)))
 
 
 @njit(**HOT)
-def empty(windows: Windows, d: int) -> None:
-    """Let a window start anew."""
+def reset(windows: Windows, d: int) -> None:
+    """Empty a window."""
     head = windows.heads[d]
     head.width = head.total = head.squares = 0.0
     head.n_ticks = head.n_levels = 0
@@ -54,11 +52,11 @@ def empty(windows: Windows, d: int) -> None:
 
 
 @njit(**HOT)
-def changes(windows: Windows, d: int, value: float, delta: float) -> bool:
-    """Put a number into a window, and tell whether the mean has changed in it; after a change it starts anew.
+def detect_change(windows: Windows, d: int, value: float, delta: float) -> bool:
+    """Add a value to a window, and return whether its mean has changed; after a change the window is emptied.
 
-    Decisions are those of River 0.26's ``drift.ADWIN``, which is reset after a change as well: what it still drops from
-    its window before that cannot be seen from outside, and need not be done.
+    The decisions are those of ``drift.ADWIN`` in River 0.26, which is reset after a change as well. The buckets that it
+    drops before the reset never matter, so they are not dropped here.
     """
     head = windows.heads[d]
     head.width += 1.0
@@ -71,46 +69,46 @@ def changes(windows: Windows, d: int, value: float, delta: float) -> bool:
     if head.n_ticks < CLOCK:
         return False
     head.n_ticks = 0
-    if head.width <= SHORTEST_WINDOW or not _is_cut(windows, d, delta):
+    if head.width <= MIN_WINDOW or not _has_cut(windows, d, delta):
         return False
-    empty(windows, d)
+    reset(windows, d)
     return True
 
 
 @njit(**OWNING)
-def any_changes(windows: Windows, d: int, values: Array, delta: float) -> bool:
-    """Put numbers into a window, and tell whether the mean has changed at any of them."""
+def detect_any_change(windows: Windows, d: int, values: Array, delta: float) -> bool:
+    """Add values to a window, and return whether the mean has changed at any of them."""
     changed = False
     for value in values:
-        changed |= changes(windows, d, value, delta)
+        changed |= detect_change(windows, d, value, delta)
     return changed
 
 
 @njit(**HOT)
 def _insert(windows: Windows, d: int, value: float) -> None:
-    """Add a bucket of one number; of a full level, the two oldest buckets become one of the next level."""
+    """Add a bucket of one value; the two oldest buckets of a full level are merged into one of the next level."""
     counts, totals, level = windows.counts, windows.totals, 0
     while True:
         totals[d, level, counts[d, level]] = value
         counts[d, level] += 1
         windows.heads[d].n_levels = max(windows.heads[d].n_levels, level + 1)
-        if counts[d, level] <= MOST_BUCKETS:
+        if counts[d, level] <= MAX_BUCKETS:
             return
         value = totals[d, level, 0] + totals[d, level, 1]
-        for b in range(2, MOST_BUCKETS + 1):
+        for b in range(2, MAX_BUCKETS + 1):
             totals[d, level, b - 2] = totals[d, level, b]
         counts[d, level] -= 2
         level += 1
         if level == N_LEVELS:
-            empty(windows, d)
+            reset(windows, d)
             return
 
 
 @njit(**OWNING)
-def _is_cut(windows: Windows, d: int, delta: float) -> bool:
-    """Tell whether any cut of the window, from the oldest on, leaves two parts whose means differ by more than chance.
+def _has_cut(windows: Windows, d: int, delta: float) -> bool:
+    """Return whether any cut of the window, oldest first, leaves two parts whose means differ by more than chance.
 
-    The last bucket of one number is never a part alone.
+    The last bucket of one value is never a part of its own.
     """
     head = windows.heads[d]
     confidence = math.log(2.0 * math.log(head.width) / delta)
@@ -121,9 +119,9 @@ def _is_cut(windows: Windows, d: int, delta: float) -> bool:
         for b in range(windows.counts[d, level]):
             n0, n1 = n0 + size, n1 - size
             sum0, sum1 = sum0 + windows.totals[d, level, b], sum1 - windows.totals[d, level, b]
-            if n0 < SHORTEST_PART or n1 < SHORTEST_PART:
+            if n0 < MIN_PART or n1 < MIN_PART:
                 continue
-            parts = 1.0 / (n0 - SHORTEST_PART + 1.0) + 1.0 / (n1 - SHORTEST_PART + 1.0)
+            parts = 1.0 / (n0 - MIN_PART + 1.0) + 1.0 / (n1 - MIN_PART + 1.0)
             chance = math.sqrt(2.0 * parts * variance * confidence) + 2.0 / 3.0 * confidence * parts
             if abs(sum0 / n0 - sum1 / n1) > chance:
                 return True

@@ -1,29 +1,27 @@
-"""Search trees that observe a feature: at each value met, how the targets of rows up to it are distributed (E-BST).
+"""Extended binary search trees (E-BST), which observe a feature: the targets of the rows up to each of its values.
 
-The order of additions and subtractions is River's, for the same last bits.
+The order of additions and subtractions is River's, so that the bits are the same.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, PART, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
+from estimators._typing import Array
 from estimators.trees._kernels.tree_arrays import NONE
 
-Array = npt.NDArray[Any]
-
 MIN_SAMPLES = 5.0
-# what is next at a value on the path of pruning; the last two: nothing is on the right, or the value was added aside
+# next step at a value on the path of pruning; the last two: no right child, or the value has been added to `aside`
 LEFT, RIGHT, ALONE, ADDED = range(4)
 
-# one value of one feature in one leaf; rows at most this value came by here, unless they branched off before
-SPOT = np.dtype([("key", "f8"), ("weight", "f8"), ("left", "i4"), ("right", "i4")], align=True)
+# one value of one feature in one leaf, with the rows up to this value that did not branch off before it
+VALUE = np.dtype([("key", "f8"), ("weight", "f8"), ("left", "i4"), ("right", "i4")], align=True)
 
 
-class Spots(NamedTuple):
-    """Values of features in leaves, taken or free; `free` holds the head and the length of the list of free places."""
+class SearchTrees(NamedTuple):
+    """Search trees in shared flat arrays of values; `free` holds the head and the length of the list of free places."""
 
     places: Array
     mean: Array
@@ -32,15 +30,15 @@ class Spots(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Weight, means and sums of squared deviations of all targets; weight -1: nothing was ever added."""
+    """Weight, means and sums of squared deviations of all targets; weight -1 marks sums without rows."""
 
     weight: Array
     mean: Array
     squares: Array
 
 
-class Room(NamedTuple):
-    """Where distributions are computed: beside the path, on the left, on the right, and of the best split so far."""
+class SplitScratch(NamedTuple):
+    """Working memory: sums beside the path, of both sides of a split, and of both sides of the best split so far."""
 
     aside: Sums
     left: Sums
@@ -49,48 +47,48 @@ class Room(NamedTuple):
     best_right: Sums
 
 
-def new_spots(n_places: int, n_targets: int) -> Spots:
-    """Make room for values."""
-    bare = Spots(np.zeros(0, SPOT), np.zeros((0, n_targets)), np.zeros((0, n_targets)), np.array([NONE, 0]))
-    return longer_spots(bare, n_places)
+def new_search_trees(n_places: int, n_targets: int) -> SearchTrees:
+    """Make empty search trees with free places."""
+    bare = SearchTrees(np.zeros(0, VALUE), np.zeros((0, n_targets)), np.zeros((0, n_targets)), np.array([NONE, 0]))
+    return extend_search_trees(bare, n_places)
 
 
-def longer_spots(spots: Spots, n_more: int) -> Spots:
-    """Make more room."""
-    n, places = len(spots.places), lengthened(spots.places, n_more)
+def extend_search_trees(search: SearchTrees, n_more: int) -> SearchTrees:
+    """Add free places."""
+    n, places = len(search.places), extend(search.places, n_more)
     places["left"][n:] = np.arange(n + 1, len(places) + 1)
-    places["left"][-1] = spots.free[0]
-    free = np.array([n, spots.free[1] + n_more])
-    return Spots(places, lengthened(spots.mean, n_more), lengthened(spots.squares, n_more), free)
+    places["left"][-1] = search.free[0]
+    free = np.array([n, search.free[1] + n_more])
+    return SearchTrees(places, extend(search.mean, n_more), extend(search.squares, n_more), free)
 
 
-def new_room(n_targets: int) -> Room:
-    """Make room for computing."""
-    return Room(*(Sums(np.zeros(1), np.zeros(n_targets), np.zeros(n_targets)) for _ in Room._fields))
+def new_split_scratch(n_targets: int) -> SplitScratch:
+    """Make working memory."""
+    return SplitScratch(*(Sums(np.zeros(1), np.zeros(n_targets), np.zeros(n_targets)) for _ in SplitScratch._fields))
 
 
 # ------------------------------------------------------------------ observing
 @njit(**PART)
-def add_value(spots: Spots, root: int, key: float, y: Array, weight: float) -> int:
+def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: float) -> int:
     """Add a row to a search tree, and return the root."""
     if root == NONE:
-        return _take(spots, key, y, weight)
+        return _take(search, key, y, weight)
     i = root
     while True:
-        place = spots.places[i]
+        place = search.places[i]
         if key <= place.key:
-            place.weight = learn_targets(spots.mean[i], spots.squares[i], place.weight, y, weight)
+            place.weight = learn_targets(search.mean[i], search.squares[i], place.weight, y, weight)
         if key == place.key:
             return root
         after = place.left if key < place.key else place.right
         if after == NONE:
             break
         i = after
-    taken = _take(spots, key, y, weight)
-    if key < spots.places[i].key:
-        spots.places[i].left = taken
+    taken = _take(search, key, y, weight)
+    if key < search.places[i].key:
+        search.places[i].left = taken
     else:
-        spots.places[i].right = taken
+        search.places[i].right = taken
     return root
 
 
@@ -108,38 +106,38 @@ def learn_targets(mean: Array, squares: Array, total: float, y: Array, weight: f
 
 
 @njit(**PART)
-def _take(spots: Spots, key: float, y: Array, weight: float) -> int:
-    i = spots.free[0]
-    place = spots.places[i]
-    spots.free[0] = place.left
-    spots.free[1] -= 1
+def _take(search: SearchTrees, key: float, y: Array, weight: float) -> int:
+    i = search.free[0]
+    place = search.places[i]
+    search.free[0] = place.left
+    search.free[1] -= 1
     place.key, place.left, place.right = key, NONE, NONE
     for j in range(len(y)):
-        spots.mean[i, j] = spots.squares[i, j] = 0.0
-    place.weight = learn_targets(spots.mean[i], spots.squares[i], 0.0, y, weight)
+        search.mean[i, j] = search.squares[i, j] = 0.0
+    place.weight = learn_targets(search.mean[i], search.squares[i], 0.0, y, weight)
     return i
 
 
 @njit(**PART)
-def give_back(spots: Spots, i: int) -> None:
-    """Put a place on the list of free ones."""
-    spots.places[i].left = spots.free[0]
-    spots.free[0] = i
-    spots.free[1] += 1
+def _free_place(search: SearchTrees, i: int) -> None:
+    """Add a place to the list of free ones."""
+    search.places[i].left = search.free[0]
+    search.free[0] = i
+    search.free[1] += 1
 
 
 @njit(**BUILD)
-def drop_all(spots: Spots, root: int) -> None:
-    """Give back a whole search tree."""
-    waiting = np.empty(len(spots.places) + 1, np.int64)
+def free_search_tree(search: SearchTrees, root: int) -> None:
+    """Free a whole search tree."""
+    waiting = np.empty(len(search.places) + 1, np.int64)
     waiting[0], n = root, 1
     while n:
         n -= 1
         i = waiting[n]
         if i != NONE:
-            waiting[n], waiting[n + 1] = spots.places[i].left, spots.places[i].right
+            waiting[n], waiting[n + 1] = search.places[i].left, search.places[i].right
             n += 2
-            give_back(spots, i)
+            _free_place(search, i)
 
 
 # -------------------------------------------------------------------- merging
@@ -175,7 +173,7 @@ def _subtract(to: Sums, weight: float, mean: Array, squares: Array) -> None:
 
 
 @njit(**HOT)
-def mean_variance(sums: Sums) -> float:
+def _mean_variance(sums: Sums) -> float:
     """Average the variances of the targets."""
     total = 0.0
     if sums.weight[0] > 1.0:
@@ -185,73 +183,75 @@ def mean_variance(sums: Sums) -> float:
 
 
 @njit(**PART)
-def _merit_at(spots: Spots, i: int, before: Sums, room: Room) -> float:
-    """Compute how much variance a split at a value takes away, leaving both sides in the room."""
-    copy_sums(room.left, spots.places[i].weight, spots.mean[i], spots.squares[i])
-    if room.aside.weight[0] >= 0.0:
-        _add(room.left, room.aside.weight[0], room.aside.mean, room.aside.squares)
-    copy_sums(room.right, before.weight[0], before.mean, before.squares)
-    _subtract(room.right, room.left.weight[0], room.left.mean, room.left.squares)
-    if room.left.weight[0] < MIN_SAMPLES or room.right.weight[0] < MIN_SAMPLES:
+def _merit_at(search: SearchTrees, i: int, before: Sums, scratch: SplitScratch) -> float:
+    """Return the reduction of variance by a split at a value, and leave both sides in the working memory."""
+    copy_sums(scratch.left, search.places[i].weight, search.mean[i], search.squares[i])
+    if scratch.aside.weight[0] >= 0.0:
+        _add(scratch.left, scratch.aside.weight[0], scratch.aside.mean, scratch.aside.squares)
+    copy_sums(scratch.right, before.weight[0], before.mean, before.squares)
+    _subtract(scratch.right, scratch.left.weight[0], scratch.left.mean, scratch.left.squares)
+    if scratch.left.weight[0] < MIN_SAMPLES or scratch.right.weight[0] < MIN_SAMPLES:
         return 0.0
-    merit = mean_variance(before)
-    merit -= room.left.weight[0] / before.weight[0] * mean_variance(room.left)
-    merit -= room.right.weight[0] / before.weight[0] * mean_variance(room.right)
+    merit = _mean_variance(before)
+    merit -= scratch.left.weight[0] / before.weight[0] * _mean_variance(scratch.left)
+    merit -= scratch.right.weight[0] / before.weight[0] * _mean_variance(scratch.right)
     return merit
 
 
 # ------------------------------------------------------------------ searching
 @njit(**BUILD)
-def best_value(spots: Spots, root: int, before: Sums, room: Room, least: float) -> tuple[float, float]:
-    """Find the first value of greatest merit in order, and leave its sides in the room if it is at least `least`."""
+def best_value(
+    search: SearchTrees, root: int, before: Sums, scratch: SplitScratch, minimum: float
+) -> tuple[float, float]:
+    """Find the first value of greatest merit, and keep the sides of its split if the merit reaches `minimum`."""
     best, key = -np.inf, 0.0
-    room.aside.weight[0] = -1.0
-    path, been_here = np.empty(len(spots.places), np.int64), np.empty(len(spots.places), np.bool_)
+    scratch.aside.weight[0] = -1.0
+    path, visited = np.empty(len(search.places), np.int64), np.empty(len(search.places), np.bool_)
     height, i = 0, np.int64(root)
     while i != NONE or height:
         if i != NONE:
-            path[height], been_here[height] = i, False
-            height, i = height + 1, np.int64(spots.places[i].left)
+            path[height], visited[height] = i, False
+            height, i = height + 1, np.int64(search.places[i].left)
             continue
         at = path[height - 1]
-        place = spots.places[at]
-        if been_here[height - 1]:
+        place = search.places[at]
+        if visited[height - 1]:
             if place.right != NONE:
-                _subtract(room.aside, place.weight, spots.mean[at], spots.squares[at])
+                _subtract(scratch.aside, place.weight, search.mean[at], search.squares[at])
             height -= 1
             continue
-        been_here[height - 1] = True
-        merit = _merit_at(spots, at, before, room)
+        visited[height - 1] = True
+        merit = _merit_at(search, at, before, scratch)
         if merit > best:
             best, key = merit, place.key
-            if merit >= least:
-                _keep(room)
+            if merit >= minimum:
+                _keep_sides(scratch)
         i = np.int64(place.right)
         if i != NONE:
-            _add(room.aside, place.weight, spots.mean[at], spots.squares[at])
+            _add(scratch.aside, place.weight, search.mean[at], search.squares[at])
     return best, key
 
 
 @njit(**PART)
-def _keep(room: Room) -> None:
-    copy_sums(room.best_left, room.left.weight[0], room.left.mean, room.left.squares)
-    copy_sums(room.best_right, room.right.weight[0], room.right.mean, room.right.squares)
+def _keep_sides(scratch: SplitScratch) -> None:
+    copy_sums(scratch.best_left, scratch.left.weight[0], scratch.left.mean, scratch.left.squares)
+    copy_sums(scratch.best_right, scratch.right.weight[0], scratch.right.mean, scratch.right.squares)
 
 
 @njit(**BUILD)
-def prune(spots: Spots, root: int, before: Sums, room: Room, best: float, least: float) -> int:
-    """Remove values whose share of the best merit is under `least`, and so of all under them; return the root.
+def prune(search: SearchTrees, root: int, before: Sums, scratch: SplitScratch, best: float, minimum: float) -> int:
+    """Remove subtrees in which every value has less than the share `minimum` of the best merit; return the root.
 
-    What is under a value is looked at on the left first, and on the right only if all on the left is gone.
+    The right subtree of a value is visited only if its left subtree has been removed.
     """
-    room.aside.weight[0] = -1.0
+    scratch.aside.weight[0] = -1.0
     if root == NONE:
         return root
-    path, phase = np.empty(len(spots.places) + 1, np.int64), np.empty(len(spots.places) + 1, np.int64)
+    path, phase = np.empty(len(search.places) + 1, np.int64), np.empty(len(search.places) + 1, np.int64)
     path[0], phase[0], height, gone = root, LEFT, 1, False
     while height:
         at, now = path[height - 1], phase[height - 1]
-        place = spots.places[at]
+        place = search.places[at]
         after = NONE
         if now == LEFT:
             phase[height - 1], after = RIGHT, place.left
@@ -260,13 +260,13 @@ def prune(spots: Spots, root: int, before: Sums, room: Room, best: float, least:
             phase[height - 1], after = ALONE if place.right == NONE else ADDED, place.right
             gone = after == NONE
             if not gone:
-                _add(room.aside, place.weight, spots.mean[at], spots.squares[at])
+                _add(scratch.aside, place.weight, search.mean[at], search.squares[at])
         else:
             height -= 1
             if now == ADDED:
-                _subtract(room.aside, place.weight, spots.mean[at], spots.squares[at])
-            gone = gone and _merit_at(spots, at, before, room) / best < least
-            root = _cut(spots, root, path[height - 1] if height else NONE, at) if gone else root
+                _subtract(scratch.aside, place.weight, search.mean[at], search.squares[at])
+            gone = gone and _merit_at(search, at, before, scratch) / best < minimum
+            root = _cut(search, root, path[height - 1] if height else NONE, at) if gone else root
         if after != NONE:
             path[height], phase[height] = after, LEFT
             height += 1
@@ -274,12 +274,12 @@ def prune(spots: Spots, root: int, before: Sums, room: Room, best: float, least:
 
 
 @njit(**PART)
-def _cut(spots: Spots, root: int, parent: int, i: int) -> int:
+def _cut(search: SearchTrees, root: int, parent: int, i: int) -> int:
     if parent == NONE:
         root = NONE
-    elif spots.places[parent].left == i:
-        spots.places[parent].left = NONE
+    elif search.places[parent].left == i:
+        search.places[parent].left = NONE
     else:
-        spots.places[parent].right = NONE
-    give_back(spots, i)
+        search.places[parent].right = NONE
+    _free_place(search, i)
     return root

@@ -1,12 +1,12 @@
-"""Hoeffding trees: answer, learn, split. The decisions are River's; a grove learns tree by tree."""
+"""Hoeffding trees: predict, learn, split. The decisions are River's; several trees learn a chunk one after another."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import observe, weight_below
 from estimators.trees._kernels.leaf_budget import deactivate, keep_promising, observers_allowed
 from estimators.trees._kernels.splitting import best_two_splits, is_futile
@@ -14,7 +14,7 @@ from estimators.trees._kernels.tree_arrays import (
     HIGHEST,
     LOWEST,
     NONE,
-    Grove,
+    TreeArrays,
     add_observer,
     add_stat,
     drop_observers,
@@ -22,16 +22,14 @@ from estimators.trees._kernels.tree_arrays import (
     has_room,
     take_leaf,
 )
-from estimators.trees._kernels.voting import bayes_scores, find_leaf, see, vote
-
-Array = npt.NDArray[Any]
+from estimators.trees._kernels.voting import bayes_scores, find_leaf, gather, vote
 
 MAX_SHARE_TO_SPLIT = 0.99
 SKIP = -1
 
 
-class Rules(NamedTuple):
-    """How trees grow: the parameters of a Hoeffding tree, as the compiled loops read them."""
+class TreeParams(NamedTuple):
+    """Parameters of Hoeffding trees as the compiled loops read them."""
 
     grace_period: float
     delta: float
@@ -40,264 +38,266 @@ class Rules(NamedTuple):
     max_bytes: float
 
 
-class Lesson(NamedTuple):
-    """Rows to answer and rows to learn.
+class TreeChunk(NamedTuple):
+    """Rows to predict and rows to learn.
 
     Attributes
     ----------
-    asked : ndarray of shape (n_rows, n_features) or (0, n_features)
-        Rows to answer; none: those to learn.
+    X_predict : ndarray of shape (n_rows, n_features) or (0, n_features)
+        Rows to predict; if empty, the rows to learn are predicted.
     X : ndarray of shape (n_rows, n_features)
         Rows to learn.
     codes : int64 ndarray of shape (n_rows, n_columns)
-        Class of each row for each tree; `SKIP`: that tree does not learn that row.
+        Class of each row for each tree; with `SKIP`, that tree does not learn that row.
     weights : ndarray of shape (n_rows,) or (0,)
-        Weights; none: ones.
-    first : int
-        Column of the first tree of the grove: groves may share a table of codes, and one of votes.
+        Weights of the rows; if empty, all are 1.
+    first_column : int
+        Column of `codes`, and of the votes, that belongs to the first tree; several `TreeArrays` may share both tables.
     """
 
-    asked: Array
+    X_predict: Array
     X: Array
     codes: Array
     weights: Array
-    first: int
+    first_column: int
 
 
-class Work(NamedTuple):
-    """Room for what a leaf sees of a row, for the scores of the classes, and for the votes."""
+class Scratch(NamedTuple):
+    """Working memory: the features of a row that its leaf observes, the scores of the classes, and the votes."""
 
-    seen: Array
+    x: Array
     scores: Array
     votes: Array
 
 
-def new_room(grove: Grove, n_classes: int) -> Array:
-    """Make an array that `work_in` divides: one array is passed more quickly than three."""
-    return np.empty(grove.moments.shape[2] + 2 * n_classes)
+def new_buffer(arrays: TreeArrays, n_classes: int) -> Array:
+    """Make the array that `split_buffer` divides: one array is passed faster than three."""
+    return np.empty(arrays.moments.shape[2] + 2 * n_classes)
 
 
 @njit(**HOT)
-def work_in(room: Array, n_classes: int) -> Work:
-    """Divide an array into room for each purpose."""
-    width = len(room) - 2 * n_classes
-    return Work(room[:width], room[width : width + n_classes], room[width + n_classes :])
+def split_buffer(buffer: Array, n_classes: int) -> Scratch:
+    """Divide a buffer into its parts."""
+    width = len(buffer) - 2 * n_classes
+    return Scratch(buffer[:width], buffer[width : width + n_classes], buffer[width + n_classes :])
 
 
-class Example(NamedTuple):
-    """The class and the weight of a row, and what naive Bayes guessed."""
+class Row(NamedTuple):
+    """Class and weight of a row, and the class that naive Bayes guessed."""
 
     code: int
     weight: float
     guess: int
 
 
-def learn(grove: Grove, lesson: Lesson, rules: Rules, votes: Array) -> Grove:
-    """Answer each row from what the rows before it taught, then learn it.
+def learn(arrays: TreeArrays, chunk: TreeChunk, params: TreeParams, votes: Array) -> TreeArrays:
+    """Predict each row from the rows before it, then learn it.
 
     Parameters
     ----------
-    grove : Grove
-        Trees; changed in place, and longer when places ran short.
-    lesson : Lesson
-        Rows.
-    rules : Rules
-        How trees grow.
+    arrays : TreeArrays
+        Trees; changed in place, and extended when free places run out.
+    chunk : TreeChunk
+        Rows to predict and to learn.
+    params : TreeParams
+        Parameters of the trees.
     votes : ndarray of shape (n_rows, n_columns, n_classes) or (0, n_columns, n_classes)
-        Receives the answers, if there is room for them.
+        Receives the votes, unless it has no rows.
 
     Returns
     -------
-    Grove
+    TreeArrays
         The trees, to be used from now on.
     """
-    done, n_steps, room = 0, len(lesson.codes) * len(grove.trees), new_room(grove, votes.shape[2])
+    done, n_steps, buffer = 0, len(chunk.codes) * len(arrays.trees), new_buffer(arrays, votes.shape[2])
     while True:
-        done = _learn_from(grove, lesson, rules, votes, room, done)
+        done = _learn_from(arrays, chunk, params, votes, buffer, done)
         if done == n_steps:
-            return grove
-        grove = grow(grove, votes.shape[2])
+            return arrays
+        arrays = grow(arrays, votes.shape[2])
 
 
-def answer(grove: Grove, X: Array, votes: Array, first: int) -> None:
-    """Write the votes of every tree for every row to `votes` of shape (n_rows, n_columns, n_classes), from a column."""
-    _answer(grove, X, votes, new_room(grove, votes.shape[2]), first)
+def predict(arrays: TreeArrays, X: Array, votes: Array, first_column: int) -> None:
+    """Write the votes of every tree to `votes` of shape (n_rows, n_columns, n_classes), from the first column on."""
+    _predict(arrays, X, votes, new_buffer(arrays, votes.shape[2]), first_column)
 
 
 @Direct
 @njit(**LOOP)
-def _answer(grove: Grove, X: Array, votes: Array, room: Array, first: int) -> None:
-    work = work_in(room, votes.shape[2])
-    for t in range(len(grove.trees)):
+def _predict(arrays: TreeArrays, X: Array, votes: Array, buffer: Array, first_column: int) -> None:
+    scratch = split_buffer(buffer, votes.shape[2])
+    for t in range(len(arrays.trees)):
         for r in range(len(X)):
-            look(grove, t, X, r, work, True)
-            _write(votes, r, first + t, work)
+            predict_row(arrays, t, X, r, scratch, True)
+            _write(votes, r, first_column + t, scratch)
 
 
 @Direct
 @njit(**LOOP)
-def _learn_from(grove: Grove, lesson: Lesson, rules: Rules, votes: Array, room: Array, done: int) -> int:
-    """Learn on from a step, tree after tree, and return the step before which places ran short, if they do."""
-    n_rows, n_classes = len(lesson.codes), votes.shape[2]
-    work = work_in(room, n_classes)
-    apart = len(lesson.asked) > 0
-    for t in range(done // n_rows, len(grove.trees)):
-        column = lesson.first + t
+def _learn_from(
+    arrays: TreeArrays, chunk: TreeChunk, params: TreeParams, votes: Array, buffer: Array, done: int
+) -> int:
+    """Go on from step `done`, tree by tree; return the step before which places ran out, or the number of steps."""
+    n_rows, n_classes = len(chunk.codes), votes.shape[2]
+    scratch = split_buffer(buffer, n_classes)
+    separate = len(chunk.X_predict) > 0
+    for t in range(done // n_rows, len(arrays.trees)):
+        column = chunk.first_column + t
         for r in range(max(done - t * n_rows, 0), n_rows):
-            if not has_room(grove, n_classes):
+            if not has_room(arrays, n_classes):
                 return t * n_rows + r
-            other = apart and not _is_same_row(lesson, r)
-            if other:
-                look(grove, t, lesson.asked, r, work, True)
-                _write(votes, r, column, work)
-            leaf, guess = look(grove, t, lesson.X, r, work, not other and len(votes) > 0)
-            if not other:
-                _write(votes, r, column, work)
-            weight = lesson.weights[r] if len(lesson.weights) else 1.0
-            code = lesson.codes[r, column]
+            differs = separate and not _is_same_row(chunk, r)
+            if differs:
+                predict_row(arrays, t, chunk.X_predict, r, scratch, True)
+                _write(votes, r, column, scratch)
+            leaf, guess = predict_row(arrays, t, chunk.X, r, scratch, not differs and len(votes) > 0)
+            if not differs:
+                _write(votes, r, column, scratch)
+            weight = chunk.weights[r] if len(chunk.weights) else 1.0
+            code = chunk.codes[r, column]
             if code != SKIP and weight > 0.0:
-                teach(grove, t, leaf, work.seen, Example(code, weight, guess), rules)
-    return n_rows * len(grove.trees)
+                update(arrays, t, leaf, scratch.x, Row(code, weight, guess), params)
+    return n_rows * len(arrays.trees)
 
 
 @njit(**HOT)
-def _is_same_row(lesson: Lesson, r: int) -> bool:
-    """Tell whether the row to answer is the row to learn, as in a chain whose labels so far were guessed right."""
-    f, n = 0, lesson.X.shape[1]
-    while f < n and lesson.asked[r, f] == lesson.X[r, f]:
+def _is_same_row(chunk: TreeChunk, r: int) -> bool:
+    """Return whether the row to predict equals the row to learn, as in a chain whose labels so far were right."""
+    f, n = 0, chunk.X.shape[1]
+    while f < n and chunk.X_predict[r, f] == chunk.X[r, f]:
         f += 1
     return f == n
 
 
 @njit(**HOT)
-def _write(votes: Array, r: int, t: int, work: Work) -> None:
+def _write(votes: Array, r: int, t: int, scratch: Scratch) -> None:
     if len(votes):
         for code in range(votes.shape[2]):
-            votes[r, t, code] = work.votes[code]
+            votes[r, t, code] = scratch.votes[code]
 
 
 @njit(**HOT)
-def look(grove: Grove, t: int, X: Array, r: int, work: Work, asked: bool) -> tuple[int, int]:
-    """Find the leaf of a row, and what naive Bayes guesses there; if asked, vote."""
-    i = find_leaf(grove, t, X, r)
-    see(grove, i, X, r, work.seen)
+def predict_row(arrays: TreeArrays, t: int, X: Array, r: int, scratch: Scratch, voting: bool) -> tuple[int, int]:
+    """Return the leaf of a row and the class that naive Bayes guesses there; if voting, write the votes of the leaf."""
+    i = find_leaf(arrays, t, X, r)
+    gather(arrays, i, X, r, scratch.x)
     guess = NONE
-    if grove.nodes[i].active and grove.nodes[i].weight > 0.0:
-        guess = bayes_scores(grove, i, work.seen, work.scores)
-    if asked:
-        vote(grove, i, work.scores, work.votes)
+    if arrays.nodes[i].active and arrays.nodes[i].weight > 0.0:
+        guess = bayes_scores(arrays, i, scratch.x, scratch.scores)
+    if voting:
+        vote(arrays, i, scratch.scores, scratch.votes)
     return i, guess
 
 
 @njit(**HOT)
-def teach(grove: Grove, t: int, i: int, seen: Array, example: Example, rules: Rules) -> None:
-    """Learn one row in its leaf, and split the leaf if it is time."""
-    node, stat = grove.nodes[i], grove.stats[_count(grove, t, i, example)]
+def update(arrays: TreeArrays, t: int, i: int, x: Array, row: Row, params: TreeParams) -> None:
+    """Learn a row in its leaf, and try to split the leaf once in a grace period."""
+    node, stat = arrays.nodes[i], arrays.stats[_count(arrays, t, i, row)]
     if not node.active:
         return
     if stat.observer == NONE:
-        if grove.trees[t].n_observers + 1 > observers_allowed(grove, t, rules.max_bytes):
-            deactivate(grove, t, i)
+        if arrays.trees[t].n_observers + 1 > observers_allowed(arrays, t, params.max_bytes):
+            deactivate(arrays, t, i)
             return
-        stat.observer = add_observer(grove, t, i, example.code)
-    observe(grove, stat.observer, seen, example.weight)
-    if node.depth >= rules.max_depth:
-        deactivate(grove, t, i)
+        stat.observer = add_observer(arrays, t, i, row.code)
+    observe(arrays, stat.observer, x, row.weight)
+    if node.depth >= params.max_depth:
+        deactivate(arrays, t, i)
         return
-    if node.weight - node.last_attempt >= rules.grace_period:
-        # after a split the node is a branch, for which the date of the attempt means nothing
+    if node.weight - node.last_attempt >= params.grace_period:
+        # set before the attempt: after a split the node is a branch, which makes no attempts
         node.last_attempt = node.weight
-        _attempt_split(grove, t, i, node.weight, rules)
+        _attempt_split(arrays, t, i, node.weight, params)
 
 
 @njit(**HOT)
-def _count(grove: Grove, t: int, i: int, example: Example) -> int:
-    """Count the class of a row in its leaf, and what was guessed right there; return where the class is counted."""
-    node = grove.nodes[i]
-    s, likely = _find_class(grove, i, example.code)
+def _count(arrays: TreeArrays, t: int, i: int, row: Row) -> int:
+    """Count the class of a row, and the right guesses, in its leaf; return the place where the class is counted."""
+    node = arrays.nodes[i]
+    s, majority = _find_class(arrays, i, row.code)
     if node.active:
-        # in an empty leaf, the majority counts as right
-        node.majority_hits += example.weight if likely in (NONE, example.code) else 0.0
-        node.bayes_hits += example.weight if example.guess == example.code else 0.0
+        # as in River, the majority of an empty leaf counts as right
+        node.majority_hits += row.weight if majority in (NONE, row.code) else 0.0
+        node.bayes_hits += row.weight if row.guess == row.code else 0.0
     if s == NONE:
-        s = add_stat(grove, t, i, example.code)
-    _weigh(grove, i, s, grove.stats[s].weight + example.weight)
+        s = add_stat(arrays, t, i, row.code)
+    _set_weight(arrays, i, s, arrays.stats[s].weight + row.weight)
     return s
 
 
 @njit(**HOT)
-def _find_class(grove: Grove, i: int, code: int) -> tuple[int, int]:
-    """Return the place of a class in a leaf, and the class of most weight, of equals the first that came; or none."""
-    place, likely, most = NONE, NONE, -1.0
-    s = grove.nodes[i].stats
+def _find_class(arrays: TreeArrays, i: int, code: int) -> tuple[int, int]:
+    """Return the place of a class in a leaf, and the heaviest class (ties: the first seen), or `NONE`."""
+    place, majority, most = NONE, NONE, -1.0
+    s = arrays.nodes[i].stats
     while s != NONE:
-        stat = grove.stats[s]
+        stat = arrays.stats[s]
         if stat.code == code:
             place = s
         if stat.weight > most:
-            likely, most = stat.code, stat.weight
+            majority, most = stat.code, stat.weight
         s = stat.next
-    return place, likely
+    return place, majority
 
 
 @njit(**HOT)
-def _weigh(grove: Grove, i: int, s: int, weight: float) -> None:
-    """Give a class in a node its weight, and add up the weights of all, in order, for River's last bits."""
-    grove.stats[s].weight, grove.stats[s].log_weight = weight, math.log(weight)
-    total, s = 0.0, grove.nodes[i].stats
+def _set_weight(arrays: TreeArrays, i: int, s: int, weight: float) -> None:
+    """Set the weight of a class in a node, and sum all weights in order, so that the bits are River's."""
+    arrays.stats[s].weight, arrays.stats[s].log_weight = weight, math.log(weight)
+    total, s = 0.0, arrays.nodes[i].stats
     while s != NONE:
-        total += grove.stats[s].weight
-        s = grove.stats[s].next
-    grove.nodes[i].weight = total
+        total += arrays.stats[s].weight
+        s = arrays.stats[s].next
+    arrays.nodes[i].weight = total
 
 
 @njit(**BUILD)
-def _attempt_split(grove: Grove, t: int, i: int, total: float, rules: Rules) -> None:
-    """Split the leaf where one feature beats the others by more than chance, or where they are as good as equal.
+def _attempt_split(arrays: TreeArrays, t: int, i: int, total: float, params: TreeParams) -> None:
+    """Split the leaf if the best feature beats the next by more than Hoeffding's bound, or if the bound is under `tau`.
 
-    Where nothing is to be gained, River switches the leaf off and at once on again: it observes anew.
+    If no split gains anything, River deactivates the leaf and activates it at once: its observers start again.
     """
     n_classes, n_present, most = 0, 0, 0.0
-    s = grove.nodes[i].stats
+    s = arrays.nodes[i].stats
     while s != NONE:
-        weight = grove.stats[s].weight
+        weight = arrays.stats[s].weight
         n_classes, n_present, most = n_classes + 1, n_present + (weight != 0.0), max(most, weight)
-        s = grove.stats[s].next
+        s = arrays.stats[s].next
     if n_present < 2:
         return
     if most / total > MAX_SHARE_TO_SPLIT:
-        drop_observers(grove, t, i)
-        keep_promising(grove, t, rules.max_bytes, rules.max_depth)
+        drop_observers(arrays, t, i)
+        keep_promising(arrays, t, params.max_bytes, params.max_depth)
         return
     merit_range = math.log2(max(n_classes, 2))
-    bound = math.sqrt(merit_range * merit_range * math.log(1.0 / rules.delta) / (2.0 * total))
-    if bound >= rules.tau and is_futile(grove, i, bound):
+    bound = math.sqrt(merit_range * merit_range * math.log(1.0 / params.delta) / (2.0 * total))
+    if bound >= params.tau and is_futile(arrays, i, bound):
         return
-    feature, threshold, best, second = best_two_splits(grove, i)
-    if best - second > bound or bound < rules.tau:
+    feature, threshold, best, second = best_two_splits(arrays, i)
+    if best - second > bound or bound < params.tau:
         if feature == NONE:
-            drop_observers(grove, t, i)
+            drop_observers(arrays, t, i)
         else:
-            _split(grove, t, i, feature, threshold)
-        keep_promising(grove, t, rules.max_bytes, rules.max_depth)
+            _split(arrays, t, i, feature, threshold)
+        keep_promising(arrays, t, params.max_bytes, params.max_depth)
 
 
 @njit(**PART)
-def _split(grove: Grove, t: int, i: int, f: int, threshold: float) -> None:
-    """Turn a leaf into a branch; each child starts with the weights of the classes estimated on its side."""
-    node = grove.nodes[i]
-    left, right = take_leaf(grove, t, node.depth + 1), take_leaf(grove, t, node.depth + 1)
+def _split(arrays: TreeArrays, t: int, i: int, f: int, threshold: float) -> None:
+    """Turn a leaf into a branch whose children start with the class weights estimated for their sides."""
+    node = arrays.nodes[i]
+    left, right = take_leaf(arrays, t, node.depth + 1), take_leaf(arrays, t, node.depth + 1)
     o = node.observers
     while o != NONE:
-        observer = grove.observers[o]
-        below = weight_below(grove, o, f, threshold)
-        if threshold >= grove.moments[o, LOWEST, f]:
-            _weigh(grove, left, add_stat(grove, t, left, observer.code), below)
-        if threshold < grove.moments[o, HIGHEST, f]:
-            _weigh(grove, right, add_stat(grove, t, right, observer.code), observer.weight - below)
+        observer = arrays.observers[o]
+        below = weight_below(arrays, o, f, threshold)
+        if threshold >= arrays.moments[o, LOWEST, f]:
+            _set_weight(arrays, left, add_stat(arrays, t, left, observer.code), below)
+        if threshold < arrays.moments[o, HIGHEST, f]:
+            _set_weight(arrays, right, add_stat(arrays, t, right, observer.code), observer.weight - below)
         o = observer.next
     for child in (left, right):
-        grove.nodes[child].last_attempt = grove.nodes[child].weight
-    drop_observers(grove, t, i)
-    node.feature = grove.subsets[i, f] if len(grove.subsets) else f
+        arrays.nodes[child].last_attempt = arrays.nodes[child].weight
+    drop_observers(arrays, t, i)
+    node.feature = arrays.subsets[i, f] if len(arrays.subsets) else f
     node.threshold, node.left, node.right = threshold, left, right

@@ -1,17 +1,15 @@
-"""One Hoeffding tree for all labels, in flat arrays: nodes, what each node knows of each label, and observers."""
+"""One Hoeffding tree for all labels, in flat arrays: nodes, weights of the labels in each node, and observers."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
+from estimators._typing import Array
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE, OBSERVER
 
-Array = npt.NDArray[Any]
-
-# a leaf is a node without a feature; `slot`: where its observers are, if it has any
+# a leaf is a node without a feature; `slot` is the place of its observers, if it has any
 NODE = np.dtype(
     [
         ("feature", "i4"),
@@ -25,34 +23,34 @@ NODE = np.dtype(
     ],
     align=True,
 )
-# `slot`: head of the list of free slots, which `links` chains
+# `slot` is the head of the list of free slots, which `links` chains
 COUNT = np.dtype([("n_nodes", "i4"), ("n_inactive", "i4"), ("slot", "i4"), ("n_slots", "i4"), ("n_free", "i4")])
 
-# a node knows weights, hits and two ranks of each label
+# weights, hits and ranks of both values of a label in a node
 NODE_BYTES = NODE.itemsize
 LABEL_BYTES = 34.0
 OBSERVER_BYTES = OBSERVER.itemsize + 1.0
 
 
-class SharedTree(NamedTuple):
-    """A tree whose every node knows all labels; a value of a label is 0 or 1.
+class MultilabelTree(NamedTuple):
+    """A tree whose nodes count all labels; the values of a label are 0 and 1.
 
     Attributes
     ----------
     nodes : structured ndarray
-        Places of `NODE`.
+        Places of type `NODE`.
     weights : ndarray of shape (n_places, n_labels, 2)
         Weight of each value in each node.
     hits : ndarray of shape (n_places, n_labels, 2)
-        Weight of the rows that the majority, and naive Bayes, guessed right.
-    came : int8 ndarray of shape (n_places, n_labels, 2)
-        Whether a value came first (1), second (2) or never (0).
-    watched : int8 ndarray of shape (n_slots, n_labels, 2)
-        The same for the values that are observed.
+        Weight of the rows that the majority, and that naive Bayes, guessed right.
+    seen_rank : int8 ndarray of shape (n_places, n_labels, 2)
+        Whether a value was seen first (1), second (2) or never (0).
+    observed_rank : int8 ndarray of shape (n_slots, n_labels, 2)
+        Whether a value was observed first (1), second (2) or never (0).
     observers : structured ndarray of shape (n_slots * n_labels * 2,)
         One `OBSERVER` for each value of each label in each slot.
     moments : ndarray of shape (n_slots * n_labels * 2, 5, n_features)
-        As in a grove.
+        Moments of each observer, as in `TreeArrays`.
     links : ndarray of shape (n_slots,)
         The next free slot.
     counts : structured ndarray of shape (1,)
@@ -62,19 +60,19 @@ class SharedTree(NamedTuple):
     nodes: Array
     weights: Array
     hits: Array
-    came: Array
-    watched: Array
+    seen_rank: Array
+    observed_rank: Array
     observers: Array
     moments: Array
     links: Array
     counts: Array
 
 
-def plant(n_features: int, n_labels: int) -> SharedTree:
-    """Make a tree of one leaf that knows nothing."""
+def new_tree(n_features: int, n_labels: int) -> MultilabelTree:
+    """Make an untrained tree of one leaf."""
     counts = np.zeros(1, COUNT)
     counts["slot"] = NONE
-    bare = SharedTree(
+    bare = MultilabelTree(
         np.zeros(0, NODE),
         np.zeros((0, n_labels, 2)),
         np.zeros((0, n_labels, 2)),
@@ -85,39 +83,39 @@ def plant(n_features: int, n_labels: int) -> SharedTree:
         np.zeros(0, np.int32),
         counts,
     )
-    tree = _longer(bare, 3, 1)
+    tree = _extended(bare, 3, 1)
     take_node(tree, 0)
     return tree
 
 
-def grow(tree: SharedTree) -> SharedTree:
-    """Double what runs short, so that a row can split a leaf and start to observe in one."""
+def grow(tree: MultilabelTree) -> MultilabelTree:
+    """Double the arrays that are too short for a row that splits a leaf or starts to observe in one."""
     counts = tree.counts[0]
     n_nodes = len(tree.nodes) if counts["n_nodes"] + 2 > len(tree.nodes) else 0
-    return _longer(tree, n_nodes, len(tree.links) if counts["n_free"] < 1 else 0)
+    return _extended(tree, n_nodes, len(tree.links) if counts["n_free"] < 1 else 0)
 
 
-def size_bytes(tree: SharedTree) -> int:
+def size_bytes(tree: MultilabelTree) -> int:
     """Sum the sizes of the arrays."""
     return sum(array.nbytes for array in tree)
 
 
-def _longer(tree: SharedTree, n_nodes: int, n_slots: int) -> SharedTree:
+def _extended(tree: MultilabelTree, n_nodes: int, n_slots: int) -> MultilabelTree:
     n_observers = n_slots * tree.weights.shape[1] * 2
-    counts, links = tree.counts.copy(), lengthened(tree.links, n_slots)
+    counts, links = tree.counts.copy(), extend(tree.links, n_slots)
     if n_slots:
         links[-n_slots:] = np.arange(len(tree.links) + 1, len(links) + 1)
         links[-1] = counts["slot"][0]
         counts["slot"] = len(tree.links)
         counts["n_free"] += n_slots
-    return SharedTree(
-        lengthened(tree.nodes, n_nodes),
-        lengthened(tree.weights, n_nodes),
-        lengthened(tree.hits, n_nodes),
-        lengthened(tree.came, n_nodes),
-        lengthened(tree.watched, n_slots),
-        lengthened(tree.observers, n_observers),
-        lengthened(tree.moments, n_observers),
+    return MultilabelTree(
+        extend(tree.nodes, n_nodes),
+        extend(tree.weights, n_nodes),
+        extend(tree.hits, n_nodes),
+        extend(tree.seen_rank, n_nodes),
+        extend(tree.observed_rank, n_slots),
+        extend(tree.observers, n_observers),
+        extend(tree.moments, n_observers),
         links,
         counts,
     )
@@ -125,15 +123,15 @@ def _longer(tree: SharedTree, n_nodes: int, n_slots: int) -> SharedTree:
 
 # ------------------------------------------------------------------- places
 @njit(**HOT)
-def has_room(tree: SharedTree) -> bool:
-    """Tell whether any one row can be learnt without more places."""
+def has_room(tree: MultilabelTree) -> bool:
+    """Return whether any row can be learnt without more places."""
     counts = tree.counts[0]
     return counts.n_nodes + 2 <= len(tree.nodes) and counts.n_free >= 1
 
 
 @njit(**LOOP)
-def take_node(tree: SharedTree, depth: int) -> int:
-    """Take a node for an empty leaf."""
+def take_node(tree: MultilabelTree, depth: int) -> int:
+    """Take a free node for an empty leaf."""
     i = tree.counts[0].n_nodes
     tree.counts[0].n_nodes += 1
     node = tree.nodes[i]
@@ -143,20 +141,20 @@ def take_node(tree: SharedTree, depth: int) -> int:
 
 
 @njit(**PART)
-def take_slot(tree: SharedTree, i: int) -> None:
-    """Give a leaf room to observe."""
+def take_slot(tree: MultilabelTree, i: int) -> None:
+    """Take a free slot for the observers of a leaf."""
     counts = tree.counts[0]
     slot = counts.slot
     counts.slot = tree.links[slot]
     counts.n_free -= 1
     counts.n_slots += 1
     tree.nodes[i].slot = slot
-    tree.watched[slot] = 0
+    tree.observed_rank[slot] = 0
 
 
 @njit(**PART)
-def drop_slot(tree: SharedTree, i: int) -> None:
-    """Let a leaf forget what it observed; its weights stay."""
+def drop_slot(tree: MultilabelTree, i: int) -> None:
+    """Free the slot of a leaf; its weights stay."""
     node, counts = tree.nodes[i], tree.counts[0]
     if node.slot != NONE:
         tree.links[node.slot] = counts.slot
@@ -167,17 +165,17 @@ def drop_slot(tree: SharedTree, i: int) -> None:
 
 
 @njit(**HOT)
-def observer_of(tree: SharedTree, slot: int, j: int, value: int) -> int:
+def observer_of(tree: MultilabelTree, slot: int, j: int, value: int) -> int:
     """Return the place of the observer of a value of a label."""
-    return (slot * tree.watched.shape[1] + j) * 2 + value
+    return (slot * tree.observed_rank.shape[1] + j) * 2 + value
 
 
 @njit(**HOT)
-def start_observer(tree: SharedTree, slot: int, j: int, value: int) -> int:
-    """Return the place of an observer, emptied if the value has not been observed in that slot."""
+def start_observer(tree: MultilabelTree, slot: int, j: int, value: int) -> int:
+    """Return the place of an observer, emptied if the value has not been observed in its slot."""
     o = observer_of(tree, slot, j, value)
-    if tree.watched[slot, j, value] == 0:
-        tree.watched[slot, j, value] = 1 if tree.watched[slot, j, 1 - value] == 0 else 2
+    if tree.observed_rank[slot, j, value] == 0:
+        tree.observed_rank[slot, j, value] = 1 if tree.observed_rank[slot, j, 1 - value] == 0 else 2
         tree.observers[o].weight = tree.observers[o].log_norm = 0.0
         tree.moments[o, :LOWEST] = 0.0
         tree.moments[o, LOWEST] = np.inf
@@ -186,8 +184,8 @@ def start_observer(tree: SharedTree, slot: int, j: int, value: int) -> int:
 
 
 @njit(**HOT)
-def total_weight(tree: SharedTree, i: int) -> float:
-    """Average over the labels the weight that a node has seen."""
+def total_weight(tree: MultilabelTree, i: int) -> float:
+    """Return the weight of a node, averaged over the labels."""
     total = 0.0
     for j in range(tree.weights.shape[1]):
         total += tree.weights[i, j, 0] + tree.weights[i, j, 1]
@@ -195,8 +193,8 @@ def total_weight(tree: SharedTree, i: int) -> float:
 
 
 @njit(**HOT)
-def ranked(ranks: Array, i: int, j: int, rank: int) -> int:
-    """Return the value that came first (1) or second (2), or none."""
+def value_of_rank(ranks: Array, i: int, j: int, rank: int) -> int:
+    """Return the value of a label that has a rank, or `NONE`."""
     if ranks[i, j, 0] == rank:
         return 0
     return 1 if ranks[i, j, 1] == rank else NONE
@@ -204,8 +202,8 @@ def ranked(ranks: Array, i: int, j: int, rank: int) -> int:
 
 # ------------------------------------------------------------------- memory
 @njit(**PART)
-def slots_allowed(tree: SharedTree, max_bytes: float) -> float:
-    """Compute how many leaves may observe, beside all nodes and what they count."""
+def slots_allowed(tree: MultilabelTree, max_bytes: float) -> float:
+    """Return how many leaves may observe, besides all nodes and their weights."""
     n_labels, n_features = tree.weights.shape[1], tree.moments.shape[2]
     of_node = NODE_BYTES + LABEL_BYTES * n_labels
     of_slot = 2.0 * n_labels * (OBSERVER_BYTES + 8.0 * tree.moments.shape[1] * n_features)
@@ -213,18 +211,19 @@ def slots_allowed(tree: SharedTree, max_bytes: float) -> float:
 
 
 @njit(**PART)
-def deactivate(tree: SharedTree, i: int) -> None:
-    """Let a leaf stop observing."""
+def deactivate(tree: MultilabelTree, i: int) -> None:
+    """Stop observing in a leaf."""
     drop_slot(tree, i)
     tree.nodes[i].active = 0
     tree.counts[0].n_inactive += 1
 
 
 @njit(**BUILD)
-def keep_promising(tree: SharedTree, max_bytes: float, max_depth: int) -> None:
-    """Let the leaves of most promise observe, as many as there is memory for, and no other.
+def keep_promising(tree: MultilabelTree, max_bytes: float, max_depth: int) -> None:
+    """Let only the most promising leaves observe, as many as fit into memory.
 
-    The promise of a leaf is the weight of its minorities. Does nothing while memory suffices for all.
+    The promise of a leaf is the weight of the rarer value, summed over the labels. Does nothing while memory suffices
+    for all leaves.
     """
     counts = tree.counts[0]
     allowed = slots_allowed(tree, max_bytes)

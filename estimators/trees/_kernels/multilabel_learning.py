@@ -1,82 +1,82 @@
-"""A Hoeffding tree for all labels at once: answer, learn, split. For one label it is the Hoeffding tree."""
+"""A Hoeffding tree for all labels at once: predict, learn, split. With one label it is the Hoeffding tree."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import log_likelihood, observe
-from estimators.trees._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, Rules
+from estimators.trees._kernels.hoeffding import MAX_SHARE_TO_SPLIT, SKIP, TreeParams
 from estimators.trees._kernels.multilabel_arrays import (
-    SharedTree,
+    MultilabelTree,
     deactivate,
     drop_slot,
     grow,
     has_room,
     keep_promising,
     observer_of,
-    ranked,
     slots_allowed,
     start_observer,
     take_node,
     take_slot,
     total_weight,
+    value_of_rank,
 )
-from estimators.trees._kernels.multilabel_splitting import best_two_splits, weigh_below
+from estimators.trees._kernels.multilabel_splitting import best_two_splits, write_weights_below
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE
 
-Array = npt.NDArray[Any]
 
-
-class Lesson(NamedTuple):
-    """Rows to learn: features, values of the labels (n_rows, n_labels) or `SKIP`, and weights or none for ones."""
+class MultilabelChunk(NamedTuple):
+    """Rows to predict and to learn: features, values of the labels or `SKIP`, and weights (if empty, all are 1)."""
 
     X: Array
     codes: Array
     weights: Array
 
 
-def learn(tree: SharedTree, lesson: Lesson, rules: Rules, votes: Array) -> SharedTree:
-    """Answer each row, if there is room in votes (n_rows, n_labels, 2), then learn it; return the tree from now on."""
+def learn(tree: MultilabelTree, chunk: MultilabelChunk, params: TreeParams, votes: Array) -> MultilabelTree:
+    """Predict each row, unless `votes` (n_rows, n_labels, 2) has no rows, then learn it; return the new tree."""
     done, guesses = 0, np.empty(tree.weights.shape[1], np.int8)
     while True:
-        done = _learn_from(tree, lesson, rules, votes, guesses, done)
-        if done == len(lesson.X):
+        done = _learn_from(tree, chunk, params, votes, guesses, done)
+        if done == len(chunk.X):
             return tree
         tree = grow(tree)
 
 
-def answer(tree: SharedTree, X: Array, votes: Array) -> None:
+def predict(tree: MultilabelTree, X: Array, votes: Array) -> None:
     """Write the votes (n_rows, n_labels, 2) for each row."""
-    _answer(tree, X, votes, np.empty(tree.weights.shape[1], np.int8))
+    _predict(tree, X, votes, np.empty(tree.weights.shape[1], np.int8))
 
 
 @Direct
 @njit(**LOOP)
-def _answer(tree: SharedTree, X: Array, votes: Array, guesses: Array) -> None:
+def _predict(tree: MultilabelTree, X: Array, votes: Array, guesses: Array) -> None:
     for r in range(len(X)):
-        _look(tree, _find_leaf(tree, X, r), X[r], guesses, votes, r)
+        _predict_row(tree, _find_leaf(tree, X, r), X[r], guesses, votes, r)
 
 
 @Direct
 @njit(**LOOP)
-def _learn_from(tree: SharedTree, lesson: Lesson, rules: Rules, votes: Array, guesses: Array, done: int) -> int:
-    """Learn on from a row, and return the row before which places ran short, if they do."""
-    for r in range(done, len(lesson.X)):
+def _learn_from(
+    tree: MultilabelTree, chunk: MultilabelChunk, params: TreeParams, votes: Array, guesses: Array, done: int
+) -> int:
+    """Go on from row `done`; return the row before which free places ran out, or the number of rows."""
+    for r in range(done, len(chunk.X)):
         if not has_room(tree):
             return r
-        i = _find_leaf(tree, lesson.X, r)
-        _look(tree, i, lesson.X[r], guesses, votes, r)
-        weight = lesson.weights[r] if len(lesson.weights) else 1.0
+        i = _find_leaf(tree, chunk.X, r)
+        _predict_row(tree, i, chunk.X[r], guesses, votes, r)
+        weight = chunk.weights[r] if len(chunk.weights) else 1.0
         if weight > 0.0:
-            _teach(tree, i, lesson.X[r], lesson.codes[r], weight, guesses, rules)
-    return len(lesson.X)
+            _update(tree, i, chunk.X[r], chunk.codes[r], weight, guesses, params)
+    return len(chunk.X)
 
 
 @njit(**HOT)
-def _find_leaf(tree: SharedTree, X: Array, r: int) -> int:
+def _find_leaf(tree: MultilabelTree, X: Array, r: int) -> int:
     i = 0
     while tree.nodes[i].feature != NONE:
         node = tree.nodes[i]
@@ -84,15 +84,15 @@ def _find_leaf(tree: SharedTree, X: Array, r: int) -> int:
     return i
 
 
-# ---------------------------------------------------------------- answering
+# --------------------------------------------------------------- predicting
 @njit(**HOT)
-def _look(tree: SharedTree, i: int, x: Array, guesses: Array, votes: Array, r: int) -> None:
-    """Write what naive Bayes guesses of each label and, if there is room, the votes of the leaf."""
-    asked, active = len(votes) > 0, tree.nodes[i].active
+def _predict_row(tree: MultilabelTree, i: int, x: Array, guesses: Array, votes: Array, r: int) -> None:
+    """Write the guess of naive Bayes for each label and, unless `votes` has no rows, the votes of the leaf."""
+    voting, active = len(votes) > 0, tree.nodes[i].active
     for j in range(len(guesses)):
         guesses[j] = NONE
         total = tree.weights[i, j, 0] + tree.weights[i, j, 1]
-        if asked:
+        if voting:
             votes[r, j, 0] = votes[r, j, 1] = 0.0
         if total == 0.0:
             continue
@@ -100,45 +100,45 @@ def _look(tree: SharedTree, i: int, x: Array, guesses: Array, votes: Array, r: i
         if active:
             zeros, ones = _score(tree, i, j, 0, x, total), _score(tree, i, j, 1, x, total)
             guesses[j] = _more_probable(tree, i, j, zeros, ones)
-            if asked and by_bayes:
+            if voting and by_bayes:
                 most = max(zeros, ones)
                 votes[r, j, 0], votes[r, j, 1] = math.exp(zeros - most), math.exp(ones - most)
                 both = votes[r, j, 0] + votes[r, j, 1]
-                # Squares past the greatest number leave naive Bayes without votes: then the majority has them.
+                # overflowing squares leave naive Bayes without votes: then the majority votes
                 by_bayes = both > 0.0
                 total = both if by_bayes else total
-        if asked and not by_bayes:
+        if voting and not by_bayes:
             votes[r, j, 0], votes[r, j, 1] = tree.weights[i, j, 0], tree.weights[i, j, 1]
-        if asked:
+        if voting:
             votes[r, j, 0] /= total
             votes[r, j, 1] /= total
 
 
 @njit(**HOT)
-def _score(tree: SharedTree, i: int, j: int, value: int, x: Array, total: float) -> float:
-    """Tell how probable a value is, as `voting.bayes_scores` does for a class."""
-    if tree.came[i, j, value] == 0:
+def _score(tree: MultilabelTree, i: int, j: int, value: int, x: Array, total: float) -> float:
+    """Return the score of a value, as `voting.bayes_scores` does for a class."""
+    if tree.seen_rank[i, j, value] == 0:
         return -np.inf
     score = math.log(tree.weights[i, j, value] if tree.weights[i, j, value] > 0.0 else total)
     if tree.weights[i, j, value] > 0.0:
         slot = tree.nodes[i].slot
-        if slot != NONE and tree.watched[slot, j, value]:
+        if slot != NONE and tree.observed_rank[slot, j, value]:
             score += log_likelihood(tree, observer_of(tree, slot, j, value), x)
     return score
 
 
 @njit(**HOT)
-def _more_probable(tree: SharedTree, i: int, j: int, zeros: float, ones: float) -> int:
-    """Return the value of greater score, of equals the first that came."""
+def _more_probable(tree: MultilabelTree, i: int, j: int, zeros: float, ones: float) -> int:
+    """Return the value of greater score (ties: the first seen)."""
     if zeros == ones:
-        return ranked(tree.came, i, j, 1)
+        return value_of_rank(tree.seen_rank, i, j, 1)
     return 0 if zeros > ones else 1
 
 
 @njit(**HOT)
-def _majority(tree: SharedTree, i: int, j: int) -> int:
-    """Return the value of greater weight, of equals the first that came; none of a label that never came."""
-    first, second = ranked(tree.came, i, j, 1), ranked(tree.came, i, j, 2)
+def _majority(tree: MultilabelTree, i: int, j: int) -> int:
+    """Return the value of greater weight (ties: the first seen), or `NONE` for a label without rows."""
+    first, second = value_of_rank(tree.seen_rank, i, j, 1), value_of_rank(tree.seen_rank, i, j, 2)
     if second != NONE and tree.weights[i, j, second] > tree.weights[i, j, first]:
         return second
     return first
@@ -146,28 +146,30 @@ def _majority(tree: SharedTree, i: int, j: int) -> int:
 
 # ----------------------------------------------------------------- learning
 @njit(**PART)
-def _teach(tree: SharedTree, i: int, x: Array, codes: Array, weight: float, guesses: Array, rules: Rules) -> None:
-    """Learn one row in its leaf, and split the leaf if it is time."""
+def _update(
+    tree: MultilabelTree, i: int, x: Array, codes: Array, weight: float, guesses: Array, params: TreeParams
+) -> None:
+    """Learn a row in its leaf, and try to split the leaf once in a grace period."""
     node = tree.nodes[i]
     _count_labels(tree, i, codes, weight, guesses)
     if not node.active:
         return
-    if node.slot == NONE and tree.counts[0].n_slots + 1 > slots_allowed(tree, rules.max_bytes):
+    if node.slot == NONE and tree.counts[0].n_slots + 1 > slots_allowed(tree, params.max_bytes):
         deactivate(tree, i)
         return
-    _watch(tree, i, x, codes, weight)
-    if node.depth >= rules.max_depth:
+    _observe_labels(tree, i, x, codes, weight)
+    if node.depth >= params.max_depth:
         deactivate(tree, i)
         return
     total = total_weight(tree, i)
-    if total - node.last_attempt >= rules.grace_period:
-        # after a split the node is a branch, for which the date of the attempt means nothing
+    if total - node.last_attempt >= params.grace_period:
+        # set before the attempt: after a split the node is a branch, which makes no attempts
         node.last_attempt = total
-        _attempt_split(tree, i, total, rules)
+        _attempt_split(tree, i, total, params)
 
 
 @njit(**HOT)
-def _count_labels(tree: SharedTree, i: int, codes: Array, weight: float, guesses: Array) -> None:
+def _count_labels(tree: MultilabelTree, i: int, codes: Array, weight: float, guesses: Array) -> None:
     for j in range(len(codes)):
         if codes[j] != SKIP:
             if tree.nodes[i].active:
@@ -176,7 +178,7 @@ def _count_labels(tree: SharedTree, i: int, codes: Array, weight: float, guesses
 
 
 @njit(**HOT)
-def _watch(tree: SharedTree, i: int, x: Array, codes: Array, weight: float) -> None:
+def _observe_labels(tree: MultilabelTree, i: int, x: Array, codes: Array, weight: float) -> None:
     if tree.nodes[i].slot == NONE:
         take_slot(tree, i)
     for j in range(len(codes)):
@@ -185,27 +187,27 @@ def _watch(tree: SharedTree, i: int, x: Array, codes: Array, weight: float) -> N
 
 
 @njit(**HOT)
-def _score_guesses(tree: SharedTree, i: int, j: int, code: int, weight: float, guess: int) -> None:
-    likely = _majority(tree, i, j)
-    # in an empty leaf, the majority counts as right
-    if likely in (NONE, code):
+def _score_guesses(tree: MultilabelTree, i: int, j: int, code: int, weight: float, guess: int) -> None:
+    majority = _majority(tree, i, j)
+    # as in River, the majority of an empty leaf counts as right
+    if majority in (NONE, code):
         tree.hits[i, j, 0] += weight
     if guess == code:
         tree.hits[i, j, 1] += weight
 
 
 @njit(**HOT)
-def _count(tree: SharedTree, i: int, j: int, code: int, weight: float) -> None:
-    if tree.came[i, j, code] == 0:
-        tree.came[i, j, code] = 1 if tree.came[i, j, 1 - code] == 0 else 2
+def _count(tree: MultilabelTree, i: int, j: int, code: int, weight: float) -> None:
+    if tree.seen_rank[i, j, code] == 0:
+        tree.seen_rank[i, j, code] = 1 if tree.seen_rank[i, j, 1 - code] == 0 else 2
     tree.weights[i, j, code] += weight
 
 
 @njit(**BUILD)
-def _attempt_split(tree: SharedTree, i: int, total: float, rules: Rules) -> None:
-    """Split the leaf where one feature beats the others by more than chance, or where they are as good as equal.
+def _attempt_split(tree: MultilabelTree, i: int, total: float, params: TreeParams) -> None:
+    """Split the leaf if the best feature beats the next by more than Hoeffding's bound, or if the bound is under `tau`.
 
-    A leaf in which every label is nearly always the same observes anew, as in River.
+    The observers of a leaf in which every label is nearly constant start again, as in River.
     """
     mixed, settled = False, True
     for j in range(tree.weights.shape[1]):
@@ -217,32 +219,32 @@ def _attempt_split(tree: SharedTree, i: int, total: float, rules: Rules) -> None
         return
     if settled:
         drop_slot(tree, i)
-        keep_promising(tree, rules.max_bytes, rules.max_depth)
+        keep_promising(tree, params.max_bytes, params.max_depth)
         return
     feature, threshold, best, second = best_two_splits(tree, i)
-    bound = math.sqrt(math.log(1.0 / rules.delta) / (2.0 * total))
-    if best - second > bound or bound < rules.tau:
+    bound = math.sqrt(math.log(1.0 / params.delta) / (2.0 * total))
+    if best - second > bound or bound < params.tau:
         if feature == NONE:
             drop_slot(tree, i)
         else:
             _split(tree, i, feature, threshold)
-        keep_promising(tree, rules.max_bytes, rules.max_depth)
+        keep_promising(tree, params.max_bytes, params.max_depth)
 
 
 @njit(**BUILD)
-def _split(tree: SharedTree, i: int, f: int, threshold: float) -> None:
-    """Turn a leaf into a branch; each child starts with the weights of the values estimated on its side."""
+def _split(tree: MultilabelTree, i: int, f: int, threshold: float) -> None:
+    """Turn a leaf into a branch whose children start with the label weights estimated for their sides."""
     node, n_labels = tree.nodes[i], tree.weights.shape[1]
     left, right = take_node(tree, node.depth + 1), take_node(tree, node.depth + 1)
     below = np.empty((n_labels, 2))
-    weigh_below(tree, node.slot, f, threshold, below)
+    write_weights_below(tree, node.slot, f, threshold, below)
     share = _share_below(tree, i, below)
     for j in range(n_labels):
-        if ranked(tree.watched, node.slot, j, 1) == NONE:
+        if value_of_rank(tree.observed_rank, node.slot, j, 1) == NONE:
             _inherit(tree, i, j, left, share)
             _inherit(tree, i, j, right, 1.0 - share)
         for rank in range(1, 3):
-            value = ranked(tree.watched, node.slot, j, rank)
+            value = value_of_rank(tree.observed_rank, node.slot, j, rank)
             if value != NONE:
                 o = observer_of(tree, node.slot, j, value)
                 if threshold >= tree.moments[o, LOWEST, f]:
@@ -256,19 +258,19 @@ def _split(tree: SharedTree, i: int, f: int, threshold: float) -> None:
 
 
 @njit(**HOT)
-def _share_below(tree: SharedTree, i: int, below: Array) -> float:
-    """Estimate which share of the rows goes left."""
+def _share_below(tree: MultilabelTree, i: int, below: Array) -> float:
+    """Estimate the share of the rows that goes left."""
     observed, slot = 0.0, tree.nodes[i].slot
     for j in range(len(below)):
         for value in range(2):
-            if tree.watched[slot, j, value]:
+            if tree.observed_rank[slot, j, value]:
                 observed += tree.observers[observer_of(tree, slot, j, value)].weight
     return below.sum() / observed
 
 
 @njit(**HOT)
-def _inherit(tree: SharedTree, i: int, j: int, child: int, share: float) -> None:
-    """Pass on a share of what is known of a label that no row of the leaf has told anything of."""
+def _inherit(tree: MultilabelTree, i: int, j: int, child: int, share: float) -> None:
+    """Pass a share of the weights of a label on to a child, if no row of the leaf has shown the label."""
     for value in range(2):
-        tree.came[child, j, value] = tree.came[i, j, value]
+        tree.seen_rank[child, j, value] = tree.seen_rank[i, j, value]
         tree.weights[child, j, value] = share * tree.weights[i, j, value]

@@ -1,37 +1,34 @@
-"""Which split of a leaf tells all labels best apart: the information gained, averaged over the labels."""
+"""Best split of a leaf by the information gain averaged over the labels."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import weight_below
-from estimators.trees._kernels.multilabel_arrays import SharedTree, observer_of
+from estimators.trees._kernels.multilabel_arrays import MultilabelTree, observer_of
 from estimators.trees._kernels.splitting import LOG_2, MIN_BRANCH_SHARE, N_THRESHOLDS, ROUNDING
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE
 
-Array = npt.NDArray[Any]
-
 
 @njit(**BUILD)
-def best_two_splits(tree: SharedTree, i: int) -> tuple[int, float, float, float]:
+def best_two_splits(tree: MultilabelTree, i: int) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
 
-    Of equal features the last wins, of equal thresholds the first; no split at all has merit minus infinity.
+    Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity.
     """
     n_labels, slot = tree.weights.shape[1], tree.nodes[i].slot
     below, observed = np.empty((n_labels, 2)), np.empty((n_labels, 2))
     before = excess = 0.0
     for j in range(n_labels):
         for value in range(2):
-            watched = tree.watched[slot, j, value] != 0
-            observed[j, value] = tree.observers[observer_of(tree, slot, j, value)].weight if watched else 0.0
+            is_observed = tree.observed_rank[slot, j, value] != 0
+            observed[j, value] = tree.observers[observer_of(tree, slot, j, value)].weight if is_observed else 0.0
         if observed[j, 0] + observed[j, 1] > 0.0:
             entropy = _entropy(tree.weights[i, j, 0], tree.weights[i, j, 1])
             before += entropy
-            # a leaf may have counted other rows than it observed: those behind its weights at birth
+            # a leaf may have counted rows that it did not observe: those of the weights that it started with
             excess += entropy - _entropy(observed[j, 0], observed[j, 1])
     before, excess = before / n_labels, excess / n_labels
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
@@ -46,13 +43,13 @@ def best_two_splits(tree: SharedTree, i: int) -> tuple[int, float, float, float]
 
 @njit(**HOT)
 def _best_threshold(
-    tree: SharedTree, slot: int, f: int, before: float, below: Array, observed: Array, least: float
+    tree: MultilabelTree, slot: int, f: int, before: float, below: Array, observed: Array, minimum: float
 ) -> tuple[float, float]:
-    """Find the best threshold of a feature; gains from what was observed that are under `least` need not be known."""
+    """Find the best threshold of a feature; thresholds whose gain is under `minimum` may be left out."""
     lowest, highest = np.inf, -np.inf
     for j in range(len(below)):
         for value in range(2):
-            if tree.watched[slot, j, value]:
+            if tree.observed_rank[slot, j, value]:
                 o = observer_of(tree, slot, j, value)
                 lowest = min(lowest, tree.moments[o, LOWEST, f])
                 highest = max(highest, tree.moments[o, HIGHEST, f])
@@ -61,25 +58,25 @@ def _best_threshold(
     for k in range(N_THRESHOLDS):
         at = lowest + step * (k + 1)
         if lowest < at < highest:
-            weigh_below(tree, slot, f, at, below)
-            merit = _gain(before, below, observed, least)
+            write_weights_below(tree, slot, f, at, below)
+            merit = _gain(before, below, observed, minimum)
             if merit > best:
                 best, threshold = merit, at
     return best, threshold
 
 
 @njit(**HOT)
-def weigh_below(tree: SharedTree, slot: int, f: int, threshold: float, below: Array) -> None:
-    """Write the weight of every value of every label (n_labels, 2) on the left of a threshold."""
+def write_weights_below(tree: MultilabelTree, slot: int, f: int, threshold: float, below: Array) -> None:
+    """Write the weights (n_labels, 2) of both values of every label on the left of a threshold."""
     for j in range(len(below)):
         for value in range(2):
-            watched = tree.watched[slot, j, value] != 0
+            is_observed = tree.observed_rank[slot, j, value] != 0
             o = observer_of(tree, slot, j, value)
-            below[j, value] = weight_below(tree, o, f, threshold) if watched else 0.0
+            below[j, value] = weight_below(tree, o, f, threshold) if is_observed else 0.0
 
 
 @njit(**HOT)
-def _gain(before: float, below: Array, observed: Array, least: float) -> float:
+def _gain(before: float, below: Array, observed: Array, minimum: float) -> float:
     left, right, at_most = 0.0, 0.0, 0.0
     for j in range(len(below)):
         l0, l1 = below[j, 0], below[j, 1]
@@ -90,7 +87,7 @@ def _gain(before: float, below: Array, observed: Array, least: float) -> float:
     total = left + right
     if not (left / total > MIN_BRANCH_SHARE and right / total > MIN_BRANCH_SHARE):
         return -np.inf
-    if at_most / len(below) + ROUNDING < least:
+    if at_most / len(below) + ROUNDING < minimum:
         return -np.inf
     after = 0.0
     for j in range(len(below)):
@@ -104,14 +101,14 @@ def _gain(before: float, below: Array, observed: Array, least: float) -> float:
 
 @njit(**HOT)
 def _gain_at_most(l0: float, l1: float, r0: float, r1: float) -> float:
-    """Bound the gain of one label without a logarithm: see the same in `splitting`."""
+    """Bound the gain of one label without a logarithm, as `splitting._gain_at_most` does."""
     left, right = l0 + l1, r0 + r1
     if not (left > 0.0 and right > 0.0):
         return 0.0
     p, q = l1 / left, r1 / right
     flattest = min(p * (1.0 - p), q * (1.0 - q))
     share = left / (left + right)
-    # the bound is no bound where a value is missing on a side; the entropy of a label is at most one
+    # where a value is missing on a side that bound fails; the entropy of a label is at most 1
     return share * (1.0 - share) * (p - q) ** 2 / (2.0 * LOG_2 * flattest) if flattest > 0.0 else 1.0
 
 

@@ -1,49 +1,46 @@
-"""Which split of a leaf tells the classes best apart: information gain over ten thresholds a feature, as in River."""
+"""Best split of a leaf by information gain, over ten thresholds for each feature, as in River."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, OWNING, PART, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import rough_weight_below, scale_of, weight_below
-from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, MEAN, NONE, PRECISION, Grove
-
-Array = npt.NDArray[Any]
+from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, MEAN, NONE, PRECISION, TreeArrays
 
 N_THRESHOLDS = 10
 MIN_BRANCH_SHARE = 0.01
 LOG_2 = math.log(2.0)
 ROUNDING = 1e-12
-# more than a rough weight is wrong by, as a share of the whole weight: see `rough_weight_below`
+# bound of the error of a rough weight, as a share of the whole weight: see `rough_weight_below`
 ROUGHNESS = 1e-6
 # the entropy of two classes, in bits, at shares in equal steps
 ENTROPY_STEPS = 4096
 SHARES = np.arange(1, ENTROPY_STEPS) / ENTROPY_STEPS
 ENTROPY = np.concatenate([[0.0], -SHARES * np.log2(SHARES) - (1 - SHARES) * np.log2(1 - SHARES), [0.0, 0.0]])
-# more than a gain is wrong by that is computed from rough weights and looked up: straight lines are off by at most
-# 1.3e-4, in the first step; a share of a class on a side of share s that is wrong by 2e-6 / s changes the entropy by no
-# more than that of shares so small, and s times this is at most 4.2e-5
+# bound of the error of a gain that is looked up from rough weights: linear interpolation is off by at most 1.3e-4, in
+# the first step; an error of 2e-6 / s in the share of a class on a side of share s changes the entropy of that side by
+# no more than the entropy of so small a share, and s times this is at most 4.2e-5
 ROUGHNESS_OF_GAIN = 1e-3
 
 
 @njit(**OWNING)
-def best_two_splits(grove: Grove, i: int) -> tuple[int, float, float, float]:
+def best_two_splits(arrays: TreeArrays, i: int) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
 
-    Of equal features the last wins, of equal thresholds the first; no split at all has merit minus infinity.
+    Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity.
     """
-    before = _entropy_of(grove, i)
-    places = _observers_of(grove, i)
+    before = _entropy_of(arrays, i)
+    places = _observers_of(arrays, i)
     sides = np.empty((2, len(places)))
     for j in range(len(places)):
-        sides[0, j] = grove.observers[places[j]].weight
-    # a leaf may have counted other rows than it observed: those behind its weights at birth
+        sides[0, j] = arrays.observers[places[j]].weight
+    # a leaf may have counted rows that it did not observe: those of the weights that it started with
     excess = before - _entropy(sides, 0)
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
-    for f in range(grove.moments.shape[2]):
-        merit, value = _best_threshold(grove, places, f, before, sides, second - excess)
+    for f in range(arrays.moments.shape[2]):
+        merit, value = _best_threshold(arrays, places, f, before, sides, second - excess)
         if merit >= best and merit > -np.inf:
             feature, threshold, best, second = f, value, merit, best
         elif merit > second:
@@ -52,19 +49,19 @@ def best_two_splits(grove: Grove, i: int) -> tuple[int, float, float, float]:
 
 
 @njit(**OWNING)
-def is_futile(grove: Grove, i: int, bound: float) -> bool:
-    """Tell, from rough gains, that no split of a leaf of two classes beats that of another feature by a bound.
+def is_futile(arrays: TreeArrays, i: int, bound: float) -> bool:
+    """Return whether rough gains of two classes prove that the best feature does not beat the next by a bound.
 
-    False means only that this is not sure.
+    False means only that there is no proof.
     """
-    places = _observers_of(grove, i)
+    places = _observers_of(arrays, i)
     if len(places) != 2:
         return False
-    if _all_gain_less(grove, places[0], places[1], bound):
+    if _all_gain_less(arrays, places[0], places[1], bound):
         return True
     best, second = np.inf, np.inf
-    for f in range(grove.moments.shape[2]):
-        left = _rough_entropy_left(grove, places[0], places[1], f)
+    for f in range(arrays.moments.shape[2]):
+        left = _rough_entropy_left(arrays, places[0], places[1], f)
         if left < best:
             best, second = left, best
         elif left < second:
@@ -73,14 +70,14 @@ def is_futile(grove: Grove, i: int, bound: float) -> bool:
 
 
 @njit(**PART)
-def _all_gain_less(grove: Grove, a: int, b: int, bound: float) -> bool:
-    """Tell that every feature gains less than a bound, and that two can be split: then none beats the next by more."""
-    before = _rough_entropy(grove.observers[a].weight / (grove.observers[a].weight + grove.observers[b].weight))
+def _all_gain_less(arrays: TreeArrays, a: int, b: int, bound: float) -> bool:
+    """Return whether all features gain less than a bound and two can be split: then none beats the next by more."""
+    before = _rough_entropy(arrays.observers[a].weight / (arrays.observers[a].weight + arrays.observers[b].weight))
     n_split = 0
-    for f in range(grove.moments.shape[2]):
-        # first the two that can be split are looked for
-        if n_split < 2 or not _gain_of_gaussians_at_most(grove, a, b, f) < bound:
-            left = _rough_entropy_left(grove, a, b, f)
+    for f in range(arrays.moments.shape[2]):
+        # the first two that can be split are counted, whatever they gain
+        if n_split < 2 or not _gain_of_gaussians_at_most(arrays, a, b, f) < bound:
+            left = _rough_entropy_left(arrays, a, b, f)
             if not before - left + 2.0 * ROUGHNESS_OF_GAIN < bound:
                 return False
             n_split += left < np.inf
@@ -88,19 +85,20 @@ def _all_gain_less(grove: Grove, a: int, b: int, bound: float) -> bool:
 
 
 @njit(**HOT)
-def _gain_of_gaussians_at_most(grove: Grove, a: int, b: int, f: int) -> float:
+def _gain_of_gaussians_at_most(arrays: TreeArrays, a: int, b: int, f: int) -> float:
     """Bound the gain of a feature at every threshold for two classes, without a logarithm.
 
-    Between the ranges' inner ends both classes are Gaussians, and a split tells no more than the value would: at most
-    the product of the shares of the classes times the sum of both relative entropies. Beyond, one side has one class
-    only, the more of it the nearer to the inner end; there the gain is at most the mean square contingency.
+    Where the ranges overlap, both classes are Gaussian, and a split is at most as informative as the value itself: at
+    most the product of the class shares times the sum of both relative entropies. Outside, one side has one class only,
+    and the more of it the nearer the threshold is to the overlap; the gain there is at most the mean square
+    contingency.
     """
-    moments = grove.moments
+    moments = arrays.moments
     start, stop = max(moments[a, LOWEST, f], moments[b, LOWEST, f]), min(moments[a, HIGHEST, f], moments[b, HIGHEST, f])
     if start > stop:
         return np.inf
     nats = 0.0
-    share = grove.observers[a].weight / (grove.observers[a].weight + grove.observers[b].weight)
+    share = arrays.observers[a].weight / (arrays.observers[a].weight + arrays.observers[b].weight)
     if start < stop:
         p, q, gap = moments[a, PRECISION, f], moments[b, PRECISION, f], moments[a, MEAN, f] - moments[b, MEAN, f]
         nats = share * (1.0 - share) * ((p - q) * (p - q) / (2.0 * p * q) + gap * gap * (p + q))
@@ -108,48 +106,48 @@ def _gain_of_gaussians_at_most(grove: Grove, a: int, b: int, f: int) -> float:
             return np.inf
     if moments[a, LOWEST, f] != moments[b, LOWEST, f]:
         first = moments[a, LOWEST, f] < start
-        alone = _rough_share_below(grove, a if first else b, f, start)
+        alone = _rough_share_below(arrays, a if first else b, f, start)
         nats = max(nats, _contingency(share if first else 1.0 - share, alone))
     if moments[a, HIGHEST, f] != moments[b, HIGHEST, f]:
         first = moments[a, HIGHEST, f] > stop
-        alone = 1.0 - _rough_share_below(grove, a if first else b, f, stop)
+        alone = 1.0 - _rough_share_below(arrays, a if first else b, f, stop)
         nats = max(nats, _contingency(share if first else 1.0 - share, alone))
     return nats / LOG_2 + ROUNDING
 
 
 @njit(**HOT)
-def _rough_share_below(grove: Grove, o: int, f: int, value: float) -> float:
-    return rough_weight_below(grove, o, f, value, scale_of(grove, o, f)) / grove.observers[o].weight
+def _rough_share_below(arrays: TreeArrays, o: int, f: int, value: float) -> float:
+    return rough_weight_below(arrays, o, f, value, scale_of(arrays, o, f)) / arrays.observers[o].weight
 
 
 @njit(**HOT)
 def _contingency(share: float, alone: float) -> float:
-    """Compute the mean square contingency where part of a class of a share is alone on one side."""
+    """Return the mean square contingency if the part `alone` of a class of some share is alone on one side."""
     alone = alone + ROUGHNESS
     return (1.0 - share) * alone / (1.0 - share * alone)
 
 
 @njit(**HOT)
-def _rough_entropy_left(grove: Grove, a: int, b: int, f: int) -> float:
-    """Estimate the least entropy that a split of a feature leaves, infinity if there is none, -infinity if unsure."""
-    zeros, ones = grove.observers[a].weight, grove.observers[b].weight
-    lowest = min(grove.moments[a, LOWEST, f], grove.moments[b, LOWEST, f])
-    step = (max(grove.moments[a, HIGHEST, f], grove.moments[b, HIGHEST, f]) - lowest) / (N_THRESHOLDS + 1.0)
-    scale_a, scale_b = scale_of(grove, a, f), scale_of(grove, b, f)
-    total, least = zeros + ones, np.inf
+def _rough_entropy_left(arrays: TreeArrays, a: int, b: int, f: int) -> float:
+    """Estimate the lowest entropy after a split of a feature: infinity without a split, -infinity if that is unsure."""
+    zeros, ones = arrays.observers[a].weight, arrays.observers[b].weight
+    lowest = min(arrays.moments[a, LOWEST, f], arrays.moments[b, LOWEST, f])
+    step = (max(arrays.moments[a, HIGHEST, f], arrays.moments[b, HIGHEST, f]) - lowest) / (N_THRESHOLDS + 1.0)
+    scale_a, scale_b = scale_of(arrays, a, f), scale_of(arrays, b, f)
+    total, minimum = zeros + ones, np.inf
     for k in range(N_THRESHOLDS):
         value = lowest + step * (k + 1)
-        below_a = rough_weight_below(grove, a, f, value, scale_a)
-        below_b = rough_weight_below(grove, b, f, value, scale_b)
+        below_a = rough_weight_below(arrays, a, f, value, scale_a)
+        below_b = rough_weight_below(arrays, b, f, value, scale_b)
         left = below_a + below_b
         share, right = left / total, total - left
         smaller = min(share, 1.0 - share)
         if smaller > MIN_BRANCH_SHARE + ROUGHNESS:
             entropy = share * _rough_entropy(below_a / left) + (1.0 - share) * _rough_entropy((zeros - below_a) / right)
-            least = min(least, entropy)
+            minimum = min(minimum, entropy)
         elif smaller > MIN_BRANCH_SHARE - ROUGHNESS:
             return -np.inf
-    return least
+    return minimum
 
 
 @njit(**HOT)
@@ -162,51 +160,53 @@ def _rough_entropy(p: float) -> float:
 
 @njit(**HOT)
 def _best_threshold(
-    grove: Grove, places: Array, f: int, before: float, sides: Array, least: float
+    arrays: TreeArrays, places: Array, f: int, before: float, sides: Array, minimum: float
 ) -> tuple[float, float]:
-    """Find the best threshold of a feature; gains from what was observed that are under `least` need not be known."""
+    """Find the best threshold of a feature; thresholds whose gain is under `minimum` may be left out."""
     lowest, highest = np.inf, -np.inf
     for j in range(len(places)):
-        lowest = min(lowest, grove.moments[places[j], LOWEST, f])
-        highest = max(highest, grove.moments[places[j], HIGHEST, f])
+        lowest = min(lowest, arrays.moments[places[j], LOWEST, f])
+        highest = max(highest, arrays.moments[places[j], HIGHEST, f])
     step = (highest - lowest) / (N_THRESHOLDS + 1.0)
     best, threshold = -np.inf, 0.0
     two = len(places) == 2
-    scales = (scale_of(grove, places[0], f), scale_of(grove, places[1], f)) if two else (0.0, 0.0)
+    scales = (scale_of(arrays, places[0], f), scale_of(arrays, places[1], f)) if two else (0.0, 0.0)
     for k in range(N_THRESHOLDS):
         value = lowest + step * (k + 1)
-        if lowest < value < highest and not (two and _is_hopeless(grove, places, f, value, scales, least)):
+        if lowest < value < highest and not (two and _is_hopeless(arrays, places, f, value, scales, minimum)):
             for j in range(len(places)):
-                sides[0, j] = weight_below(grove, places[j], f, value)
-                sides[1, j] = grove.observers[places[j]].weight - sides[0, j]
-            merit = _gain(before, sides, least)
+                sides[0, j] = weight_below(arrays, places[j], f, value)
+                sides[1, j] = arrays.observers[places[j]].weight - sides[0, j]
+            merit = _gain(before, sides, minimum)
             if merit > best:
                 best, threshold = merit, value
     return best, threshold
 
 
 @njit(**HOT)
-def _is_hopeless(grove: Grove, places: Array, f: int, value: float, scales: tuple[float, float], least: float) -> bool:
-    """Tell, from rough weights, that a threshold tells two classes apart by less than `least`."""
-    zeros, ones = grove.observers[places[0]].weight, grove.observers[places[1]].weight
-    below_0 = rough_weight_below(grove, places[0], f, value, scales[0])
-    below_1 = rough_weight_below(grove, places[1], f, value, scales[1])
+def _is_hopeless(
+    arrays: TreeArrays, places: Array, f: int, value: float, scales: tuple[float, float], minimum: float
+) -> bool:
+    """Return whether rough weights of two classes prove that a threshold gains less than `minimum`."""
+    zeros, ones = arrays.observers[places[0]].weight, arrays.observers[places[1]].weight
+    below_0 = rough_weight_below(arrays, places[0], f, value, scales[0])
+    below_1 = rough_weight_below(arrays, places[1], f, value, scales[1])
     total, left = zeros + ones, below_0 + below_1
     right, slack = total - left, ROUGHNESS * total
     if min(left, right) + slack < MIN_BRANCH_SHARE * total:
         return True
-    return rough_gain_at_most(below_0, below_1, zeros - below_0, ones - below_1, slack) + ROUNDING < least
+    return _rough_gain_at_most(below_0, below_1, zeros - below_0, ones - below_1, slack) + ROUNDING < minimum
 
 
 @njit(**HOT)
-def rough_gain_at_most(l0: float, l1: float, r0: float, r1: float, slack: float) -> float:
-    """Bound the gain for two classes by the rule of `_gain_at_most`, where each weight may be wrong by the slack."""
+def _rough_gain_at_most(l0: float, l1: float, r0: float, r1: float, slack: float) -> float:
+    """Bound the gain for two classes as `_gain_at_most` does, if each weight may be wrong by the slack."""
     left, right = l0 + l1, r0 + r1
-    least = min(left, right) - slack
-    if least <= 0.0:
+    minimum = min(left, right) - slack
+    if minimum <= 0.0:
         return np.inf
     p, q = l0 / left, r0 / right
-    wrong = 2.0 * slack / least
+    wrong = 2.0 * slack / minimum
     flattest = min(p * (1.0 - p), q * (1.0 - q)) - wrong
     share = left / (left + right)
     gap = abs(p - q) + 2.0 * wrong
@@ -215,7 +215,7 @@ def rough_gain_at_most(l0: float, l1: float, r0: float, r1: float, slack: float)
 
 
 @njit(**HOT)
-def _gain(before: float, sides: Array, least: float) -> float:
+def _gain(before: float, sides: Array, minimum: float) -> float:
     left, right = 0.0, 0.0
     for j in range(sides.shape[1]):
         left += sides[0, j]
@@ -223,7 +223,7 @@ def _gain(before: float, sides: Array, least: float) -> float:
     total = left + right
     if not (left / total > MIN_BRANCH_SHARE and right / total > MIN_BRANCH_SHARE):
         return -np.inf
-    if sides.shape[1] == 2 and _gain_at_most(sides, left, right) + ROUNDING < least:
+    if sides.shape[1] == 2 and _gain_at_most(sides, left, right) + ROUNDING < minimum:
         return -np.inf
     return before - (left * _entropy(sides, 0) + right * _entropy(sides, 1)) / total
 
@@ -232,9 +232,9 @@ def _gain(before: float, sides: Array, least: float) -> float:
 def _gain_at_most(sides: Array, left: float, right: float) -> float:
     """Bound the gain for two classes without a logarithm.
 
-    The gain is how far entropy lies above its chord between the shares p and q of a class on both sides, which is at
-    most half its steepest curvature, 1 / (log(2) p (1 - p)), times l r (p - q)^2, l and r the shares of the sides. The
-    bound is tight where p and q are close, as they are for most features.
+    The gain is the height of the entropy above its chord between p and q, the shares of a class on both sides. It is at
+    most half the greatest curvature in between, 1 / (log(2) p (1 - p)), times l r (p - q)^2, where l and r are the
+    shares of the sides. The bound is tight where p and q are close, as they are for most features.
     """
     p, q = sides[0, 0] / left, sides[1, 0] / right
     flattest = min(p * (1.0 - p), q * (1.0 - q))
@@ -254,27 +254,27 @@ def _entropy(sides: Array, side: int) -> float:
 
 
 @njit(**PART)
-def _entropy_of(grove: Grove, i: int) -> float:
+def _entropy_of(arrays: TreeArrays, i: int) -> float:
     """Compute the entropy of the classes in a node, in bits."""
     negative, total = 0.0, 0.0
-    s = grove.nodes[i].stats
+    s = arrays.nodes[i].stats
     while s != NONE:
-        weight = grove.stats[s].weight
+        weight = arrays.stats[s].weight
         if weight > 0.0:
             negative -= weight * math.log2(weight)
             total += weight
-        s = grove.stats[s].next
+        s = arrays.stats[s].next
     return (negative + total * math.log2(total)) / total if total > 0.0 else 0.0
 
 
 @njit(**BUILD)
-def _observers_of(grove: Grove, i: int) -> Array:
-    n, o = 0, grove.nodes[i].observers
+def _observers_of(arrays: TreeArrays, i: int) -> Array:
+    n, o = 0, arrays.nodes[i].observers
     while o != NONE:
-        n, o = n + 1, grove.observers[o].next
+        n, o = n + 1, arrays.observers[o].next
     places = np.empty(n, np.int64)
-    o = grove.nodes[i].observers
+    o = arrays.nodes[i].observers
     for j in range(n):
         places[j] = o
-        o = grove.observers[o].next
+        o = arrays.observers[o].next
     return places

@@ -1,15 +1,13 @@
-"""Several Hoeffding trees in shared flat arrays: nodes, weights of classes, observers, and lists of free places."""
+"""Several Hoeffding trees in shared flat arrays: nodes, class weights, observers, and lists of free places."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from estimators._kernels.compile import HOT, LOOP, PART, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.compile import HOT, LOOP, OWNING, PART, njit
+from estimators._kernels.extend import extend
 from estimators._kernels.randomness import draw_subset
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 NONE = -1
 NODES_PER_ROW = 2
@@ -35,11 +33,11 @@ NODE = np.dtype(
     ],
     align=True,
 )
-# weight of one class in one node, chained in the order in which classes came; `observer`: its observer, if any
+# weight of one class in one node, chained in the order in which the classes were first seen
 STAT = np.dtype(
     [("code", "i4"), ("next", "i4"), ("observer", "i4"), ("weight", "f8"), ("log_weight", "f8")], align=True
 )
-# one class in one leaf: how the features are distributed; the vectors themselves are `moments`
+# distribution of the features of one class in one leaf; the vectors are in `moments`
 OBSERVER = np.dtype([("code", "i4"), ("next", "i4"), ("weight", "f8"), ("log_norm", "f8")], align=True)
 TREE = np.dtype(
     [
@@ -59,19 +57,19 @@ FREE = np.dtype(
 )
 
 
-class Grove(NamedTuple):
-    """Trees over the same features and classes, sharing arrays; leaves of random ones see a subset of the features.
+class TreeArrays(NamedTuple):
+    """Trees over the same features and classes that share arrays; leaves of random trees observe a subset of features.
 
     Attributes
     ----------
     nodes, stats, observers : structured ndarray
-        Places of `NODE`, `STAT` and `OBSERVER`, taken or free.
+        Places of type `NODE`, `STAT` and `OBSERVER`, in use or free.
     moments : ndarray of shape (n_places, 5, width)
-        Of each observer and feature: mean, sum of squared deviations, inverse of twice the variance, minimum, maximum.
+        Mean, sum of squared deviations, inverse of twice the variance, minimum and maximum, for each observer.
     subsets : ndarray of shape (n_places, width) or (0, width)
-        Features that a leaf observes; no rows: every leaf observes all.
+        Features that each leaf observes; without rows, every leaf observes all features.
     trees : structured ndarray
-        One `TREE` each.
+        One `TREE` for each tree.
     free : structured ndarray of shape (1,)
         Heads and lengths of the lists of free places.
     """
@@ -85,22 +83,22 @@ class Grove(NamedTuple):
     free: Array
 
 
-def plant(n_trees: int, n_features: int, *, width: int | None = None, seeds: Array | None = None) -> Grove:
-    """Make trees that know nothing: each is one empty leaf.
+def new_trees(n_trees: int, n_features: int, *, width: int | None = None, seeds: Array | None = None) -> TreeArrays:
+    """Make untrained trees: each is one empty leaf.
 
     Parameters
     ----------
     n_trees, n_features : int
-        Sizes.
+        Numbers of trees and of features.
     width : int, optional
-        Number of features that a leaf draws to observe; None: all of them, nothing is drawn.
+        Number of features that a leaf draws to observe; None: it observes all of them and draws nothing.
     seeds : ndarray of shape (n_trees,), optional
-        State of each tree's random numbers.
+        State of the random numbers of each tree.
 
     Returns
     -------
-    Grove
-        The trees, with little room.
+    TreeArrays
+        The trees, with few free places.
     """
     trees = np.zeros(n_trees, TREE)
     trees["n_features"] = n_features
@@ -110,7 +108,7 @@ def plant(n_trees: int, n_features: int, *, width: int | None = None, seeds: Arr
     free = np.zeros(1, FREE)
     for name in ("node", "stat", "observer"):
         free[name] = NONE
-    bare = Grove(
+    bare = TreeArrays(
         nodes=np.zeros(0, NODE),
         stats=np.zeros(0, STAT),
         observers=np.zeros(0, OBSERVER),
@@ -119,44 +117,44 @@ def plant(n_trees: int, n_features: int, *, width: int | None = None, seeds: Arr
         trees=trees,
         free=free,
     )
-    # room for the first split of a tree of two classes
+    # places for the first split of a tree of two classes
     n_nodes, n_stats = n_trees + NODES_PER_ROW, 4 * n_trees + _stats_per_row(2)
-    grove = _extended(bare, n_nodes, n_stats, 4 * n_trees, random=width is not None)
-    _root_all(grove)
-    return grove
+    arrays = _extended(bare, n_nodes, n_stats, 4 * n_trees, random=width is not None)
+    _add_roots(arrays)
+    return arrays
 
 
-def grow(grove: Grove, n_classes: int, n_rows: int = 1) -> Grove:
-    """Double what runs short, so that each of so many rows can split a leaf and bring a class."""
-    free = grove.free[0]
+def grow(arrays: TreeArrays, n_classes: int, n_rows: int = 1) -> TreeArrays:
+    """Double the arrays that are too short for `n_rows` rows, each of which may split a leaf and bring a new class."""
+    free = arrays.free[0]
     n_nodes, n_stats = n_rows * NODES_PER_ROW, n_rows * _stats_per_row(n_classes)
     return _extended(
-        grove,
-        max(len(grove.nodes), n_nodes) if free["n_nodes"] < n_nodes else 0,
-        max(len(grove.stats), n_stats) if free["n_stats"] < n_stats else 0,
-        max(len(grove.observers), n_rows) if free["n_observers"] < n_rows else 0,
-        random=len(grove.subsets) > 0,
+        arrays,
+        max(len(arrays.nodes), n_nodes) if free["n_nodes"] < n_nodes else 0,
+        max(len(arrays.stats), n_stats) if free["n_stats"] < n_stats else 0,
+        max(len(arrays.observers), n_rows) if free["n_observers"] < n_rows else 0,
+        random=len(arrays.subsets) > 0,
     )
 
 
-def size_bytes(grove: Grove) -> int:
+def size_bytes(arrays: TreeArrays) -> int:
     """Sum the sizes of the arrays."""
-    return sum(array.nbytes for array in grove)
+    return sum(array.nbytes for array in arrays)
 
 
-def _extended(grove: Grove, n_nodes: int, n_stats: int, n_observers: int, *, random: bool) -> Grove:
-    free = grove.free.copy()
-    nodes = _longer(grove.nodes, n_nodes, free, "node", "left")
-    stats = _longer(grove.stats, n_stats, free, "stat", "next")
-    observers = _longer(grove.observers, n_observers, free, "observer", "next")
-    moments, subsets = lengthened(grove.moments, n_observers), lengthened(grove.subsets, n_nodes if random else 0)
-    return Grove(nodes, stats, observers, moments, subsets, grove.trees, free)
+def _extended(arrays: TreeArrays, n_nodes: int, n_stats: int, n_observers: int, *, random: bool) -> TreeArrays:
+    free = arrays.free.copy()
+    nodes = _extended_places(arrays.nodes, n_nodes, free, "node", "left")
+    stats = _extended_places(arrays.stats, n_stats, free, "stat", "next")
+    observers = _extended_places(arrays.observers, n_observers, free, "observer", "next")
+    moments, subsets = extend(arrays.moments, n_observers), extend(arrays.subsets, n_nodes if random else 0)
+    return TreeArrays(nodes, stats, observers, moments, subsets, arrays.trees, free)
 
 
-def _longer(places: Array, n_more: int, free: Array, name: str, link: str) -> Array:
+def _extended_places(places: Array, n_more: int, free: Array, name: str, link: str) -> Array:
     if n_more == 0:
         return places
-    longer = lengthened(places, n_more)
+    longer = extend(places, n_more)
     longer[link][len(places) :] = np.arange(len(places) + 1, len(longer) + 1)
     longer[link][-1] = free[name][0]
     free[name] = len(places)
@@ -166,9 +164,9 @@ def _longer(places: Array, n_more: int, free: Array, name: str, link: str) -> Ar
 
 # ------------------------------------------------------------------- places
 @njit(**HOT)
-def has_room(grove: Grove, n_classes: int, n_rows: int = 1) -> bool:
-    """Tell whether any so many rows can be learnt without more places."""
-    free = grove.free[0]
+def has_room(arrays: TreeArrays, n_classes: int, n_rows: int = 1) -> bool:
+    """Return whether any `n_rows` rows can be learnt without more places."""
+    free = arrays.free[0]
     return (
         free.n_nodes >= n_rows * NODES_PER_ROW
         and free.n_stats >= n_rows * _stats_per_row(n_classes)
@@ -178,98 +176,128 @@ def has_room(grove: Grove, n_classes: int, n_rows: int = 1) -> bool:
 
 @njit(**LOOP)
 def _stats_per_row(n_classes: int) -> int:
-    """Bound the statistics that one row can bring: its own class, and those of two new leaves."""
+    """Bound the number of statistics that one row adds: its own class, and those of two new leaves."""
     return 2 * n_classes + 1
 
 
 @njit(**LOOP)
-def _root_all(grove: Grove) -> None:
-    for t in range(len(grove.trees)):
-        new_root(grove, t)
+def _add_roots(arrays: TreeArrays) -> None:
+    for t in range(len(arrays.trees)):
+        new_root(arrays, t)
 
 
 @njit(**LOOP)
-def new_root(grove: Grove, t: int) -> None:
+def new_root(arrays: TreeArrays, t: int) -> None:
     """Make tree t one empty leaf."""
-    grove.trees[t].root = take_leaf(grove, t, 0)
+    arrays.trees[t].root = take_leaf(arrays, t, 0)
 
 
 @njit(**PART)
-def take_leaf(grove: Grove, t: int, depth: int) -> int:
+def take_leaf(arrays: TreeArrays, t: int, depth: int) -> int:
     """Take a free node for an empty leaf of tree t."""
-    free = grove.free[0]
+    free = arrays.free[0]
     i = free.node
-    node = grove.nodes[i]
+    node = arrays.nodes[i]
     free.node = node.left
     free.n_nodes -= 1
-    grove.trees[t].n_nodes += 1
+    arrays.trees[t].n_nodes += 1
     node.feature = node.left = node.right = NONE
     node.stats = node.last_stat = node.observers = node.last_observer = NONE
     node.depth = depth
     node.active = 1
     node.threshold = node.weight = node.last_attempt = node.majority_hits = node.bayes_hits = 0.0
-    if len(grove.subsets):
-        grove.trees[t].random = draw_subset(grove.trees[t].random, grove.trees[t].n_features, grove.subsets[i])
+    if len(arrays.subsets):
+        arrays.trees[t].random = draw_subset(arrays.trees[t].random, arrays.trees[t].n_features, arrays.subsets[i])
     return i
 
 
 @njit(**PART)
-def add_stat(grove: Grove, t: int, i: int, code: int) -> int:
-    """Add a class without weight, as the last one, to a node."""
-    free = grove.free[0]
+def add_stat(arrays: TreeArrays, t: int, i: int, code: int) -> int:
+    """Append a class of weight 0 to a node."""
+    free = arrays.free[0]
     s = free.stat
-    stat = grove.stats[s]
+    stat = arrays.stats[s]
     free.stat = stat.next
     free.n_stats -= 1
-    grove.trees[t].n_stats += 1
+    arrays.trees[t].n_stats += 1
     stat.code, stat.next, stat.observer, stat.weight, stat.log_weight = code, NONE, NONE, 0.0, -np.inf
-    node = grove.nodes[i]
+    node = arrays.nodes[i]
     if node.stats == NONE:
         node.stats = s
     else:
-        grove.stats[node.last_stat].next = s
+        arrays.stats[node.last_stat].next = s
     node.last_stat = s
     return s
 
 
 @njit(**PART)
-def add_observer(grove: Grove, t: int, i: int, code: int) -> int:
-    """Add an empty observer of a class, as the last one, to a leaf."""
-    free = grove.free[0]
+def add_observer(arrays: TreeArrays, t: int, i: int, code: int) -> int:
+    """Append an empty observer of a class to a leaf."""
+    free = arrays.free[0]
     o = free.observer
-    observer = grove.observers[o]
+    observer = arrays.observers[o]
     free.observer = observer.next
     free.n_observers -= 1
-    grove.trees[t].n_observers += 1
+    arrays.trees[t].n_observers += 1
     observer.code, observer.next, observer.weight, observer.log_norm = code, NONE, 0.0, 0.0
-    for f in range(grove.moments.shape[2]):
-        grove.moments[o, MEAN, f] = grove.moments[o, SQUARES, f] = grove.moments[o, PRECISION, f] = 0.0
-        grove.moments[o, LOWEST, f] = np.inf
-        grove.moments[o, HIGHEST, f] = -np.inf
-    node = grove.nodes[i]
+    for f in range(arrays.moments.shape[2]):
+        arrays.moments[o, MEAN, f] = arrays.moments[o, SQUARES, f] = arrays.moments[o, PRECISION, f] = 0.0
+        arrays.moments[o, LOWEST, f] = np.inf
+        arrays.moments[o, HIGHEST, f] = -np.inf
+    node = arrays.nodes[i]
     if node.observers == NONE:
         node.observers = o
     else:
-        grove.observers[node.last_observer].next = o
+        arrays.observers[node.last_observer].next = o
     node.last_observer = o
     return o
 
 
 @njit(**LOOP)
-def drop_observers(grove: Grove, t: int, i: int) -> None:
-    """Give back the observers of a leaf; its weights stay."""
-    node = grove.nodes[i]
-    free = grove.free[0]
+def drop_observers(arrays: TreeArrays, t: int, i: int) -> None:
+    """Free the observers of a leaf; its class weights stay."""
+    node = arrays.nodes[i]
+    free = arrays.free[0]
     o = node.observers
     while o != NONE:
-        after = grove.observers[o].next
-        grove.observers[o].next = free.observer
+        after = arrays.observers[o].next
+        arrays.observers[o].next = free.observer
         free.observer = o
         free.n_observers += 1
-        grove.trees[t].n_observers -= 1
+        arrays.trees[t].n_observers -= 1
         o = after
     node.observers = node.last_observer = NONE
     s = node.stats
     while s != NONE:
-        grove.stats[s].observer = NONE
-        s = grove.stats[s].next
+        arrays.stats[s].observer = NONE
+        s = arrays.stats[s].next
+
+
+@njit(**OWNING)
+def free_tree(arrays: TreeArrays, t: int) -> None:
+    """Free all places of a tree, which then has no root."""
+    tree, free = arrays.trees[t], arrays.free[0]
+    if tree.root == NONE:
+        return
+    stack = np.empty(tree.n_nodes, np.int64)
+    stack[0], height = tree.root, 1
+    while height:
+        height -= 1
+        i = stack[height]
+        node = arrays.nodes[i]
+        if node.feature != NONE:
+            stack[height], stack[height + 1] = node.left, node.right
+            height += 2
+        drop_observers(arrays, t, i)
+        s = node.stats
+        while s != NONE:
+            after = arrays.stats[s].next
+            arrays.stats[s].next = free.stat
+            free.stat = s
+            free.n_stats += 1
+            s = after
+        node.left = free.node
+        free.node = i
+        free.n_nodes += 1
+    tree.root = NONE
+    tree.n_nodes = tree.n_stats = tree.n_inactive = 0

@@ -1,56 +1,53 @@
-"""What a leaf says of a row: its majority, or naive Bayes, whichever has been right more often in that leaf."""
+"""Votes of a leaf for a row: by majority or by naive Bayes, whichever has been right more often in that leaf."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, njit
+from estimators._typing import Array
 from estimators.trees._kernels.gaussian import log_likelihood
-from estimators.trees._kernels.tree_arrays import NONE, Grove
-
-Array = npt.NDArray[Any]
+from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
 
 
 @njit(**HOT)
-def find_leaf(grove: Grove, t: int, X: Array, r: int) -> int:
-    """Go down a tree to the leaf of a row.
+def find_leaf(arrays: TreeArrays, t: int, X: Array, r: int) -> int:
+    """Return the leaf of a tree that a row falls into.
 
-    Here and elsewhere, rows are given as a table and a position: a view of a row costs more than some of these loops.
+    Here and elsewhere a row is passed as a table and an index: a view of a row costs more than some of these loops.
     """
-    i = grove.trees[t].root
-    while grove.nodes[i].feature != NONE:
-        node = grove.nodes[i]
+    i = arrays.trees[t].root
+    while arrays.nodes[i].feature != NONE:
+        node = arrays.nodes[i]
         i = node.left if X[r, node.feature] <= node.threshold else node.right
     return i
 
 
 @njit(**HOT)
-def see(grove: Grove, i: int, X: Array, r: int, seen: Array) -> None:
-    """Copy what the leaf observes of a row: all of it, or its subset of features."""
-    if len(grove.subsets):
-        for f in range(len(seen)):
-            seen[f] = X[r, grove.subsets[i, f]]
+def gather(arrays: TreeArrays, i: int, X: Array, r: int, x: Array) -> None:
+    """Copy the features of a row that a leaf observes: all of them, or its subset."""
+    if len(arrays.subsets):
+        for f in range(len(x)):
+            x[f] = X[r, arrays.subsets[i, f]]
     else:
-        for f in range(len(seen)):
-            seen[f] = X[r, f]
+        for f in range(len(x)):
+            x[f] = X[r, f]
 
 
 @njit(**HOT)
-def bayes_scores(grove: Grove, i: int, x: Array, scores: Array) -> int:
-    """Write how probable the classes are, in the order they came, and return the most probable class.
+def bayes_scores(arrays: TreeArrays, i: int, x: Array, scores: Array) -> int:
+    """Write the scores of the classes, in the order in which they were first seen, and return the most probable class.
 
-    What is written are joint log probabilities plus the log weight of the leaf, which changes neither their order nor
-    their differences. A class of weight zero has probability one, as in River.
+    The scores are joint log probabilities plus the log weight of the leaf, which changes neither their order nor their
+    differences. A class of weight zero has probability one, as in River.
     """
     code, most = NONE, -np.inf
-    s, k = grove.nodes[i].stats, 0
+    s, k = arrays.nodes[i].stats, 0
     while s != NONE:
-        stat = grove.stats[s]
-        score = stat.log_weight if stat.weight > 0.0 else math.log(grove.nodes[i].weight)
+        stat = arrays.stats[s]
+        score = stat.log_weight if stat.weight > 0.0 else math.log(arrays.nodes[i].weight)
         if stat.weight > 0.0 and stat.observer != NONE:
-            score += log_likelihood(grove, stat.observer, x)
+            score += log_likelihood(arrays, stat.observer, x)
         scores[k] = score
         if score > most:
             code, most = stat.code, score
@@ -59,28 +56,28 @@ def bayes_scores(grove: Grove, i: int, x: Array, scores: Array) -> int:
 
 
 @njit(**HOT)
-def vote(grove: Grove, i: int, scores: Array, votes: Array) -> None:
-    """Write what the leaf votes for each class, given the scores of naive Bayes; zeros where it knows nothing."""
+def vote(arrays: TreeArrays, i: int, scores: Array, votes: Array) -> None:
+    """Write the votes of a leaf for each class, given the scores of naive Bayes; zeros from an empty leaf."""
     for code in range(len(votes)):
         votes[code] = 0.0
-    node = grove.nodes[i]
+    node = arrays.nodes[i]
     if node.weight == 0.0:
         return
-    if node.active and node.bayes_hits >= node.majority_hits and _vote_bayes(grove, i, scores, votes):
+    if node.active and node.bayes_hits >= node.majority_hits and _vote_bayes(arrays, i, scores, votes):
         return
     s = node.stats
     while s != NONE:
-        votes[grove.stats[s].code] = grove.stats[s].weight / node.weight
-        s = grove.stats[s].next
+        votes[arrays.stats[s].code] = arrays.stats[s].weight / node.weight
+        s = arrays.stats[s].next
 
 
 @njit(**HOT)
-def _vote_bayes(grove: Grove, i: int, scores: Array, votes: Array) -> bool:
-    """Write the votes of naive Bayes, unless squares past the greatest number leave it without any."""
-    s, n, most = grove.nodes[i].stats, 0, -np.inf
+def _vote_bayes(arrays: TreeArrays, i: int, scores: Array, votes: Array) -> bool:
+    """Write the votes of naive Bayes and return True, or return False if the scores have overflowed."""
+    s, n, most = arrays.nodes[i].stats, 0, -np.inf
     while s != NONE:
         most = max(most, scores[n])
-        s, n = grove.stats[s].next, n + 1
+        s, n = arrays.stats[s].next, n + 1
     if not -np.inf < most < np.inf:
         return False
     total = 0.0
@@ -89,8 +86,8 @@ def _vote_bayes(grove: Grove, i: int, scores: Array, votes: Array) -> bool:
         total += scores[k]
     if not total > 0.0:
         return False
-    s = grove.nodes[i].stats
+    s = arrays.nodes[i].stats
     for k in range(n):
-        votes[grove.stats[s].code] = scores[k] / total
-        s = grove.stats[s].next
+        votes[arrays.stats[s].code] = scores[k] / total
+        s = arrays.stats[s].next
     return True

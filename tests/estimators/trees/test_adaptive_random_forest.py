@@ -43,7 +43,7 @@ def drifting(n_rows, seed=0):
     return X, np.where(rng.random(n_rows) < 0.05, rng.integers(0, 3, n_rows), y)
 
 
-# ------------------------------------------------------------------- what it is made of
+# ------------------------------------------------------------------------------- parts
 def assert_same_tree(one, i, two, j):
     """Compare two trees node by node, and return the number of splits."""
     assert {name: one.nodes[i][name] for name in ("feature", "threshold", "majority_hits", "bayes_hits")} == {
@@ -57,17 +57,17 @@ def assert_same_tree(one, i, two, j):
 
 
 @pytest.mark.parametrize("limit", [10**9, 30_000])
-def test_one_member_without_chance_is_a_hoeffding_tree(limit):
+def test_one_member_without_randomness_is_a_hoeffding_tree(limit):
     X, Y = streams.drawn(3000)
     eager = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
     tree = HoeffdingTreeClassifier(**eager, max_bytes=limit).begin(X, Y)
     forest = Forest(**ALONE, **eager, max_bytes=limit * 2 * Y.shape[1]).begin(X, Y)
     for expected, given in zip(tree.predict_then_fit(X, Y), forest.predict_then_fit(X, Y), strict=True):
         np.testing.assert_allclose(given, expected, atol=1e-12)
-    grove = forest.forest_.forests[0].grove
+    arrays = forest.forest_.forests[0].arrays
     for label in range(Y.shape[1]):
         peer, place = tree.bank_.find(label)
-        assert assert_same_tree(grove, grove.trees["root"][2 * label], peer, peer.trees["root"][place]) > 4
+        assert assert_same_tree(arrays, arrays.trees["root"][2 * label], peer, peer.trees["root"][place]) > 4
 
 
 def test_members_learn_rows_as_often_as_poisson_says():
@@ -88,19 +88,19 @@ def _weights(forest, fitted):
     """Weight that the tree of each member, still a leaf, has learnt."""
     if not fitted:
         return np.zeros(forest.n_models)
-    grove = forest.forest_.forests[0].grove
-    return np.array([sum(w for _, w in class_weights(grove, root)) for root in grove.trees["root"][::2]])
+    arrays = forest.forest_.forests[0].arrays
+    return np.array([sum(w for _, w in class_weights(arrays, root)) for root in arrays.trees["root"][::2]])
 
 
 @pytest.mark.parametrize(
     ("max_features", "n_features", "width"),
     [("sqrt", 10, 3), ("log2", 10, 3), (4, 10, 4), (40, 10, 10), (0.5, 10, 5), (0.01, 10, 1), ("log2", 1, 1)],
 )
-def test_leaves_draw_so_many_features_each_as_often(max_features, n_features, width):
+def test_leaves_draw_max_features_uniformly(max_features, n_features, width):
     X = np.random.default_rng(0).random((2, n_features))
     forest = Forest(500, max_features=max_features, random_state=0).fit(X, [0, 1])
-    grove = forest.forest_.forests[0].grove
-    subsets = grove.subsets[grove.trees["root"][::2]]
+    arrays = forest.forest_.forests[0].arrays
+    subsets = arrays.subsets[arrays.trees["root"][::2]]
     assert subsets.shape[1] == width
     assert (np.diff(subsets, axis=1) > 0).all()
     assert chisquare(np.bincount(subsets.ravel(), minlength=n_features)).pvalue > 1e-3 or width == n_features
@@ -128,7 +128,7 @@ def test_members_are_replaced_after_a_drift():
     assert forest.memory_bytes_ < 4 * size
 
 
-def test_where_there_is_nothing_to_learn_hardly_any_member_is_replaced():
+def test_hardly_any_member_is_replaced_if_there_is_nothing_to_learn():
     rng = np.random.default_rng(0)
     forest = Forest(50, random_state=0).fit(rng.random((3000, 3)), rng.integers(0, 2, 3000))
     assert forest.n_drifts_.mean() < 0.2
@@ -143,7 +143,7 @@ def test_without_detectors_nothing_is_replaced():
     assert right[0] < right[1]
 
 
-def test_places_of_felled_trees_are_used_again():
+def test_places_of_freed_trees_are_used_again():
     rng = np.random.default_rng(0)
     forest, sizes = Forest(3, grace_period=10, delta=0.5, tau=0.5, warning_delta=0.3, drift_delta=0.2), []
     forest.set_params(random_state=0)
@@ -153,25 +153,25 @@ def test_places_of_felled_trees_are_used_again():
         sizes.append(forest.memory_bytes_)
     assert forest.n_drifts_.sum() > 30
     assert sizes[-1] <= 2 * sizes[10]
-    _assert_books_balance(forest.forest_.forests[0].grove)
+    _assert_books_balance(forest.forest_.forests[0].arrays)
 
 
-def _assert_books_balance(grove):
+def _assert_books_balance(arrays):
     """Check that every place is either in one tree or in the list of free ones."""
     used = {"node": 0, "stat": 0, "observer": 0}
-    stack = [root for root in grove.trees["root"] if root != NONE]
+    stack = [root for root in arrays.trees["root"] if root != NONE]
     while stack:
-        node = grove.nodes[stack.pop()]
+        node = arrays.nodes[stack.pop()]
         used["node"] += 1
-        used["stat"] += _length(grove.stats, node["stats"], "next")
-        used["observer"] += _length(grove.observers, node["observers"], "next")
+        used["stat"] += _length(arrays.stats, node["stats"], "next")
+        used["observer"] += _length(arrays.observers, node["observers"], "next")
         stack.extend([] if node["feature"] == NONE else [node["left"], node["right"]])
-    free = grove.free[0]
-    for name, places, link in (("node", grove.nodes, "left"), ("stat", grove.stats, "next")):
+    free = arrays.free[0]
+    for name, places, link in (("node", arrays.nodes, "left"), ("stat", arrays.stats, "next")):
         assert _length(places, free[name], link) == free[f"n_{name}s"] == len(places) - used[name]
-        assert grove.trees[f"n_{name}s"].sum() == used[name]
-    assert free["n_observers"] == len(grove.observers) - used["observer"]
-    assert grove.trees["n_observers"].sum() == used["observer"]
+        assert arrays.trees[f"n_{name}s"].sum() == used[name]
+    assert free["n_observers"] == len(arrays.observers) - used["observer"]
+    assert arrays.trees["n_observers"].sum() == used["observer"]
 
 
 def _length(places, first, link):
@@ -198,7 +198,7 @@ def rivers(X, y, seed, **parameters):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draw", [drifting, steady])
-def test_it_is_as_accurate_as_rivers(draw):
+def test_it_is_as_accurate_as_river(draw):
     """Over three streams: mean accuracy within 0.03, three standard errors, and drifts within a factor of two."""
     theirs, ours = [], []
     for seed in range(3):
@@ -228,9 +228,9 @@ def test_published_scores_come_out(name, printed, shared_data):
 # ----------------------------------------------------------------------------------- use
 def test_how_members_are_grouped_does_not_matter():
     X, Y = streams.drawn(3000)
-    answers = [Forest(4, n_jobs=n, random_state=0).begin(X, Y).predict_then_fit(X, Y)[1] for n in (1, 2, 5)]
-    assert np.array_equal(answers[0], answers[1])
-    assert np.array_equal(answers[0], answers[2])
+    probabilities = [Forest(4, n_jobs=n, random_state=0).begin(X, Y).predict_then_fit(X, Y)[1] for n in (1, 2, 5)]
+    assert np.array_equal(probabilities[0], probabilities[1])
+    assert np.array_equal(probabilities[0], probabilities[2])
 
 
 def test_a_saved_forest_goes_on_in_the_middle_of_a_drift():
@@ -241,7 +241,7 @@ def test_a_saved_forest_goes_on_in_the_middle_of_a_drift():
     assert np.array_equal(whole.predict_proba(X), part.predict_proba(X))
 
 
-def test_sparse_rows_teach_what_dense_ones_do():
+def test_sparse_rows_equal_dense_rows():
     X, Y = streams.drawn(600)
     X[X < 0.5] = 0
     one, two = (Forest(3, random_state=0).fit(form(X), Y).predict_proba(X) for form in (np.array, sparse.csr_array))
@@ -264,13 +264,13 @@ def test_votes_are_weighted_by_accuracy():
     X, y = drifting(1000)
     forest = Forest(2, random_state=0).fit(X, y)
     members = forest.forest_.members[0]
-    trust = members["n_right"] / members["n_tried"]
+    accuracy = members["n_right"] / members["n_tried"]
     alone = []
     for j in range(2):
         copy = pickle.loads(pickle.dumps(forest))  # noqa: S301 - our own bytes
         copy.forest_.forests[0].members["n_right"][j] = 1e-300
         alone.append(copy.predict_proba(X))
-    votes = trust[1] * alone[0] + trust[0] * alone[1]
+    votes = accuracy[1] * alone[0] + accuracy[0] * alone[1]
     np.testing.assert_allclose(forest.predict_proba(X), votes / votes.sum(axis=1, keepdims=True))
 
 

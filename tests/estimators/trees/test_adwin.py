@@ -1,18 +1,18 @@
-"""Compiled windows decide as River's."""
+"""Compiled windows decide as ADWIN in River."""
 
 import numpy as np
 import pytest
 from numba import njit
 from river.drift import ADWIN
 
-from estimators.trees._kernels.adwin import changes, open_windows
+from estimators.trees._kernels.adwin import detect_change, new_windows
 
 
 @njit
 def watch(windows, d, values, delta):
     changed = np.zeros(len(values), np.bool_)
     for i in range(len(values)):
-        changed[i] = changes(windows, d, values[i], delta)
+        changed[i] = detect_change(windows, d, values[i], delta)
     return changed
 
 
@@ -38,14 +38,14 @@ def test_every_decision_is_rivers(name, delta):
     for value in values:
         peer.update(value)
         expected.append(peer.drift_detected)
-    assert watch(open_windows(1), 0, values, delta).tolist() == expected
+    assert watch(new_windows(1), 0, values, delta).tolist() == expected
     assert any(expected) == (name in ("errors", "numbers") or (name, delta) == ("no change", 0.5))
 
 
-def test_windows_know_nothing_of_each_other():
+def test_windows_are_independent():
     one, two = (errors(2000, np.random.default_rng(seed)) for seed in (0, 1))
-    windows = open_windows(2)
-    alone = [watch(open_windows(1), 0, values, 0.01) for values in (one, two)]
+    windows = new_windows(2)
+    alone = [watch(new_windows(1), 0, values, 0.01) for values in (one, two)]
     together = [[], []]
     for i in range(0, 2000, 7):
         for d, values in enumerate((one, two)):
@@ -54,7 +54,7 @@ def test_windows_know_nothing_of_each_other():
 
 
 def test_a_window_holds_what_came_since_the_last_change():
-    windows = open_windows(1)
+    windows = new_windows(1)
     values = np.repeat([0.0, 1.0], 1000)
     changed = np.flatnonzero(watch(windows, 0, values, 0.01))
     head = windows.heads[0]
@@ -62,8 +62,8 @@ def test_a_window_holds_what_came_since_the_last_change():
     assert head["squares"] == pytest.approx(0)
 
 
-def test_a_window_that_outgrows_its_levels_starts_anew():
-    windows = open_windows(1)
+def test_a_window_that_outgrows_its_levels_starts_again():
+    windows = new_windows(1)
     windows.heads[0]["n_levels"] = windows.counts.shape[1]
     windows.counts[0] = windows.totals.shape[2] - 1
     windows.heads[0]["width"] = windows.heads[0]["total"] = 1e8

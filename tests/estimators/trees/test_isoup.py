@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.checks import stream_checks
-from estimators.trees._kernels.ebst import NONE
+from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.isoup import ISOUPTreeClassifier
 from tests.estimators import published, streams
 
@@ -40,30 +40,30 @@ def assert_same_nodes(node, tree, i):
         models = (node._fmse_mean[j], node._fmse_model[j])
         np.testing.assert_allclose(tree.errors[ours["leaf"], j], models, rtol=1e-9)
     for f, splitter in node.splitters.items():
-        assert_same_values(splitter._root, tree.spots, tree.roots[ours["leaf"], f])
+        assert_same_values(splitter._root, tree.search, tree.roots[ours["leaf"], f])
     return 0
 
 
-def assert_same_values(spot, spots, i):
-    if spot is None:
+def assert_same_values(node, search, i):
+    if node is None:
         assert i == NONE
         return
-    place = spots.places[i]
-    assert place["key"] == spot.att_val
-    assert [place["weight"], *spots.mean[i]] == [
-        spot.estimator[0].n,
-        *(one.mean.get() for one in spot.estimator.values()),
+    place = search.places[i]
+    assert place["key"] == node.att_val
+    assert [place["weight"], *search.mean[i]] == [
+        node.estimator[0].n,
+        *(one.mean.get() for one in node.estimator.values()),
     ]
-    assert_same_values(spot._left, spots, place["left"])
-    assert_same_values(spot._right, spots, place["right"])
+    assert_same_values(node._left, search, place["left"])
+    assert_same_values(node._right, search, place["right"])
 
 
 def compare(X, Y, **parameters):
     river, outputs = ISOUPTreeRegressor(**parameters), []
     for row, labels in zip(X.tolist(), Y.tolist(), strict=True):
         x = dict(enumerate(row))
-        answer = river.predict_one(x)
-        outputs.append([answer.get(j, 0.0) for j in range(Y.shape[1])])
+        prediction = river.predict_one(x)
+        outputs.append([prediction.get(j, 0.0) for j in range(Y.shape[1])])
         river.learn_one(x, dict(enumerate(labels)))
     ours = ISOUPTreeClassifier(**parameters)
     _, proba = ours.predict_then_fit(X, Y)
@@ -112,14 +112,14 @@ def test_a_bound_on_memory_holds_and_still_learns():
     assert (bound.predict(X) == Y).mean() > 0.6
 
 
-def test_sparse_rows_teach_what_dense_ones_do():
+def test_sparse_rows_equal_dense_rows():
     X, Y = streams.drawn(600)
     X[X < 0.5] = 0
     one, two = (ISOUPTreeClassifier(**EAGER).fit(form(X), Y).predict_proba(X) for form in (np.array, sparse.csr_array))
     assert np.array_equal(one, two)
 
 
-def test_models_that_diverge_give_no_nan():
+def test_models_that_diverge_return_no_nan():
     X, Y = streams.drawn(300)
     learner = ISOUPTreeClassifier().fit(1e150 * X, Y)
     assert np.isfinite(learner.predict_proba(1e150 * X)).all()

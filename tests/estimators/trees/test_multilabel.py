@@ -63,7 +63,7 @@ class Leaf:
         odds = [math.exp(score - max(scores)) for score in scores]
         return odds[1] / sum(odds)
 
-    def answer(self, j, x):
+    def predict(self, j, x):
         count = self.count(j)
         if sum(count) == 0:
             return 0.0
@@ -148,9 +148,9 @@ class SlowTree:
             leaf = children[x[f] > at]
         return leaf
 
-    def answer(self, x):
+    def predict(self, x):
         leaf = self.find(x)
-        return [leaf.answer(j, x) for j in range(len(leaf.born))]
+        return [leaf.predict(j, x) for j in range(len(leaf.born))]
 
     def learn(self, x, labels):
         leaf = self.find(x)
@@ -191,7 +191,7 @@ def test_every_branch_is_that_of_a_slow_tree(masked):
     _, proba = ours.predict_then_fit(X, Y, label_mask=mask)
     slow, expected = SlowTree(3, **EAGER), []
     for x, labels in zip(X.tolist(), np.where(mask, Y, -1).tolist(), strict=True):
-        expected.append(slow.answer(x))
+        expected.append(slow.predict(x))
         slow.learn(x, labels)
     assert assert_same_branches(slow.root, ours.tree_, 0) > 3
     np.testing.assert_allclose(proba, expected, atol=1e-6)
@@ -242,7 +242,7 @@ def test_memory_stays_flat_once_bound():
 
 
 # ------------------------------------------------------------------------- use
-def test_sparse_rows_teach_what_dense_ones_do():
+def test_sparse_rows_equal_dense_rows():
     X, Y = streams.drawn(600)
     X[X < 0.5] = 0
     one, two = (

@@ -31,14 +31,14 @@ def test_it_obeys_the_laws(targeted):
         check(one)
 
 
-def test_one_member_without_chance_is_a_multi_label_tree():
+def test_one_member_without_randomness_is_a_multi_label_tree():
     X, Y = streams.drawn(3000)
     alone = {"bagging": None, "max_features": None, "drift_delta": None, "warning_delta": None}
     tree, forest = MultiLabelHoeffdingTreeClassifier(**EAGER), native(1, **alone, **EAGER)
     expected, given = (learner.begin(X, Y).predict_then_fit(X, Y) for learner in (tree, forest))
     assert np.array_equal(given[0], expected[0])
     np.testing.assert_allclose(given[1], expected[1], atol=1e-12)
-    assert forest.forest_.trees[0].front.tree.counts["n_nodes"] == tree.tree_.counts["n_nodes"] > 5
+    assert forest.forest_.trees[0].foreground.tree.counts["n_nodes"] == tree.tree_.counts["n_nodes"] > 5
 
 
 def test_neither_cuts_nor_threads_nor_saving_matter_in_a_drift():
@@ -83,9 +83,9 @@ def test_masked_labels_and_rows_without_weight_are_not_learnt():
     assert np.array_equal(light.predict_proba(X), native().partial_fit(X[1::2], Y[1::2]).predict_proba(X))
 
 
-def test_trees_see_their_own_features():
+def test_trees_use_their_own_features():
     X, Y = streams.drawn(100)
-    seen = [member.front.features.tolist() for member in native(20, max_features=2).fit(X, Y).forest_.trees]
+    seen = [member.foreground.features.tolist() for member in native(20, max_features=2).fit(X, Y).forest_.trees]
     assert all(len(features) == 2 and features == sorted(features) for features in seen)
     assert len({tuple(features) for features in seen}) > 5
 
@@ -110,6 +110,6 @@ def test_classes_have_one_forest_anyway():
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
-def test_another_way_is_refused():
+def test_unknown_multilabel_is_refused():
     with pytest.raises(ValueError, match=r"multilabel must be 'binary' or 'native'. Got 'both'"):
         AdaptiveRandomForestClassifier(multilabel="both").fit(*streams.drawn(20))

@@ -1,4 +1,4 @@
-"""Looking at splits roughly never contradicts looking at them exactly."""
+"""Rough bounds of splits never contradict the exact search."""
 
 import numpy as np
 
@@ -18,11 +18,11 @@ def test_a_split_called_futile_never_beats_the_next_best_by_the_bound():
         weights = rng.choice([np.ones(n), 2 * rng.random(n)])
         tree = HoeffdingTreeClassifier(grace_period=200, delta=0.5, tau=0.01)
         tree.partial_fit(X, y, classes=[0, 1], sample_weight=weights)
-        grove = tree.bank_.find(0)[0]
-        for i in np.flatnonzero((grove.nodes["feature"] == NONE) & (grove.nodes["observers"] != NONE)):
-            _, _, best, second = best_two_splits(grove, i)
+        arrays = tree.bank_.find(0)[0]
+        for i in np.flatnonzero((arrays.nodes["feature"] == NONE) & (arrays.nodes["observers"] != NONE)):
+            _, _, best, second = best_two_splits(arrays, i)
             for bound in (0.0021, 0.01, 0.05, 0.2, 0.5):
-                futile = is_futile(grove, i, bound)
+                futile = is_futile(arrays, i, bound)
                 n_futile, n_leaves = n_futile + futile, n_leaves + 1
                 assert not futile or best - second < bound
     assert 0.2 < n_futile / n_leaves < 0.95

@@ -89,7 +89,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(arguments, message, table
 def test_no_command_replaces_the_table_that_it_reads(command, table):
     before = table.read_bytes()
     result = invoke(command[0], table, *command[1:], "-o", table, "--force")
-    assert "--output must be another file than what it is made of" in str(result.exception)
+    assert "--output must not be the source" in str(result.exception)
     assert table.read_bytes() == before
 
 
@@ -97,7 +97,7 @@ def test_files_beside_the_output_are_replaced_by_force_only(table, tmp_path):
     """A card belongs to the files of one name: another format beside them would take it away."""
     make("generate", table, "--tasks", 2, output=tmp_path / "s.csv")
     result = invoke("convert", tmp_path / "s.csv", tmp_path / "s.arff")
-    assert "s.card.json must not exist yet; --force replaces it." in str(result.exception)
+    assert "s.card.json must not exist yet: --force replaces it." in str(result.exception)
     assert not (tmp_path / "s.arff").exists()
     assert invoke("inspect", tmp_path / "s.csv").exit_code == 0
     assert invoke("convert", tmp_path / "s.csv", tmp_path / "s.arff", "--force").exit_code == 0

@@ -19,6 +19,7 @@ import arff
 import numpy as np
 import pytest
 
+from mlstream._files import sha256_of
 from mlstream.card_model import load_card
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
@@ -186,7 +187,7 @@ def list_everything(place: Path) -> dict[str, object]:
         (make_a_folder_of_a_file_of_ours, "Got 'stream.xml'"),
         (add_a_pipe, "Got 'pipe'"),
         (add_many_files, "Got '0.iso', '1.iso', '2.iso', '3.iso', '4.iso' and 4 more"),
-        (drop_the_card, "with a valid stream.card.json in it. Got none; remove it first"),
+        (drop_the_card, "with a valid stream.card.json in it. Got no valid card; remove the folder first"),
         (put_in_another_card, "with a valid stream.card.json in it"),
     ],
 )
@@ -477,8 +478,11 @@ def change_text(name: str, old: str, new: str) -> Callable[[Path], None]:
         (change_text("README.md", "Tasks", "tasks"), "README.md has changed"),
         (lambda folder: link_elsewhere(folder / "README.md"), "README.md is not a plain file"),
         (lambda folder: make_folder(folder / "stream.npz"), "stream.npz is not a plain file"),
-        (lambda folder: os.truncate(folder / "SHA256SUMS", 2**34), "SHA256SUMS holds a line that is no hash and name"),
-        (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is no hash and name"),
+        (
+            lambda folder: os.truncate(folder / "SHA256SUMS", 2**34),
+            "SHA256SUMS holds a line that is not a hash",
+        ),
+        (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is not a hash"),
         (change_text("SHA256SUMS", "  README.md", "  ../README.md"), "README.md is not listed in SHA256SUMS"),
     ],
 )
@@ -587,6 +591,22 @@ def test_parameters_that_the_generator_has_not_are_one_error(yeast: Stream, para
     with pytest.raises(ValueError, match=r"parameters on the card must be those of task_stream|must be") as caught:
         regenerate(yeast.card.model_copy(update={"generator": generator}))
     assert "\n" not in str(caught.value)
+
+
+def test_a_card_of_older_parameters_names_the_version_that_makes_the_stream(yeast: Stream) -> None:
+    generator = yeast.card.generator.model_copy(update={"parameters": {"clusters": 4}})
+    card = yeast.card.model_copy(update={"generator": generator, "versions": {"mlstream": "0.0.7"}})
+    with pytest.raises(ValueError, match=r"Got: .*'clusters'.* made by mlstream 0\.0\.7; install that version\."):
+        regenerate(card)
+
+
+def test_a_folder_of_cards_of_version_1_is_verified_and_its_stream_made_again(yeast: Stream, tmp_path: Path) -> None:
+    folder = publish(yeast, tmp_path / "out")
+    path = folder / "stream.card.json"
+    path.write_text(path.read_text().replace('"schema_version": 2', '"format_version": 1'), encoding="utf-8")
+    sums = [f"{sha256_of(file)}  {file.name}\n" for file in sorted(folder.iterdir()) if file.name != "SHA256SUMS"]
+    (folder / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
+    assert regenerate(verify(folder)).card == yeast.card
 
 
 def test_a_stream_made_by_hand_cannot_be_made_again(yeast: Stream) -> None:

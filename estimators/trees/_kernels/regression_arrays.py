@@ -1,0 +1,117 @@
+"""One regression tree for all targets, in flat arrays: nodes, linear models of leaves, and search trees of values."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from estimators._kernels.compile import HOT, njit
+from estimators._kernels.extend import extend
+from estimators._typing import Array
+from estimators.trees._kernels.ebst import SearchTrees, extend_search_trees, new_search_trees
+from estimators.trees._kernels.tree_arrays import NONE
+
+# free places for the values of each feature in a new tree
+VALUES_RESERVED_PER_FEATURE = 16
+
+# a leaf is a node without a feature; `leaf` is the place of its models and search trees
+NODE = np.dtype(
+    [
+        ("feature", "i4"),
+        ("left", "i4"),
+        ("right", "i4"),
+        ("leaf", "i4"),
+        ("active", "i4"),
+        ("threshold", "f8"),
+        ("weight", "f8"),
+        ("last_attempt", "f8"),
+    ],
+    align=True,
+)
+
+
+class RegressionTree(NamedTuple):
+    """A tree in flat arrays.
+
+    Attributes
+    ----------
+    nodes : structured ndarray
+        Places of type `NODE`.
+    mean, squares : ndarray of shape (n_places, n_targets)
+        Mean and sum of squared deviations of the targets in each node.
+    coefs : ndarray of shape (n_leaves, n_targets, n_features + 1)
+        Linear models of each leaf, intercept last.
+    errors : ndarray of shape (n_leaves, n_targets, 2)
+        Faded squared errors of the mean and of the linear model.
+    roots : ndarray of shape (n_leaves, n_features)
+        Roots of the search trees of each leaf.
+    search : SearchTrees
+        All search trees.
+    counts : ndarray of shape (2,)
+        Numbers of nodes and of leaves in use.
+    """
+
+    nodes: Array
+    mean: Array
+    squares: Array
+    coefs: Array
+    errors: Array
+    roots: Array
+    search: SearchTrees
+    counts: Array
+
+
+def new_tree(n_features: int, n_targets: int) -> RegressionTree:
+    """Make an untrained tree of one leaf."""
+    tree = RegressionTree(
+        np.zeros(0, NODE),
+        np.zeros((0, n_targets)),
+        np.zeros((0, n_targets)),
+        np.zeros((0, n_targets, n_features + 1)),
+        np.zeros((0, n_targets, 2)),
+        np.zeros((0, n_features), dtype=np.int64),
+        new_search_trees(VALUES_RESERVED_PER_FEATURE * n_features, n_targets),
+        np.zeros(2, dtype=np.int64),
+    )
+    tree = _extended(tree, 3, 2, 0)
+    tree.counts[:] = 1
+    tree.nodes[0] = (NONE, NONE, NONE, 0, 1, 0.0, 0.0, 0.0)
+    return tree
+
+
+def grow(tree: RegressionTree) -> RegressionTree:
+    """Double the arrays that are too short for a row that splits a leaf and brings a new value of every feature."""
+    (n_nodes, n_leaves), n_features = tree.counts, tree.roots.shape[1]
+    return _extended(
+        tree,
+        len(tree.nodes) + 2 if n_nodes + 2 > len(tree.nodes) else 0,
+        len(tree.coefs) + 1 if n_leaves + 1 > len(tree.coefs) else 0,
+        max(len(tree.search.places), n_features) if tree.search.free[1] < n_features else 0,
+    )
+
+
+def size_bytes(tree: RegressionTree) -> int:
+    """Sum the sizes of the arrays."""
+    arrays = [*tree[:-2], *tree.search, tree.counts]
+    return sum(array.nbytes for array in arrays)
+
+
+def _extended(tree: RegressionTree, n_nodes: int, n_leaves: int, n_values: int) -> RegressionTree:
+    roots = extend(tree.roots, n_leaves)
+    roots[len(tree.roots) :] = NONE
+    return RegressionTree(
+        extend(tree.nodes, n_nodes),
+        extend(tree.mean, n_nodes),
+        extend(tree.squares, n_nodes),
+        extend(tree.coefs, n_leaves),
+        extend(tree.errors, n_leaves),
+        roots,
+        extend_search_trees(tree.search, n_values) if n_values else tree.search,
+        tree.counts,
+    )
+
+
+@njit(**HOT)
+def has_room(tree: RegressionTree) -> bool:
+    """Return whether any row can be learnt without more places."""
+    nodes_left, leaves_left = len(tree.nodes) - tree.counts[0], len(tree.coefs) - tree.counts[1]
+    return nodes_left >= 2 and leaves_left >= 1 and tree.search.free[1] >= tree.roots.shape[1]

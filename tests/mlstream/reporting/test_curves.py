@@ -1,0 +1,93 @@
+from itertools import accumulate
+
+import numpy as np
+import pytest
+
+from mlstream.reporting.curves import curve_chart
+from mlstream.reporting.groups import group_runs
+from tests.mlstream.plotting.plotly_checks import require_valid
+from tests.mlstream.records.run_records import (
+    ORDER,
+    SIZES,
+    STRATEGIES,
+    TASKS,
+    make_capped,
+    make_failed,
+    make_run,
+)
+
+RUNS = [make_run(strategy, seed) for strategy in STRATEGIES for seed in (0, 1)]
+
+
+def lines(view):
+    return {trace["name"]: trace for trace in view.data if trace.get("name")}
+
+
+@pytest.mark.parametrize(("view", "kind"), [(0, "cumulative"), (1, "windowed")])
+def test_curves_are_means_over_seeds(view, kind):
+    drawn = lines(curve_chart(group_runs(RUNS)["yeast"]).views[view])
+    assert list(drawn) == list(STRATEGIES)
+    for strategy, trace in drawn.items():
+        values = [getattr(run.curves["ba_macro"], kind) for run in RUNS if run.strategy == strategy]
+        for place, y in enumerate(trace["y"]):
+            if values[0][place] is None:
+                assert y is None
+            else:
+                assert y == pytest.approx(np.mean([value[place] for value in values]), abs=1e-4)
+
+
+def test_boundaries_stand_where_experiences_end_and_tasks_are_named_between():
+    layout = curve_chart(group_runs(RUNS)["yeast"]).views[0].layout
+    ends = list(accumulate(SIZES))
+    assert [shape["x0"] for shape in layout["shapes"]] == ends[:-1]
+    assert layout["xaxis2"]["ticktext"] == [TASKS[task] for task in ORDER]
+    for tick, start, end in zip(layout["xaxis2"]["tickvals"], [0, *ends], ends, strict=False):
+        assert start < tick < end
+
+
+def test_every_recorded_score_has_two_views():
+    curve = make_run().curves["ba_macro"]
+    run = make_run("NN", 0, curves={"ba_macro": curve, "rmse": curve})
+    views = curve_chart(group_runs([run])["yeast"]).views
+    assert [view.name for view in views] == [
+        "BA_macro, cumulative",
+        "BA_macro, last 100 rows",
+        "RMSE, cumulative",
+        "RMSE, last 100 rows",
+    ]
+
+
+def test_runs_on_another_schedule_are_not_averaged():
+    first, other = make_run("NN", 0), make_run("NN", 1, order=[[task] for task in reversed(ORDER)])
+    (alone,) = lines(curve_chart(group_runs([first, other])["yeast"]).views[0]).values()
+    expected = [None if y is None else round(y, 4) for y in first.curves["ba_macro"].cumulative]
+    assert alone["y"] == expected
+
+
+def test_a_capped_run_ends_where_it_was_stopped():
+    drawn = lines(curve_chart(group_runs([make_run("NN"), make_capped("BR_HT")])["yeast"]).views[0])
+    assert drawn["BR_HT (capped)"]["x"][-1] < drawn["NN"]["x"][-1] == sum(SIZES)
+
+
+def test_the_summary_ranks_the_strategies():
+    finals = {run.strategy: run.curves["ba_macro"].cumulative[-1] for run in RUNS if run.seed == 0}
+    summary = curve_chart(group_runs([run for run in RUNS if run.seed == 0])["yeast"]).summary
+    places = [summary.index(f" {name} {finals[name]:.3f}") for name in sorted(finals, key=finals.get, reverse=True)]
+    assert places == sorted(places)
+
+
+def test_without_curves_there_is_no_chart():
+    assert curve_chart(group_runs([make_failed("NN")])["yeast"]) is None
+
+
+def test_a_hundred_experiences_keep_their_names_readable():
+    order, sizes = [[0], [1]] * 50, [10] * 100
+    curve = make_run().curves["ba_macro"]
+    run = make_run("NN", 0, order=order, experience_sizes=sizes, curves={"ba_macro": curve})
+    layout = curve_chart(group_runs([run])["yeast"]).views[0].layout
+    assert len(layout["shapes"]) == 99
+    assert len(layout["xaxis2"]["ticktext"]) <= 24
+
+
+def test_charts_hold_nothing_that_plotly_does_not_know():
+    require_valid(curve_chart(group_runs(RUNS)["yeast"]))

@@ -33,8 +33,8 @@ LabelColumns = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default the "
-        "card beside the table, -C in its title (MEKA), or an .xml file beside it (MULAN) names them.",
+        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default "
+        "those of a card beside the table, of -C in its title (MEKA), or of an .xml file beside it (MULAN).",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]

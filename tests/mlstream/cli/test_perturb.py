@@ -90,5 +90,5 @@ def test_perturb_does_not_replace_the_stream_that_it_reads(tmp_path):
     make("generate", table, "--tasks", 2, output=path)
     before = path.read_bytes()
     result = invoke("perturb", "reordered-rows", path, "-o", path, "--force")
-    assert "must be another file" in str(result.exception)
+    assert "--output must not be the source" in str(result.exception)
     assert path.read_bytes() == before

@@ -1,6 +1,7 @@
 """The command line: thin commands over the library, which is imported where a command needs it."""
 
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 import typer
@@ -18,27 +19,36 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-COMMANDS = (
-    running.demo,
-    suggest_tasks,
-    inspect,
-    convert,
-    publishing.publish,
-    publishing.verify,
-    publishing.upload,
-    publishing.regenerate,
-    publishing.cards,
-    running.run,
-    running.report,
-    running.track,
-)
+MAKE = "Make streams"
+# By heading of the help; commands of several kinds (`synthesise tree`) are added below.
+COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    MAKE: (suggest_tasks,),
+    "Look at streams": (
+        inspect,
+        convert,
+    ),
+    "Share streams": (
+        publishing.publish,
+        publishing.verify,
+        publishing.upload,
+        publishing.regenerate,
+        publishing.cards,
+    ),
+    "Evaluate learners": (
+        running.run,
+        running.report,
+        running.track,
+    ),
+}
+app.command(rich_help_panel="Start here")(running.demo)
 for generator_command in generate.COMMANDS:
-    generator_command.add_to(app)
-app.add_typer(synthesise.app, name="synthesise")
-app.add_typer(perturb.app, name="perturb")
-for command in COMMANDS:
-    app.command()(command)
-app.add_typer(publishing.datasets, name="datasets")
+    generator_command.add_to(app, MAKE)
+for panel, commands in COMMANDS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+app.add_typer(synthesise.app, name="synthesise", rich_help_panel=MAKE)
+app.add_typer(perturb.app, name="perturb", rich_help_panel=MAKE)
+app.add_typer(publishing.datasets, name="datasets", rich_help_panel=MAKE)
 
 
 def main() -> NoReturn:

@@ -97,15 +97,15 @@ class GeneratorCommand:
     source: Source
     fixed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
-    def add_to(self, app: typer.Typer) -> None:
-        """Add the command to an application, without importing the generator."""
+    def add_to(self, app: typer.Typer, panel: str | None = None) -> None:
+        """Add the command to an application, in a panel of its help, without importing the generator."""
         given = self
 
         class Deferred(TyperCommand):
             def make_context(self, *args: Any, **kwargs: Any) -> Any:
                 return given.build().make_context(*args, **kwargs)
 
-        app.command(self.name, help=self.help, cls=Deferred)(_placeholder)
+        app.command(self.name, help=self.help, cls=Deferred, rich_help_panel=panel)(_placeholder)
 
     def build(self) -> Any:
         """Build the command with all its options."""

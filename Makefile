@@ -1,10 +1,11 @@
-# The verbs: demo, test, test-all, lint, docs, bench, bench-tiny, fuzz, boundscheck, packages, clean. Each installs
-# what it needs into .venv.
+# The verbs: demo, test, test-all, check-lowest, check-newest, lint, docs, bench, bench-tiny, fuzz, boundscheck, packages,
+# clean. Each installs what it needs.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCE := metrics estimators mlstream
+PROSE := $(SOURCE) benchmarks examples README.md CONTRIBUTING.md CHANGELOG.md $(wildcard docs/*.rst)
 # The tests run against the built wheel, from a folder that holds no source: see `check`.
 SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
@@ -12,9 +13,19 @@ CHECK := $(CURDIR)/build/check
 PEERS := $(CURDIR)/.venv/peers
 READERS := arff csv libsvm parquet xml npz packed card
 PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats
+# What `check-lowest` and `check-newest` run: $(call check_subset,environment,options of pip,options of pytest)
+PYTHON_LOWEST ?= python3.11
+PYTHON_NEWEST ?= python3.13
+SUBSET := tests/metrics tests/mlstream $(addprefix tests/estimators/,test_base.py test_baselines.py test_kernel_cache.py \
+	interop/test_river.py trees/test_hoeffding.py)
+SUBSET_NEEDS := '.[skops,tables,dask,mlflow]' hypothesis pytest pytest-xdist pandas PyYAML jsonschema scikit-posthocs
+define check_subset
+$(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) --editable $(SUBSET_NEEDS); \
+$(1)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal $(3) $(SUBSET)
+endef
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-all lint docs bench bench-tiny fuzz boundscheck packages clean check
+.PHONY: demo test test-all lint docs bench bench-tiny fuzz boundscheck packages clean check check-lowest check-newest
 .PHONY: fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp
@@ -35,15 +46,28 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/english.py $(PROSE)
 
 check: .venv/test.stamp
 	rm -rf build
 	$(BIN)/python -m build --wheel --outdir build/dist
 	$(PIP) --no-deps --target $(SITE) build/dist/*.whl
 	mkdir -p $(CHECK)
-	cp -r tests examples docs data_cards benchmarks README.md pyproject.toml Makefile $(CHECK)
+	cp -r tests tools examples docs data_cards benchmarks README.md pyproject.toml constraints-lowest.txt Makefile $(CHECK)
 	cd $(CHECK) && PYTHONPATH=$(SITE):. $(CURDIR)/$(BIN)/pytest -q -p tests.skips --doctest-modules --pyargs $(SOURCE)
 	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -n 2 --dist worksteal
+
+# A fast subset at the floors of pyproject.toml, and at the newest releases with a newer Python; without torch, which is
+# large. Old releases warn of their own deprecated calls.
+check-lowest:
+	@$(PYTHON_LOWEST) -c "" 2>/dev/null || { echo "check-lowest is skipped: $(PYTHON_LOWEST) does not run here."; exit 0; }; \
+	set -e; $(PYTHON_LOWEST) -m venv --clear .venv-lowest; \
+	$(call check_subset,.venv-lowest,-c constraints-lowest.txt,-W ignore::DeprecationWarning)
+
+check-newest:
+	@$(PYTHON_NEWEST) -c "" 2>/dev/null || { echo "check-newest is skipped: $(PYTHON_NEWEST) does not run here."; exit 0; }; \
+	set -e; $(PYTHON_NEWEST) -m venv --clear .venv-newest; \
+	$(call check_subset,.venv-newest,--upgrade)
 
 # Pages of names that are gone would be left from last time, in no table of contents.
 docs: .venv/docs.stamp
@@ -97,7 +121,8 @@ packages: .venv/test.stamp
 	cd build/packages/tar.gz && bin/mlstream demo --output demo && test -s demo/report.html
 
 clean:
-	rm -rf .venv build demo docs/_build docs/auto_examples docs/api/generated *.egg-info
+	rm -rf .venv .venv-lowest .venv-newest build demo docs/_build docs/auto_examples docs/api/generated docs/_static/rooms.svg *.egg-info
+	find $(SOURCE) tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

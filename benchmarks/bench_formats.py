@@ -18,7 +18,7 @@ from river import stream as river_stream
 from scipy import sparse
 from scipy.io import arff as scipy_arff
 
-from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save

@@ -17,12 +17,12 @@ from scipy import sparse
 from scipy.optimize import dual_annealing
 from sklearn.ensemble import RandomForestClassifier
 
-from estimators.pragma._forest_votes import Voters
+from estimators.pragma._forest_votes import ForestVotes
 from estimators.pragma._kernels.vote_search import anneal
 from estimators.pragma._kernels.votes import Votes
-from estimators.pragma._preferences import Wishes
-from estimators.pragma._vote_search import Effort, draw_moves, evaluate, find_weights, store
-from estimators.pragma._vote_weights import Scales, heard, silent_classes
+from estimators.pragma._preferences import Preferences
+from estimators.pragma._vote_search import SearchOptions, draw_moves, evaluate, find_weights, store
+from estimators.pragma._vote_weights import VoteWeighting, unvoted_classes, usable_votes
 from estimators.pragma.forest import PragmaForestClassifier
 
 MOVES, CALLS = sized(500, 20), sized(3000, 50)
@@ -71,19 +71,19 @@ def contests() -> list[Contest]:
     default = PragmaForestClassifier()
     grow = RandomForestClassifier(20, criterion=default.criterion, max_features=4, random_state=0).fit
     forest = grow(experiment.X, truth)
-    wishes = Wishes.of(**experiment.wanted, classes=classes.tolist())
-    losses = wishes.losses(truth)
-    effort = Effort(default.search, default.n_restarts, default.n_moves, default.n_bags)
-    scales = Scales(wishes, given=None, effort=effort)
+    preferences = Preferences.from_options(**experiment.wanted, classes=classes.tolist())
+    losses = preferences.losses(truth)
+    options = SearchOptions(default.search, default.n_restarts, default.n_moves, default.n_bags)
+    weighting = VoteWeighting(preferences, fixed=None, options=options)
 
     def count(shrinkage: float | None) -> Votes:
-        votes = Voters(forest, labels=False, shrinkage=shrinkage).ask_unseen(experiment.X)
+        votes = ForestVotes(forest, labels=False, shrinkage=shrinkage).out_of_bag(experiment.X)
         voted = votes.any(axis=1)
-        return store(heard(votes, silent_classes(votes, truth))[voted], truth[voted])
+        return store(usable_votes(votes, unvoted_classes(votes, truth))[voted], truth[voted])
 
     def search() -> float:
-        votes = Voters(forest, labels=False, shrinkage=default.shrinkage).ask_unseen(experiment.X)
-        return scales.weigh(heard(votes, silent_classes(votes, truth)), truth, np.random.RandomState(0)).pragma
+        votes = ForestVotes(forest, labels=False, shrinkage=default.shrinkage).out_of_bag(experiment.X)
+        return weighting.fit(usable_votes(votes, unvoted_classes(votes, truth)), truth, np.random.RandomState(0)).pragma
 
     stored = count(default.shrinkage)
     published, moves = count(None), draw_moves(np.arange(26), MOVES, np.random.RandomState(0))
@@ -95,10 +95,10 @@ def contests() -> list[Contest]:
         return float(found.fun)
 
     print(
-        f"PRAGMA on Letters: alike {evaluate(stored, losses, np.ones(26)):.5f}, exact {search():.5f}, "
+        f"PRAGMA on Letters: equal weights {evaluate(stored, losses, np.ones(26)):.5f}, exact {search():.5f}, "
         f"dual_annealing ({CALLS} calls) {scipy_search():.5f}"
     )
-    chain = {"NumPy, all anew": numpy_chain(dense(published), published.truth, losses, moves)}
+    chain = {"NumPy, all recomputed": numpy_chain(dense(published), published.truth, losses, moves)}
     return [
         Contest(f"anneal, {MOVES} moves", lambda: anneal(published, losses, np.ones(26), *moves)[1], chain, demand=40),
         Contest(
@@ -110,7 +110,7 @@ def contests() -> list[Contest]:
         ),
         Contest(
             "exact search",
-            lambda: find_weights(stored, losses, effort, np.random.RandomState(0)).value,
+            lambda: find_weights(stored, losses, options, np.random.RandomState(0)).value,
             {"scipy dual_annealing": scipy_search},
             demand=10,
             tolerance=None,

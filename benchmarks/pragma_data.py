@@ -1,4 +1,4 @@
-"""The four public data sets of the PRAGMA paper and two more that are unbalanced, and what the paper wished of them."""
+"""The public data sets of the PRAGMA paper with its preferences, and two more unbalanced sets."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ class Experiment:
 
     @property
     def wanted(self) -> dict[str, Any]:
-        """What the paper wished: priority classes ten times as important, and recall nine times precision there."""
+        """Return the preferences of the paper: importance 10 and mostly recall for priority classes."""
         classes = np.unique(self.y).tolist()
         return {
             "importance": {c: 10.0 if c in self.priority else 1.0 for c in classes},

@@ -1,6 +1,10 @@
 """Sphinx reads this file; `make docs` treats every warning as an error."""
 
+import sys
 from importlib import metadata
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "mlstream"
 author = "The mlstream developers"
@@ -13,6 +17,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "rooms",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from estimators._failed_calls import DivergedError
     from estimators.base import StreamClassifier
     from estimators.baselines import (
         LastLabelsClassifier,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
 
 _HOMES = {
+    "estimators._failed_calls": ("DivergedError",),
     "estimators.trees.adaptive_random_forest": ("AdaptiveRandomForestClassifier",),
     "estimators.base": ("StreamClassifier",),
     "estimators.baselines": (
@@ -84,6 +86,7 @@ __all__ = [
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
+    "DivergedError",
     "EWCClassifier",
     "FIFOMemory",
     "GDumbClassifier",

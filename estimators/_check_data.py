@@ -4,12 +4,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import clone
 
+from estimators._seeding import clone_with_seed
+from estimators._typing import Array
 from estimators.base import StreamClassifier
 
-Array = npt.NDArray[Any]
 # features of the stream are below 1; one that is far greater than the rest is so after scaling too
 REFUSED, LIMIT = 1e7, 4.0
 
@@ -71,10 +70,8 @@ def stream() -> Rows:
 
 
 def fresh(estimator: Any) -> Any:
-    """Clone an estimator and seed it where it is not."""
-    copy = clone(estimator)
-    seeds = {name: 0 for name, value in copy.get_params().items() if name.endswith("random_state") and value is None}
-    return copy.set_params(**seeds)
+    """Clone an estimator and seed it where it has no seed."""
+    return clone_with_seed(estimator, 0, only_unset=True)
 
 
 def learn(estimator: Any, rows: Rows, size: int | None = None) -> Any:

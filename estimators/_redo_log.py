@@ -6,11 +6,10 @@ from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from estimators._typing import Array
 from estimators._validation import Features
 
-Array = npt.NDArray[Any]
 Chunk = tuple[Features, Array, Array | None]
 Teach = Callable[[Any, Features, Array, Array | None], None]
 

@@ -8,9 +8,8 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from estimators._typing import Array
 from estimators._validation import is_sparse
-
-Array = npt.NDArray[Any]
 
 # the least and greatest numbers inside (0, 1), as arrays: NumPy takes longer over its scalars
 _OPEN_INTERVAL = {

@@ -1,55 +1,21 @@
 """The one gate of the estimators: features, masks and weights are checked here, once; inside, code trusts."""
 
 import math
-from collections.abc import Iterable
-from copy import deepcopy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from estimators._locks import lock_of
+from estimators._typing import Array
 
-Array = npt.NDArray[Any]
 Features = Array | sparse.csr_array
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # for many, BLAS wakes threads, which takes a hundred times as long as to look at each value
 FEW_VALUES = 4096
 # from here on, a row of weight one added to it changes nothing
 MAX_WEIGHT = 2.0**53
-
-
-class unchanged_on_error:  # noqa: N801 - a context manager that reads like a clause, and costs less than a generator
-    """Hold the lock of the estimator, and give it back the attributes it had if the block fails.
-
-    Parameters
-    ----------
-    estimator : estimator instance
-        The estimator that the block changes.
-    """
-
-    def __init__(self, estimator: Any) -> None:
-        self.lock = lock_of(estimator)
-        self.attributes = vars(estimator)
-
-    def __enter__(self) -> Self:
-        self.lock.__enter__()
-        self.before = self.attributes.copy()
-        return self
-
-    def copy(self, names: Iterable[str]) -> None:
-        """Copy attributes that are about to be changed in place, to give back the copies if the block fails."""
-        self.before |= deepcopy({name: self.before[name] for name in names if name in self.before})
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is not None:
-            # never empty in between: parameters are read without the lock
-            self.attributes.update(self.before)
-            for name in self.attributes.keys() - self.before.keys():
-                del self.attributes[name]
-        self.lock.__exit__(kind, error, trace)
 
 
 def check_features(estimator: Any, X: Any, *, first: bool) -> Features:

@@ -8,12 +8,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
+from estimators._failed_calls import check_not_diverged, unchanged_on_error
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget, Target, make_target
-from estimators._validation import Features, check_features, check_label_mask, check_sample_weight, unchanged_on_error
+from estimators._typing import Array
+from estimators._validation import Features, check_features, check_label_mask, check_sample_weight
 
-Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
+
+# attributes that this base sets itself, before `_start`, or at the end of it
+_FACTS = ("_target", "classes_", "n_labels_", "n_features_in_", "feature_names_in_", "_diverged", "_learnt_names")
 
 
 class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
@@ -34,11 +38,17 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     Two more hooks have defaults: ``_infer(X)`` returns decisions and probabilities (override it where decisions are not
     P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train (override it with a compiled loop).
 
-    Everything a learner learns lives in attributes that end in an underscore: `fit` forgets these. A call that fails
-    gives every attribute back its former value. What a hook changes in place it restores itself, or it is named by a
-    third hook: ``_at_risk(n_rows, testing=)`` returns the names of attributes that are copied before the rows are
-    learnt. Copies cost as much for one row as for many, so a learner names only what can fail once rows are checked.
-    ``_fails_late = False`` says that nothing can: meta-estimators then need no copies of it.
+    The state of a learner is what ``_start`` sets: these attributes are listed, and `fit` removes them. Only those that
+    are documented end in an underscore. A call with invalid input leaves the estimator as it was, since every attribute
+    gets back the value it had. A learner that changes values in place has two more means:
+
+    - ``raise DivergedError(...)`` if numbers leave their range inside a step. The estimator is marked: it refuses to
+      predict or to learn until `fit` or `begin` starts it again. It needs no copy, and no check in advance.
+    - ``_at_risk(n_rows, testing=)`` returns the names of attributes that are copied before the rows are learnt, for
+      rows that others may refuse halfway. Copies cost as much for one row as for many.
+
+    ``_fails_late = False`` states that nothing but divergence can fail once rows are checked: meta-estimators then make
+    no copies of the learner.
 
     Every public method holds the lock of the estimator: calls from several threads are made one after another.
 
@@ -80,8 +90,15 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         -------
         self
             The estimator; unchanged if anything in the call is wrong.
+
+        Raises
+        ------
+        ValueError
+            If anything in the call is wrong.
+        DivergedError
+            If numbers leave their range while rows are learnt, now or in an earlier call: `fit` must start again.
         """
-        with unchanged_on_error(self) as call:
+        with unchanged_on_error(self, in_place=True) as call:
             X, Y, mask = self._check_chunk(X, Y, classes, label_mask)
             weight = check_sample_weight(sample_weight, X)
             if names := self._at_risk(len(Y), testing=False):
@@ -143,7 +160,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with lock_of(self):
             X = self._check_features(X)
-            return self._target_.decisions(*self._infer(X))
+            return self._target.decisions(*self._infer(X))
 
     def predict_proba(self, X: Any) -> Array:
         """Estimate probabilities.
@@ -160,7 +177,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with lock_of(self):
             X = self._check_features(X)
-            return self._target_.probabilities(self._predict_proba(X))
+            return self._target.probabilities(self._predict_proba(X))
 
     def predict_then_fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
@@ -177,12 +194,12 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
             As `predict_proba` gives row by row.
         """
-        with unchanged_on_error(self) as call:
+        with unchanged_on_error(self, in_place=True) as call:
             X, Y, mask = self._check_chunk(X, Y, None, label_mask)
             if names := self._at_risk(len(Y), testing=True):
                 call.copy(names)
             decided, scores = self._predict_then_learn(X, Y, mask)
-            return self._target_.decisions(decided, scores), self._target_.probabilities(scores)
+            return self._target.decisions(decided, scores), self._target.probabilities(scores)
 
     # ------------------------------------------------------------------ facts
     def set_params(self, **params: Any) -> Self:
@@ -217,7 +234,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return len(pickle.dumps(vars(self), protocol=pickle.HIGHEST_PROTOCOL))
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_target_")
+        return hasattr(self, "_target") and self._diverged is None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -227,7 +244,9 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return tags
 
     # ------------------------------------------------------------------ hooks
-    _target_: Target
+    _target: Target
+    _diverged: str | None = None
+    _learnt_names: tuple[str, ...] = ()
 
     def _start(self) -> None:
         raise NotImplementedError
@@ -245,7 +264,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         if not testing or n_rows == 1 or type(self)._predict_then_learn is not StreamClassifier._predict_then_learn:
             return []
-        return _learnt_names(self)
+        return list(self._learnt_names)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         proba = self._predict_proba(X)
@@ -262,13 +281,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------- gate
     def _check_chunk(self, X: Any, Y: Any, classes: Any, label_mask: Any) -> tuple[Features, Array, Mask | None]:
+        check_not_diverged(self)
         first = not self.__sklearn_is_fitted__()
         if Y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X = check_features(self, X, first=first)
         if first:
             self._take_target(make_target(Y, classes))
-        elif classes is not None and not self._target_.agrees_with(make_target(Y, classes)):
+        elif classes is not None and not self._target.agrees_with(make_target(Y, classes)):
             raise ValueError("classes must be those of the first call, or None.")
         Y = self._encode(Y)
         if X.shape[0] != len(Y):
@@ -277,17 +297,20 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return X, Y, mask if self.uses_task else None
 
     def _take_target(self, target: Target) -> None:
-        self._target_ = target
+        self._target = target
         self.classes_ = target.classes
         self.n_labels_ = target.width
+        before = set(vars(self))
         self._start()
+        self._learnt_names = (*_FACTS, *(name for name in vars(self) if name not in before))
 
     def _encode(self, Y: Any) -> Array:
-        if self._takes_codes and isinstance(self._target_, ClassTarget):
-            return self._target_.codes(Y)
-        return self._target_.encode(Y)
+        if self._takes_codes and isinstance(self._target, ClassTarget):
+            return self._target.codes(Y)
+        return self._target.encode(Y)
 
     def _check_features(self, X: Any) -> Features:
+        check_not_diverged(self)
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"This {type(self).__name__} has not learnt anything yet. Call `fit` or `partial_fit` first."
@@ -295,14 +318,11 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return check_features(self, X, first=False)
 
     def _forget(self) -> None:
-        for name in _learnt_names(self):
-            delattr(self, name)
+        for name in self._learnt_names:
+            if name in vars(self):
+                delattr(self, name)
 
 
 def fails_late(estimator: Any) -> bool:
     """Tell whether rows that passed all checks can still be refused: by others' estimators, and by some of ours."""
     return not isinstance(estimator, StreamClassifier) or estimator._fails_late
-
-
-def _learnt_names(estimator: StreamClassifier) -> list[str]:
-    return [name for name in vars(estimator) if name.endswith("_")]

@@ -1,16 +1,15 @@
 """Learners that any other should beat: the last labels, the usual labels, the mean labels, those of the nearest row."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import Tags
 
+from estimators._typing import Array
 from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
 from estimators.nearest._window import DenseWindow, Metric, SparseWindow, Tail, blocks
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_choice, require_integer
 
 
 class _Baseline(StreamClassifier):
@@ -70,8 +69,7 @@ class _LabelFrequencies(_Baseline):
         self.start = start
 
     def _start(self) -> None:
-        if self.start not in {"first-row", "first-positive"}:
-            raise ValueError(f"start must be 'first-row' or 'first-positive'. Got {self.start!r} instead.")
+        require_choice(self.start, "start", ("first-row", "first-positive"))
         self.counts_ = np.zeros((2, self.n_labels_))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
@@ -98,7 +96,7 @@ class _LabelFrequencies(_Baseline):
         weights = np.ones((len(Y), 1)) if weight is None else weight[:, np.newaxis]
         positives = Y * weights
         rows = np.broadcast_to(weights, Y.shape)
-        if self.start == "first-positive" and self._target_.multilabel:
+        if self.start == "first-positive" and self._target.multilabel:
             rows = rows * ((self.counts_[1] > 0) | (np.cumsum(positives, axis=0) > 0))
         steps = np.stack([rows, positives], axis=1)
         return np.cumsum(np.concatenate([self.counts_[np.newaxis], steps]), axis=0)
@@ -133,21 +131,21 @@ class PriorLabelsClassifier(_LabelFrequencies):
 
     def _start(self) -> None:
         super()._start()
-        self.first_ = np.ones(self.n_labels_, dtype=bool)
+        self._first_values = np.ones(self.n_labels_, dtype=bool)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         counted = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
         if len(counted):
-            self.first_ = self._first(Y[counted[0]])
+            self._first_values = self._first(Y[counted[0]])
         super()._learn(X, Y, mask, weight)
 
     def _first(self, labels: Array) -> Array:
         """Return the first value of each label, where these labels come next."""
         begun = self.start == "first-positive" or bool(self.counts_[0].any())
-        return self.first_ if begun else labels == 1
+        return self._first_values if begun else labels == 1
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        decided = self._usual(self.counts_, self.first_)
+        decided = self._usual(self.counts_, self._first_values)
         return np.tile(decided, (X.shape[0], 1)), self._predict_proba(X)
 
     def _decide(self, counts: Array, Y: Array) -> Array:
@@ -205,15 +203,10 @@ class NearestRowClassifier(_Baseline):
     zero_similarity : {0, 1}, default=0
         Cosine of two zero vectors. The cosine of a zero vector and another one is 0.
 
-    Attributes
-    ----------
-    rows_ : DenseWindow or SparseWindow
-        The rows kept, in double precision; sparse if the first rows were, and later ones are converted.
-    labels_ : Tail
-        Their labels.
-
     Notes
     -----
+    Rows are kept in double precision, sparse if the first rows were; later ones are converted.
+
     Of rows equally near, the oldest is taken, as published. Distances are summed in the order of features whatever the
     chunk, and for CSR in proportion to the non-zeros: dense and CSR rows give the same bits. Before any row, no label
     is predicted. A row of positive weight is kept whatever its weight. Up to twice the window is allocated.
@@ -239,8 +232,8 @@ class NearestRowClassifier(_Baseline):
 
     def _start(self) -> None:
         _check_nearest_row(self)
-        self.rows_: DenseWindow | SparseWindow | None = None
-        self.labels_ = Tail(np.empty((0, self.n_labels_), np.uint8))
+        self._rows: DenseWindow | SparseWindow | None = None
+        self._labels = Tail(np.empty((0, self.n_labels_), np.uint8))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         if weight is not None:
@@ -252,13 +245,13 @@ class NearestRowClassifier(_Baseline):
             self._drop()
 
     def _predict_proba(self, X: Features) -> Array:
-        n_rows = len(self.labels_)
+        n_rows = len(self._labels)
         return self._labels_of_nearest(X, np.zeros(X.shape[0], np.int64), np.full(X.shape[0], n_rows))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
         answers = []
         for block in blocks(len(Y)):
-            last = len(self.labels_) + np.arange(block.stop - block.start)
+            last = len(self._labels) + np.arange(block.stop - block.start)
             first = np.zeros_like(last) if self.window is None else np.maximum(last - self.window, 0)
             self._append(X[block], Y[block])
             answers.append(self._labels_of_nearest(X[block], first, last))
@@ -268,21 +261,21 @@ class NearestRowClassifier(_Baseline):
 
     def _append(self, X: Features, Y: Array) -> None:
         kind = SparseWindow if is_sparse(X) else DenseWindow
-        rows = kind.of_width(self.n_features_in_) if self.rows_ is None else self.rows_
-        self.rows_, self.labels_ = rows.append(X), self.labels_.append(Y)
+        rows = kind.of_width(self.n_features_in_) if self._rows is None else self._rows
+        self._rows, self._labels = rows.append(X), self._labels.append(Y)
 
     def _drop(self) -> None:
-        surplus = 0 if self.window is None else len(self.labels_) - self.window
-        if self.rows_ is not None and surplus > 0:
-            self.rows_, self.labels_ = self.rows_.drop(surplus), self.labels_.drop(surplus)
+        surplus = 0 if self.window is None else len(self._labels) - self.window
+        if self._rows is not None and surplus > 0:
+            self._rows, self._labels = self._rows.drop(surplus), self._labels.drop(surplus)
 
     def _labels_of_nearest(self, X: Features, first: Array, last: Array) -> Array:
         labels = np.zeros((X.shape[0], self.n_labels_))
-        if self.rows_ is None:
+        if self._rows is None:
             return labels
         metric = Metric(self.metric, float(self.zero_similarity))
-        found = self.rows_.nearest(X, first, last, metric)
-        labels[found >= 0] = self.labels_.live[found[found >= 0]]
+        found = self._rows.nearest(X, first, last, metric)
+        labels[found >= 0] = self._labels.live[found[found >= 0]]
         return labels
 
 
@@ -292,10 +285,8 @@ def _shares(counts: Array) -> Array:
 
 
 def _check_nearest_row(estimator: NearestRowClassifier) -> None:
-    window, metric, zero = estimator.window, estimator.metric, estimator.zero_similarity
-    if window is not None and (isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 1):
-        raise ValueError(f"window must be None or an integer of at least 1. Got {window!r} instead.")
-    if metric not in {"euclidean", "cosine"}:
-        raise ValueError(f"metric must be 'euclidean' or 'cosine'. Got {metric!r} instead.")
-    if zero not in {0, 1}:
-        raise ValueError(f"zero_similarity must be 0 or 1. Got {zero!r} instead.")
+    if estimator.window is not None:
+        require_integer(estimator.window, "window", 1)
+    require_choice(estimator.metric, "metric", ("euclidean", "cosine"))
+    if estimator.zero_similarity not in {0, 1}:
+        raise ValueError(f"zero_similarity must be 0 or 1. Got {estimator.zero_similarity!r} instead.")

@@ -5,7 +5,6 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -15,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from estimators._locks import lock_of
 from estimators._targets import ClassTarget
+from estimators._typing import Array
 from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
-
-Array = npt.NDArray[Any]
 
 
 class StreamPipeline(_BaseComposition, StreamClassifier):
@@ -155,7 +153,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         proba = self._predict_proba(X)
-        if not self._began or isinstance(self._target_, ClassTarget):
+        if not self._began or isinstance(self._target, ClassTarget):
             return np.zeros(proba.shape, dtype=np.int64), proba
         return np.asarray(self._last.predict(self._transform(X))), proba
 
@@ -176,10 +174,10 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         return X
 
     def _announced(self) -> Any:
-        return self.n_labels_ if self._target_.multilabel else np.arange(len(self.classes_))
+        return self.n_labels_ if self._target.multilabel else np.arange(len(self.classes_))
 
     def _blank_target(self) -> Array:
-        return np.zeros((1, self.n_labels_) if self._target_.multilabel else 1, dtype=np.int64)
+        return np.zeros((1, self.n_labels_) if self._target.multilabel else 1, dtype=np.int64)
 
     def _check_steps(self) -> None:
         self._validate_names([name for name, _ in self.steps])

@@ -4,12 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from metrics._typing import Array, Floats
 
 
-def divide(numerator: NDArray[Any], denominator: NDArray[Any], *, zero_division: float = np.nan) -> Floats:
+def divide(numerator: Array, denominator: Array, *, zero_division: float = np.nan) -> Floats:
     """Divide, with `zero_division` wherever the denominator is zero, and without a warning."""
     shape = np.broadcast_shapes(numerator.shape, denominator.shape)
     result = np.full(shape, zero_division, dtype=np.float64)
@@ -23,7 +22,7 @@ def nan_mean(values: Floats) -> Any:
     return divide(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))[()]
 
 
-def mean_of_blocks(blocks: Iterable[NDArray[Any]]) -> float:
+def mean_of_blocks(blocks: Iterable[Array]) -> float:
     """Average what is defined in arrays that come one after the other; NaN where nothing is."""
     total, n_defined = 0.0, 0
     for values in blocks:

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from metrics._blocks import column_sums, read_indicator, read_mask, row_blocks, row_sums
-from metrics._validation import Indicator, LabelMatrix, check_indicator, check_label_mask, check_same_shape
+from metrics._typing import Indicator, LabelMatrix
+from metrics._validation import check_indicator, check_label_mask, check_same_shape
 
 Axis = Literal[0, 1]
 Mask = NDArray[np.uint8] | None

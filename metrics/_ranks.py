@@ -11,14 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks, row_sums
 from metrics._means import mean_of_blocks
-from metrics._validation import (
-    LabelMatrix,
-    check_indicator,
-    check_label_mask,
-    check_probabilities,
-    check_same_shape,
-    check_scores,
-)
+from metrics._typing import Array, LabelMatrix
+from metrics._validation import check_indicator, check_label_mask, check_probabilities, check_same_shape, check_scores
 
 _FEW = 32  # so many times looking for the best label is faster than sorting
 
@@ -33,7 +27,7 @@ class ScoredRows(NamedTuple):
 
 
 def mean_over_rows(
-    score_rows: Callable[[ScoredRows], NDArray[Any]],
+    score_rows: Callable[[ScoredRows], Array],
     y_true: LabelMatrix,
     y_score: ArrayLike,
     label_mask: ArrayLike | None,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics._means import Floats
+from metrics._typing import Floats
 
 
 class History(NamedTuple):

@@ -1,14 +1,13 @@
 """The one gate: what the public functions accept, and the sentence that says why not."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-Indicator: TypeAlias = "NDArray[Any] | sparse.csr_array[Any]"
-LabelMatrix: TypeAlias = "ArrayLike | sparse.csr_array[Any] | sparse.csr_matrix[Any]"
+from metrics._typing import Array, Indicator, LabelMatrix
 
 
 def check_indicator(Y: LabelMatrix, name: str) -> Indicator:
@@ -18,7 +17,7 @@ def check_indicator(Y: LabelMatrix, name: str) -> Indicator:
     return check_table(Y, name)
 
 
-def check_table(table: ArrayLike, name: str) -> NDArray[Any]:
+def check_table(table: ArrayLike, name: str) -> Array:
     """Return a non-empty 2-D array of numbers or booleans."""
     array = np.asarray(table)
     if array.dtype.kind not in "biuf":
@@ -30,7 +29,7 @@ def check_table(table: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
-def check_scores(scores: ArrayLike, name: str) -> NDArray[Any]:
+def check_scores(scores: ArrayLike, name: str) -> Array:
     """Return scores as a 2-D floating array; that they are finite is checked where they are read, block by block."""
     if sparse.issparse(scores):
         raise ValueError(f"{name} must be a dense array. Got a sparse {type(scores).__name__} instead.")
@@ -65,10 +64,17 @@ def check_k(k: int, n_labels: int) -> int:
     return int(k)
 
 
-def check_choice(value: object, name: str, choices: Sequence[object]) -> None:
-    """Refuse an option that is not one of `choices`."""
+def require_choice(value: object, name: str, choices: Sequence[object]) -> None:
+    """Refuse an option that is not one of `choices`; the other packages check their options here too."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
+
+
+def require_integer(value: object, name: str, minimum: int) -> int:
+    """Return an option that must be an integer of at least `minimum`; booleans are not integers here."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}. Got {value!r} instead.")
+    return int(value)
 
 
 def check_zero_division(value: float) -> float:
@@ -86,7 +92,7 @@ def check_number(value: float, name: str, *, low: float = -np.inf, high: float =
     return float(number)
 
 
-def check_binary_values(values: NDArray[Any], name: str, first_row: int = 0) -> None:
+def check_binary_values(values: Array, name: str, first_row: int = 0) -> None:
     """Refuse a block of rows that holds anything but 0 and 1, and name the first such cell."""
     if np.count_nonzero(values == 1) != np.count_nonzero(values):
         row, label = np.argwhere((values != 0) & (values != 1))[0]
@@ -94,7 +100,7 @@ def check_binary_values(values: NDArray[Any], name: str, first_row: int = 0) -> 
         raise ValueError(f"{name} must hold only 0 and 1. Got {cell} instead.")
 
 
-def check_finite(values: NDArray[Any], name: str, first_row: int = 0) -> None:
+def check_finite(values: Array, name: str, first_row: int = 0) -> None:
     """Refuse a block of rows that holds a NaN or an infinite value, and name the first such cell."""
     finite = np.isfinite(values)
     if not finite.all():
@@ -103,7 +109,7 @@ def check_finite(values: NDArray[Any], name: str, first_row: int = 0) -> None:
         raise ValueError(f"{name} must hold finite numbers. Got {cell} instead.")
 
 
-def check_probabilities(values: NDArray[Any], name: str, first_row: int = 0) -> None:
+def check_probabilities(values: Array, name: str, first_row: int = 0) -> None:
     """Refuse a block of rows that leaves [0, 1], and name the first such cell."""
     outside = (values < 0) | (values > 1)
     if outside.any():

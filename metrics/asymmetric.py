@@ -4,11 +4,12 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from metrics._means import Floats, divide
-from metrics._validation import LabelMatrix, check_number
+from metrics._means import divide
+from metrics._typing import Array, Floats, LabelMatrix
+from metrics._validation import check_number
 from metrics.counts import label_counts
 
 T = TypeVar("T")
@@ -147,7 +148,7 @@ def _rates(
     return classes, divide(hits, n_true), divide(hits, n_pred, zero_division=0.0)
 
 
-def _class_counts(y_true: NDArray[Any], y_pred: NDArray[Any]) -> tuple[list[Hashable], Any, Any, Any]:
+def _class_counts(y_true: Array, y_pred: Array) -> tuple[list[Hashable], Any, Any, Any]:
     if y_true.shape != y_pred.shape or y_true.size == 0:
         raise ValueError(
             f"y_true and y_pred must have the same shape and not be empty. "

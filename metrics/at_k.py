@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import row_sums
 from metrics._means import divide
 from metrics._ranks import ScoredRows, best_labels, mean_over_rows, sink_masked
-from metrics._validation import LabelMatrix, check_k, check_zero_division
+from metrics._typing import Floats, LabelMatrix
+from metrics._validation import check_k, check_zero_division
 
 
 def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mask: ArrayLike | None = None) -> float:
@@ -103,7 +104,7 @@ def recall_at_k(
     """
     undefined = check_zero_division(zero_division)
 
-    def recall(rows: ScoredRows) -> NDArray[np.float64]:
+    def recall(rows: ScoredRows) -> Floats:
         return divide(row_sums(_best(rows, k)), row_sums(rows.true), zero_division=undefined)
 
     return mean_over_rows(recall, y_true, y_score, label_mask)
@@ -158,7 +159,7 @@ def ndcg_at_k(
     """
     undefined = check_zero_division(zero_division)
 
-    def gain(rows: ScoredRows) -> NDArray[np.float64]:
+    def gain(rows: ScoredRows) -> Floats:
         best = _best(rows, k)
         discounts = 1.0 / np.log2(np.arange(2, k + 2))
         ideal = np.concatenate([[0.0], discounts.cumsum()])[np.minimum(row_sums(rows.true), k)]
@@ -207,7 +208,7 @@ def confident_accuracy_at_k(
     0.5
     """
 
-    def accuracy(rows: ScoredRows) -> NDArray[np.float64]:
+    def accuracy(rows: ScoredRows) -> Floats:
         _check_k(k, rows)
         confidence = np.maximum(rows.score, np.subtract(1, rows.score, dtype=np.float64))
         labels = best_labels(sink_masked(confidence, rows.mask), k)

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._means import divide, nan_mean
-from metrics._validation import LabelMatrix, check_choice
+from metrics._typing import LabelMatrix
+from metrics._validation import require_choice
 from metrics.counts import LabelCounts, label_counts
 
 OneClass = Literal["skip", "recall", "river"]
@@ -81,7 +82,7 @@ def ba_macro_from_counts(counts: LabelCounts, *, one_class: OneClass = "skip") -
     >>> float(ba_macro_from_counts(label_counts([[1, 0], [0, 1]], [[1, 0], [0, 0]])))
     0.75
     """
-    check_choice(one_class, "one_class", ("skip", "recall", "river"))
+    require_choice(one_class, "one_class", ("skip", "recall", "river"))
     tp, fp, fn, tn = counts.tp, counts.fp, counts.fn, counts.tn
     recalls = np.stack([divide(tp, tp + fn), divide(tn, tn + fp)], axis=-1)
     if one_class == "skip":

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._transfer_matrix import check_reference_scores, left_behind, mean_over_tasks, read_history
-from metrics._validation import check_choice
+from metrics._validation import require_choice
 
 
 def acc(R: ArrayLike, order: ArrayLike, *, when: Literal["final", "mean", "triangular"] = "final") -> float:
@@ -57,7 +57,7 @@ def acc(R: ArrayLike, order: ArrayLike, *, when: Literal["final", "mean", "trian
     >>> round(acc(R, [0, 1], when="mean"), 3), round(acc(R, [0, 1], when="triangular"), 3)
     (0.825, 0.8)
     """
-    check_choice(when, "when", ("final", "mean", "triangular"))
+    require_choice(when, "when", ("final", "mean", "triangular"))
     history = read_history(R, order)
     steps, tasks = np.nonzero(history.seen)
     if when == "final":
@@ -191,7 +191,7 @@ def intransigence(
     >>> round(intransigence([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1], [0.9, 0.85]), 3)
     0.05
     """
-    check_choice(when, "when", ("final", "mean"))
+    require_choice(when, "when", ("final", "mean"))
     history = read_history(R, order)
     tasks = history.trained
     if when == "final":

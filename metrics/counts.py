@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._overlap import Overlap, label_overlap
-from metrics._validation import LabelMatrix
+from metrics._typing import LabelMatrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,16 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
-from metrics._means import Floats, divide
-from metrics._validation import (
-    Indicator,
-    LabelMatrix,
-    check_indicator,
-    check_label_mask,
-    check_probabilities,
-    check_same_shape,
-    check_scores,
-)
+from metrics._means import divide
+from metrics._typing import Array, Floats, Indicator, LabelMatrix
+from metrics._validation import check_indicator, check_label_mask, check_probabilities, check_same_shape, check_scores
 
 
 def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None = None, eps: float = 1e-15) -> float:
@@ -182,7 +175,7 @@ def _check_table(
     return truth, prob, check_label_mask(label_mask, truth.shape)
 
 
-def _check_environment(environment: ArrayLike, n_samples: int) -> NDArray[Any]:
+def _check_environment(environment: ArrayLike, n_samples: int) -> Array:
     names = np.asarray(environment)
     if names.shape != (n_samples,):
         raise ValueError(f"environment must have shape ({n_samples},), one per row. Got shape {names.shape} instead.")

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from metrics._means import divide, nan_mean
-from metrics._validation import check_choice, check_zero_division
+from metrics._validation import check_zero_division, require_choice
 from metrics.counts import LabelCounts
 
 Average = Literal["samples", "micro", "macro"] | None
@@ -162,7 +162,7 @@ def f1_from_counts(counts: LabelCounts, *, average: CountAverage = "macro", zero
 
 def ratio_from_counts(name: Ratio, counts: LabelCounts, average: CountAverage, zero_division: float) -> Any:
     """Compute the ratio of this name; a label without any cell is NaN and left out of means."""
-    check_choice(average, "average", ("micro", "macro", None))
+    require_choice(average, "average", ("micro", "macro", None))
     undefined = check_zero_division(zero_division)
     tp, fp, fn, n_cells = counts.tp, counts.fp, counts.fn, _cells(counts)
     if average == "micro":

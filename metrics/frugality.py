@@ -1,6 +1,6 @@
 """Accuracy against the energy it took."""
 
-from metrics._validation import check_choice, check_number
+from metrics._validation import check_number, require_choice
 
 _PER_KWH = {"J": 3.6e6, "kJ": 3.6e3, "MJ": 3.6, "Wh": 1e3, "kWh": 1.0, "MWh": 1e-3}
 
@@ -46,7 +46,7 @@ def frug(acc: float, energy: float, *, w: float = 1.0, energy_unit: str = "kWh")
     >>> frug(0.9, 0.001, energy_unit="Wh")
     0.4
     """
-    check_choice(energy_unit, "energy_unit", tuple(_PER_KWH))
+    require_choice(energy_unit, "energy_unit", tuple(_PER_KWH))
     consumed = check_number(energy, "energy", low=0.0) * _PER_KWH[energy_unit]
     penalty = 1.0 / (1.0 + 1.0 / consumed) if consumed else 0.0  # this form holds for any finite energy
     return check_number(acc, "acc") - check_number(w, "w", low=0.0) * penalty

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import read_indicator, read_mask, row_blocks
 from metrics._means import divide, mean_of_blocks
 from metrics._overlap import Overlap, row_overlaps
-from metrics._validation import Indicator, LabelMatrix, check_indicator, check_label_mask, check_zero_division
+from metrics._typing import Floats, Indicator, LabelMatrix
+from metrics._validation import check_indicator, check_label_mask, check_zero_division
 from metrics.counts import label_counts
 
 
@@ -165,7 +166,7 @@ def _respected(
     return respected
 
 
-def _similarity(rows: Overlap) -> NDArray[np.float64]:
+def _similarity(rows: Overlap) -> Floats:
     both, union = rows.both, rows.true + rows.pred - rows.both
     similarity = divide(both * both, union * rows.pred, zero_division=0.0)
     similarity[union == 0] = 1.0

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from metrics import from_counts
 from metrics._means import mean_of_blocks
 from metrics._overlap import row_overlaps
-from metrics._validation import LabelMatrix, check_choice
+from metrics._typing import LabelMatrix
+from metrics._validation import require_choice
 from metrics.counts import counts_of, label_counts
 from metrics.from_counts import Average, Ratio
 
@@ -288,7 +289,7 @@ def _decide(
     average: Average,
     zero_division: float,
 ) -> Any:
-    check_choice(average, "average", ("samples", "micro", "macro", None))
+    require_choice(average, "average", ("samples", "micro", "macro", None))
     if average != "samples":
         counts = label_counts(y_true, y_pred, label_mask=label_mask)
         score = from_counts.ratio_from_counts(name, counts, average, zero_division)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import row_sums
 from metrics._means import divide
 from metrics._ranks import ScoredRows, infinite_where_zero, mean_over_rows, rank, sink_masked
-from metrics._validation import LabelMatrix
+from metrics._typing import Floats, LabelMatrix
 
 
 def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
@@ -90,7 +90,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
     0.5
     """
 
-    def error(rows: ScoredRows) -> NDArray[np.float64]:
+    def error(rows: ScoredRows) -> Floats:
         best = sink_masked(rows.score, rows.mask).argmax(axis=1)
         return np.where(rows.true[np.arange(len(best)), best], 0.0, 1.0)
 
@@ -172,7 +172,7 @@ def ranking_loss(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLi
     0.5
     """
 
-    def loss(rows: ScoredRows) -> NDArray[np.float64]:
+    def loss(rows: ScoredRows) -> Floats:
         ranking = rank(rows.true, sink_masked(rows.score, rows.mask))
         wrong = (ranking.true * (ranking.n_at_least - ranking.n_relevant_at_least)).sum(axis=1)
         n_relevant = row_sums(rows.true)
@@ -218,7 +218,7 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     0.8333333333333333
     """
 
-    def precision(rows: ScoredRows) -> NDArray[np.float64]:
+    def precision(rows: ScoredRows) -> Floats:
         ranking = rank(rows.true, sink_masked(rows.score, rows.mask))
         purity = (ranking.true * (ranking.n_relevant_at_least / ranking.n_at_least)).sum(axis=1)
         return divide(purity, row_sums(rows.true), zero_division=1.0)
@@ -226,11 +226,11 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     return mean_over_rows(precision, y_true, y_score, label_mask)
 
 
-def _root_mean_square(rows: ScoredRows) -> NDArray[np.float64]:
+def _root_mean_square(rows: ScoredRows) -> Floats:
     errors = np.subtract(rows.score, rows.true, dtype=np.float64)
     if rows.mask is not None:
         errors *= rows.mask
-    squares: NDArray[np.float64] = np.einsum("ij,ij->i", errors, errors)
+    squares: Floats = np.einsum("ij,ij->i", errors, errors)
     return np.sqrt(squares / rows.n_counted)
 
 

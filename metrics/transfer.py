@@ -11,9 +11,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics._means import Floats, divide
+from metrics._means import divide
 from metrics._transfer_matrix import check_reference_scores, left_behind, mean_over_tasks, read_history
-from metrics._validation import check_choice
+from metrics._typing import Floats
+from metrics._validation import require_choice
 
 
 def bwt(
@@ -56,7 +57,7 @@ def bwt(
     >>> round(bwt([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1]), 3)
     -0.2
     """
-    check_choice(reference, "reference", ("last", "first"))
+    require_choice(reference, "reference", ("last", "first"))
     history = read_history(R, order)
     tasks = history.trained if include_current else left_behind(history)
     visit = history.last if reference == "last" else history.first
@@ -164,7 +165,7 @@ def stepwise_transfer(
     >>> {name: round(value, 3) for name, value in transfer.items()}
     {'BWT': -0.2, 'FWT': 0.1, 'BWT+': 0.0, 'BWT-': -0.2, 'FWT+': 0.1, 'FWT-': 0.0}
     """
-    check_choice(baseline, "baseline", ("measured", "zero"))
+    require_choice(baseline, "baseline", ("measured", "zero"))
     history = read_history(R, order)
     if baseline == "zero":
         history.R[0] = 0.0

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mlstream.campaign.campaign import run_campaign
     from mlstream.campaign.config import load_config
     from mlstream.campaign.search import Search
-    from mlstream.cards.card import StreamCard, load_card
+    from mlstream.card_model import StreamCard, load_card
     from mlstream.data.datasets import fetch_dataset, iter_dataset, list_datasets, load_dataset
     from mlstream.diagnosis.diagnosis import Diagnosis, diagnose
     from mlstream.evaluation.evaluate import evaluate
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
 _HOMES = {
-    "mlstream.cards.card": ("StreamCard", "load_card"),
+    "mlstream.card_model": ("StreamCard", "load_card"),
     "mlstream.data.datasets": ("fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"),
     "mlstream.diagnosis.diagnosis": ("Diagnosis", "diagnose"),
     "mlstream.formats": ("load", "save"),

@@ -21,7 +21,7 @@ def describe_first(error: ValidationError) -> str:
 
     Examples
     --------
-    >>> from mlstream.cards.card import FileCard
+    >>> from mlstream.card_model import FileCard
     >>> try:
     ...     FileCard(name="x", n_bytes=-1, sha256="0" * 64)
     ... except ValidationError as error:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-if TYPE_CHECKING:
-    from mlstream.cards.card import StreamCard
-    from mlstream.interop.torch import AvalancheBenchmark, StreamRows
+from mlstream.card_model import StreamCard
 
 Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array
 Indicator: TypeAlias = npt.NDArray[np.uint8]
@@ -246,24 +244,6 @@ class Stream:
         for row, experience in zip(present, self.experiences, strict=True):
             row[np.unique(experience.task_ids)] = True
         return present
-
-    def to_river(self) -> Iterator[tuple[dict[str, float], dict[str, bool]]]:
-        """Iterate over the rows to learn from as River does: features by name, and labels by name."""
-        from mlstream.interop.river import river_rows
-
-        return river_rows(self)
-
-    def to_torch(self) -> StreamRows:
-        """Give the rows to learn from to PyTorch: an IterableDataset of tensors x, y, task_id and label_mask."""
-        from mlstream.interop.torch import StreamRows
-
-        return StreamRows(self)
-
-    def to_avalanche(self) -> AvalancheBenchmark:
-        """Give experiences and evaluation sets as tensors, as `train_stream` and `test_stream` of a benchmark."""
-        from mlstream.interop.torch import as_avalanche
-
-        return as_avalanche(self)
 
 
 def _require_table(X: Features, Y: Indicator, name: str) -> None:

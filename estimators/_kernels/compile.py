@@ -35,12 +35,12 @@ __all__ = [
     "SPLICED",
     "SUM",
     "Direct",
-    "borrow",
     "int64",
     "njit",
     "structref",
     "types",
     "uint64",
+    "unowned_views",
 ]
 
 Options: TypeAlias = dict[str, Any]
@@ -193,7 +193,7 @@ class Direct:
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def borrow(typingctx: Any, owned: Any) -> Any:  # noqa: ARG001 - Numba's signature
+def unowned_views(typingctx: Any, owned: Any) -> Any:  # noqa: ARG001 - Numba's signature
     """Return the same array, or tuple with the same arrays, without an owner, to be used only while its owner lives.
 
     Numba counts a reference to each array at every call of a compiled function, atomically; where calls take

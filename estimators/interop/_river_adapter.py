@@ -5,16 +5,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from river import base
 from sklearn.base import clone
 
+from estimators._failed_calls import unchanged_on_error
 from estimators._locks import Locked, lock_of
-from estimators._validation import unchanged_on_error
+from estimators._typing import Array
 from estimators.base import StreamClassifier
 from estimators.baselines import MeanLabelsClassifier
-
-Array = npt.NDArray[Any]
 
 
 class RiverAdapter(Locked, base.MultiLabelClassifier):

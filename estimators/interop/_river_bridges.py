@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from river import base, compose
 
-Array = npt.NDArray[Any]
+from estimators._typing import Array
+
 Row = dict[str, float]
 Model = Any
 

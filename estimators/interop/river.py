@@ -4,16 +4,16 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._redo_log import RedoLog
 from estimators._targets import LabelTarget
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
+from metrics._validation import require_choice
 
-Array = npt.NDArray[Any]
 BLOCK = 1024
 
 
@@ -84,24 +84,24 @@ class RiverClassifier(StreamClassifier):
         from estimators.interop import _river_bridges as bridges
 
         kind = bridges.kind(self.model)
-        if kind == "classes" and (self._target_.multilabel or self.n_labels_ == 1):
+        if kind == "classes" and (self._target.multilabel or self.n_labels_ == 1):
             kind = "column"
         self._check_start(kind)
         copies = [bridges.fresh(self.model, seed) for seed in self._seeds(self.n_labels_ if kind == "column" else 1)]
         self.bridge_: bridges.Bridge
         if kind == "column":
-            late = self.start == "first-positive" and self._target_.multilabel
+            late = self.start == "first-positive" and self._target.multilabel
             self.bridge_ = bridges.OneModelEach(copies, at_first_positive=late)
         elif kind == "classes":
             self.bridge_ = bridges.OneModelForClasses(copies[0], self.n_labels_)
         else:
             self.bridge_ = bridges.OneModelForLabels(copies[0], self._label_names())
-        self._log_ = RedoLog()
+        self._log = RedoLog()
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         if weight is not None:
             self._check_weights(weight)
-        with self._log_.restored_on_error(self.bridge_, self._teach, (X, Y, weight)):
+        with self._log.restored_on_error(self.bridge_, self._teach, (X, Y, weight)):
             self._teach(self.bridge_, X, Y, weight)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
@@ -112,7 +112,7 @@ class RiverClassifier(StreamClassifier):
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
         answers = []
-        with self._log_.restored_on_error(self.bridge_, self._teach, (X, Y, None)):
+        with self._log.restored_on_error(self.bridge_, self._teach, (X, Y, None)):
             for x, labels in zip(self._dictionaries(X), Y.tolist(), strict=True):
                 answers.append(self.bridge_.answer(x))
                 self.bridge_.learn(x, labels)
@@ -134,7 +134,7 @@ class RiverClassifier(StreamClassifier):
         return list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
 
     def _label_names(self) -> list[Any]:
-        target = self._target_
+        target = self._target
         announced = target.names if isinstance(target, LabelTarget) else None
         names = announced or [f"y{j}" for j in range(self.n_labels_)]
         shared = set(names) & set(self._feature_names())
@@ -156,8 +156,7 @@ class RiverClassifier(StreamClassifier):
                 yield dict(zip(names, values, strict=True))
 
     def _check_start(self, kind: str) -> None:
-        if self.start not in {"first-row", "first-positive"}:
-            raise ValueError(f"start must be 'first-row' or 'first-positive'. Got {self.start!r} instead.")
+        require_choice(self.start, "start", ("first-row", "first-positive"))
         if self.start == "first-positive" and kind == "labels":
             raise ValueError("start must be 'first-row' for a model of all labels. Got 'first-positive' instead.")
 

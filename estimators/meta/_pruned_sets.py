@@ -6,11 +6,10 @@ from itertools import compress
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from estimators._typing import Array
 from estimators._validation import Features
 
-Array = npt.NDArray[Any]
 LabelSet = frozenset[int]
 
 

@@ -6,16 +6,15 @@ from typing import Any, Protocol
 
 import joblib
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from estimators._seeding import clone_with_seed
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import StreamClassifier
 from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 
-Array = npt.NDArray[Any]
 Answer = tuple[Array, Array]
 
 
@@ -84,15 +83,7 @@ def in_threads(work: Callable[[int], Any], n_members: int, n_jobs: int | None) -
 def _make(estimator: Any, seed: Any, n_features: int, n_classes: int) -> Member:
     if type(estimator) is HoeffdingTreeClassifier:
         return TreeMember(TreeBank(1, n_features, n_classes, check_tree_params(estimator)))
-    return ClassifierMember(_seeded(estimator, seed), n_features, n_classes)
-
-
-def _seeded(estimator: Any, seed: Any) -> Any:
-    copy = clone(estimator)
-    if seed is not None:
-        names = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
-        copy.set_params(**{name: int(seed.randint(2**31 - 1)) for name in sorted(names)})
-    return copy
+    return ClassifierMember(clone_with_seed(estimator, seed), n_features, n_classes)
 
 
 class TreeMember:

@@ -4,17 +4,16 @@ from typing import Any, Literal
 
 import joblib
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_choice
 
 
 class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
@@ -38,8 +37,6 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
     Attributes
     ----------
-    models_ : TreeBank or list of Member
-        The copies.
     occurred_ : ndarray of bool of shape (n_labels,)
         Which labels have occurred, where learning starts at the first positive.
 
@@ -102,43 +99,42 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
-        if self.start not in ("first-row", "first-positive"):
-            raise ValueError(f"start must be 'first-row' or 'first-positive'. Got {self.start!r} instead.")
+        require_choice(self.start, "start", ("first-row", "first-positive"))
         n_jobs = joblib.effective_n_jobs(self.n_jobs)
         self.occurred_ = np.zeros(self.n_labels_, dtype=bool)
-        self.models_: TreeBank | list[Member]
+        self._models: TreeBank | list[Member]
         if type(self.estimator) is HoeffdingTreeClassifier:
             params = check_tree_params(self.estimator)
-            self.models_ = TreeBank(self.n_labels_, self.n_features_in_, 2, params, n_groups=n_jobs)
+            self._models = TreeBank(self.n_labels_, self.n_features_in_, 2, params, n_groups=n_jobs)
         else:
             seed = None if self.random_state is None else check_random_state(self.random_state)
             widths = [self.n_features_in_] * self.n_labels_
-            self.models_ = make_members(self.estimator, self.n_labels_, widths, 2, seed)
+            self._models = make_members(self.estimator, self.n_labels_, widths, 2, seed)
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
-        return ["models_"] if fails_late(self.estimator) else []
+        return ["_models"] if fails_late(self.estimator) else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         codes, _ = self._codes(Y, mask, weight)
-        if isinstance(self.models_, TreeBank):
-            self.models_.learn(X, codes, weight=weight)
+        if isinstance(self._models, TreeBank):
+            self._models.learn(X, codes, weight=weight)
             return
-        models = self.models_
+        models = self._models
         in_threads(lambda j: models[j].learn(X, codes[:, j], weight), self.n_labels_, self.n_jobs)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         codes, known = self._codes(Y, mask, None)
-        if isinstance(self.models_, TreeBank):
-            return _decided(self.models_.predict_then_learn(X, codes), known)
-        models = self.models_
+        if isinstance(self._models, TreeBank):
+            return _decided(self._models.predict_then_learn(X, codes), known)
+        models = self._models
         answers = in_threads(lambda j: models[j].answer_then_learn(X, codes[:, j]), self.n_labels_, self.n_jobs)
         return _stacked(answers, known)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         known = self.occurred_ if self.start == "first-positive" else True
-        if isinstance(self.models_, TreeBank):
-            return _decided(self.models_.predict(X), known)
-        models = self.models_
+        if isinstance(self._models, TreeBank):
+            return _decided(self._models.predict(X), known)
+        models = self._models
         return _stacked(in_threads(lambda j: models[j].answer(X), self.n_labels_, self.n_jobs), known)
 
     def _predict_proba(self, X: Features) -> Array:

@@ -3,16 +3,16 @@
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
+from metrics._validation import require_choice, require_integer
 
-Array = npt.NDArray[Any]
 Answer = tuple[Array, Array]
 
 
@@ -40,8 +40,6 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     ----------
     orders_ : ndarray of shape (n_chains, n_labels)
         The order of each chain.
-    chains_ : list of list of Member
-        The copies, in the order of the chain.
 
     Notes
     -----
@@ -92,19 +90,17 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
-        if self.chain_features not in ("true", "predicted"):
-            raise ValueError(f"chain_features must be 'true' or 'predicted'. Got {self.chain_features!r} instead.")
-        if self.n_chains < 1:
-            raise ValueError(f"n_chains must be at least 1. Got {self.n_chains!r} instead.")
+        require_choice(self.chain_features, "chain_features", ("true", "predicted"))
+        require_integer(self.n_chains, "n_chains", 1)
         source = check_random_state(self.random_state)
         self.orders_ = np.array([self._draw_order(source) for _ in range(self.n_chains)])
         seed = None if self.random_state is None else source
         per_label = 1 if self.chain_features == "true" else 2
         widths = [self.n_features_in_ + per_label * k for k in range(self.n_labels_)]
-        self.chains_ = [make_members(self.estimator, len(widths), widths, 2, seed) for _ in range(self.n_chains)]
+        self._chains = [make_members(self.estimator, len(widths), widths, 2, seed) for _ in range(self.n_chains)]
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
-        return ["chains_"] if fails_late(self.estimator) else []
+        return ["_chains"] if fails_late(self.estimator) else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         if self.chain_features == "predicted":
@@ -116,7 +112,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
         def of_chain(c: int) -> None:
             labels = Y[:, self.orders_[c]].astype(np.int64)
-            for k, member in enumerate(self.chains_[c]):
+            for k, member in enumerate(self._chains[c]):
                 member.learn(_beside(X, labels[:, :k]), labels[:, k], weight)
 
         in_threads(of_chain, self.n_chains, self.n_jobs)
@@ -143,7 +139,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         order = self.orders_[c]
         decided, proba = np.zeros((X.shape[0], len(order)), dtype=np.int64), np.zeros((X.shape[0], len(order)))
         seen, true = X, X
-        for k, member in enumerate(self.chains_[c]):
+        for k, member in enumerate(self._chains[c]):
             codes = None if Y is None else Y[:, order[k]].astype(np.int64)
             label, votes = self._step(member, seen, true, codes, weight)
             decided[:, order[k]], proba[:, order[k]] = label, votes[:, 1]

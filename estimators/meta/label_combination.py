@@ -3,19 +3,19 @@
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._kernels.combining import combine
 from estimators.meta._pruned_sets import PrunedSets, Turn
 from estimators.meta._wrapped import Answer, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_choice, require_integer
 
 BLOCK = 512
 
@@ -44,10 +44,8 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     Attributes
     ----------
-    sets_ : PrunedSets
-        The sets and their codes, and the rows that wait.
-    model_ : Member
-        The copy of the estimator.
+    n_sets_ : int
+        Number of label sets that can be predicted.
 
     Notes
     -----
@@ -100,39 +98,43 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         tags.input_tags.sparse = takes_sparse(self.estimator)
         return tags
 
+    @property
+    def n_sets_(self) -> int:
+        """Number of label sets that can be predicted."""
+        with lock_of(self):
+            return self._sets.n_known
+
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
-        for name, least in (("pruning", 0), ("buffer_size", 0), ("max_combinations", 2)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}. Got {getattr(self, name)!r} instead.")
-        if self.decisions not in ("best-set", "published"):
-            raise ValueError(f"decisions must be 'best-set' or 'published'. Got {self.decisions!r} instead.")
+        for name, minimum in (("pruning", 0), ("buffer_size", 0), ("max_combinations", 2)):
+            require_integer(getattr(self, name), name, minimum)
+        require_choice(self.decisions, "decisions", ("best-set", "published"))
         seed = None if self.random_state is None else check_random_state(self.random_state)
-        self.sets_ = PrunedSets(self.n_labels_, self.pruning, self.buffer_size, self.max_combinations)
-        [self.model_] = make_members(self.estimator, 1, [self.n_features_in_], self.max_combinations, seed)
+        self._sets = PrunedSets(self.n_labels_, self.pruning, self.buffer_size, self.max_combinations)
+        [self._model] = make_members(self.estimator, 1, [self.n_features_in_], self.max_combinations, seed)
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
-        return ["sets_", "model_"] if fails_late(self.estimator) else []
+        return ["_sets", "_model"] if fails_late(self.estimator) else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        own = self.sets_.own_codes(Y) if weight is None else None
+        own = self._sets.own_codes(Y) if weight is None else None
         if own is not None:
-            self.model_.announce(self.sets_.n_known)
-            self.model_.learn(X, own[0])
+            self._model.announce(self._sets.n_known)
+            self._model.learn(X, own[0])
             return
-        turns = self.sets_.take(X, Y, weight)
+        turns = self._sets.take(X, Y, weight)
         rows, codes, weights = _learnt(X, turns)
-        self.model_.announce(self.sets_.n_known)
+        self._model.announce(self._sets.n_known)
         if len(codes):
-            self.model_.learn(rows, codes, None if weight is None else weights)
+            self._model.learn(rows, codes, None if weight is None else weights)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
         parts = [self._test_then_train(X[a : a + BLOCK], Y[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
         return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        parts = [self.model_.answer(X[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
-        decided = [self._decide(part, np.full(len(part[0]), self.sets_.n_known)) for part in parts]
+        parts = [self._model.answer(X[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
+        decided = [self._decide(part, np.full(len(part[0]), self._sets.n_known)) for part in parts]
         return np.concatenate([part for part, _ in decided]), np.concatenate([part for _, part in decided])
 
     def _predict_proba(self, X: Features) -> Array:
@@ -141,21 +143,21 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     # ------------------------------------------------------------------ parts
     def _test_then_train(self, X: Features, Y: Array) -> tuple[Array, Array]:
         """Ask a row at the first of the steps it brings, and learn one row, or none, at each step."""
-        known_before = self.sets_.n_known
-        own = self.sets_.own_codes(Y)
+        known_before = self._sets.n_known
+        own = self._sets.own_codes(Y)
         if own is not None:
             codes, n_known = own
-            self.model_.announce(self.sets_.n_known)
-            return self._decide(self.model_.answer_then_learn(X, codes), n_known)
-        turns = self.sets_.take(X, Y, None)
-        self.model_.announce(self.sets_.n_known)
+            self._model.announce(self._sets.n_known)
+            return self._decide(self._model.answer_then_learn(X, codes), n_known)
+        turns = self._sets.take(X, Y, None)
+        self._model.announce(self._sets.n_known)
         if all(len(turn.rows) == 1 and turn.is_own for turn in turns):
-            answer = self.model_.answer_then_learn(X, np.array([turn.codes[0] for turn in turns]))
+            answer = self._model.answer_then_learn(X, np.array([turn.codes[0] for turn in turns]))
         else:
             asked = np.repeat(np.arange(X.shape[0]), [max(len(turn.rows), 1) for turn in turns])
             first = np.searchsorted(asked, np.arange(X.shape[0]))
             rows, codes, _ = _learnt(X, turns, one_each=True)
-            decided, votes = self.model_.answer_then_learn(rows, codes, X[asked])
+            decided, votes = self._model.answer_then_learn(rows, codes, X[asked])
             answer = decided[first], votes[first]
         return self._decide(answer, np.array([known_before] + [turn.n_known for turn in turns[:-1]]))
 
@@ -164,7 +166,7 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         votes = np.ascontiguousarray(answer[1], dtype=np.float64)
         decided, proba = np.zeros((len(votes), self.n_labels_), bool), np.zeros((len(votes), self.n_labels_))
         doubt = 0.5 if self.decisions == "published" else 0.0
-        combine(votes, n_known, self.sets_.table(), doubt, decided, proba)
+        combine(votes, n_known, self._sets.table(), doubt, decided, proba)
         return decided, proba
 
 

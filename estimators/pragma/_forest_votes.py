@@ -5,18 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.pragma._kernels.shrinking import add_shares, shrink
 
-Array = npt.NDArray[Any]
-
 
 @dataclass(frozen=True)
-class Voters:
-    """The trees of a forest, and how they vote.
+class ForestVotes:
+    """Votes of the trees of a forest.
 
     Parameters
     ----------
@@ -25,34 +23,34 @@ class Voters:
     labels : bool
         Whether it was grown from labels.
     shrinkage : float or None
-        Strength by which shares of a leaf are drawn towards the nodes above it; None: a tree gives all of its vote to
-        the first class of its leaf.
+        Strength by which class shares of a leaf are shrunk towards the nodes above it. None: the vote of a tree goes
+        to the most frequent class of its leaf.
     """
 
     forest: RandomForestClassifier | BaggingClassifier
     labels: bool
     shrinkage: float | None
 
-    def ask_all(self, X: Features) -> Array:
-        """Add the votes of all trees: (n_samples, n_classes), or (n_samples, n_labels, 2) against and for labels."""
-        everyone = np.arange(X.shape[0])
-        return self._ask(X, (everyone for _ in self.forest.estimators_))
+    def of_all_trees(self, X: Features) -> Array:
+        """Sum the votes of all trees: (n_samples, n_classes), or (n_samples, n_labels, 2) against and for labels."""
+        all_rows = np.arange(X.shape[0])
+        return self._sum_votes(X, (all_rows for _ in self.forest.estimators_))
 
-    def ask_unseen(self, X: Features) -> Array:
-        """Add, for the rows that the forest was grown from, the votes of the trees that have not seen the row."""
-        return self._ask(X, self._unseen(X.shape[0]))
+    def out_of_bag(self, X: Features) -> Array:
+        """Sum, for each training row, the votes of the trees that were grown without it."""
+        return self._sum_votes(X, self._out_of_bag_rows(X.shape[0]))
 
-    def _unseen(self, n_rows: int) -> Iterator[Array]:
-        for seen in self.forest.estimators_samples_:
-            unseen = np.ones(n_rows, dtype=bool)
-            unseen[seen] = False
-            yield np.flatnonzero(unseen)
+    def _out_of_bag_rows(self, n_rows: int) -> Iterator[Array]:
+        for in_bag in self.forest.estimators_samples_:
+            out_of_bag = np.ones(n_rows, dtype=bool)
+            out_of_bag[in_bag] = False
+            yield np.flatnonzero(out_of_bag)
 
-    def _ask(self, X: Features, asked: Iterable[Array]) -> Array:
-        X = X.astype(np.float32)  # what trees compare
+    def _sum_votes(self, X: Features, rows_of_trees: Iterable[Array]) -> Array:
+        X = X.astype(np.float32)  # trees compare floats of this size
         shape = (self.forest.n_outputs_, 2) if self.labels else (int(self.forest.n_classes_),)
         votes = np.zeros((X.shape[0], int(np.prod(shape))))
-        for tree, rows in zip(self.forest.estimators_, asked, strict=True):
+        for tree, rows in zip(self.forest.estimators_, rows_of_trees, strict=True):
             leaves = tree.tree_.apply(X[rows])
             add_shares(self._votes_of_nodes(tree), leaves, rows, votes)
         return votes.reshape(-1, *shape)
@@ -60,7 +58,7 @@ class Voters:
     def _votes_of_nodes(self, tree: Any) -> Array:
         values, nodes = self._values(tree), tree.tree_
         if self.shrinkage is None:
-            return _choices(values)
+            return _majority_votes(values)
         flat, weights = values.reshape(len(values), -1), nodes.weighted_n_node_samples
         return shrink(flat, weights, nodes.children_left, nodes.children_right, float(self.shrinkage))
 
@@ -69,15 +67,15 @@ class Voters:
         values = tree.tree_.value
         if not self.labels:
             return values
-        # a label that never occurs, or always, has one value only
+        # a label that never occurs, or always does, has one value only
         known = self.forest.classes_ if self.forest.n_outputs_ > 1 else [self.forest.classes_]
         both = np.zeros((*values.shape[:2], 2))
-        for j, found in enumerate(known):
-            both[:, j, found.astype(int)] = values[:, j, : len(found)]
+        for j, occurring in enumerate(known):
+            both[:, j, occurring.astype(int)] = values[:, j, : len(occurring)]
         return both
 
 
-def _choices(values: Array) -> Array:
-    """Return, for each node, a vote of 1 for the class that is most frequent, the first of equals."""
+def _majority_votes(values: Array) -> Array:
+    """Return, for each node, a vote of 1 for its most frequent class; ties go to the first class."""
     best = values.argmax(axis=-1)
     return (best[..., np.newaxis] == np.arange(values.shape[-1])).astype(np.float64).reshape(len(values), -1)

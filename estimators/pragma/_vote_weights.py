@@ -1,25 +1,23 @@
-"""Weights of votes for one class a row, or for each label of a set, and what weighted votes say."""
+"""Weights of votes, fitted to one class a row or to each label of a set, and the shares of weighted votes."""
 
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from estimators._typing import Array
 from estimators.pragma._kernels.shrinking import keep_greatest
-from estimators.pragma._preferences import Wishes
-from estimators.pragma._vote_search import Effort, Found, evaluate, find_weights, store
+from estimators.pragma._preferences import Preferences
+from estimators.pragma._vote_search import SearchOptions, SearchResult, evaluate, find_weights, store
 
-Array = npt.NDArray[Any]
-
-# votes of a row that the search sees
-GREATEST = 3
+# number of votes of a row that the search reads
+MAX_VOTES = 3
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """Weights of the classes (of the labels), the PRAGMA that they reach, and what was reached step by step."""
+class FittedWeights:
+    """Weights of the classes or labels, their PRAGMA, and the PRAGMA after each step of the search."""
 
     weights: Array
     pragma: float
@@ -27,88 +25,88 @@ class Weighed:
 
 
 @dataclass(frozen=True)
-class Scales:
-    """What weights are judged by, and how they are looked for: given weights are judged only."""
+class VoteWeighting:
+    """The objective of the weights and the options of the search; weights set by the user are evaluated only."""
 
-    wishes: Wishes
-    given: Array | None
-    effort: Effort
+    preferences: Preferences
+    fixed: Array | None
+    options: SearchOptions
 
-    def weigh(self, votes: Array, truth: Array, rng: np.random.RandomState) -> Weighed:
+    def fit(self, votes: Array, truth: Array, rng: np.random.RandomState) -> FittedWeights:
         """Find weights for votes (n_samples, n_classes) of classes, or (n_samples, n_labels, 2) of labels.
 
-        Rows without a vote say nothing. Without any row at all, votes weigh alike and nothing is known about PRAGMA.
+        Rows without a vote are left out. If no row is left, all weights are 1 and PRAGMA is NaN.
         """
         voted = votes.reshape(len(votes), -1).any(axis=1)
         if not voted.any():
-            alike = np.ones(len(self.wishes.importance)) if self.given is None else self.given
-            return Weighed(alike, float("nan"), np.empty(0))
+            equal = np.ones(len(self.preferences.importance)) if self.fixed is None else self.fixed
+            return FittedWeights(equal, float("nan"), np.empty(0))
         if not voted.all():
             votes, truth = votes[voted], truth[voted]
-        weigh = self._weigh_classes if votes.ndim == 2 else self._weigh_labels
-        return weigh(votes, truth, rng)
+        fit = self._fit_classes if votes.ndim == 2 else self._fit_labels
+        return fit(votes, truth, rng)
 
-    def _weigh_classes(self, votes: Array, codes: Array, rng: np.random.RandomState) -> Weighed:
-        stored, losses = store(votes, codes), self.wishes.losses(codes)
-        if self.given is None:
-            found = find_weights(stored, losses, self.effort, rng)
-            return Weighed(found.weights, found.value, found.trace)
-        value = evaluate(stored, losses, self.given)
-        return Weighed(self.given, value, np.array([value]))
+    def _fit_classes(self, votes: Array, codes: Array, rng: np.random.RandomState) -> FittedWeights:
+        stored, losses = store(votes, codes), self.preferences.losses(codes)
+        if self.fixed is None:
+            found = find_weights(stored, losses, self.options, rng)
+            return FittedWeights(found.weights, found.value, found.trace)
+        value = evaluate(stored, losses, self.fixed)
+        return FittedWeights(self.fixed, value, np.array([value]))
 
-    def _weigh_labels(self, votes: Array, Y: Array, rng: np.random.RandomState) -> Weighed:
-        """Search each label alone: PRAGMA is a mean over labels, and a weight decides about its own label only."""
-        found = [self.weigh_label(j, votes[:, j], Y[:, j], rng) for j in range(Y.shape[1])]
-        theta = self.wishes.importance * Y.any(axis=0)
+    def _fit_labels(self, votes: Array, Y: Array, rng: np.random.RandomState) -> FittedWeights:
+        """Search each label separately: PRAGMA is a mean over labels, and a weight affects its own label only."""
+        found = [self.fit_label(j, votes[:, j], Y[:, j], rng) for j in range(Y.shape[1])]
+        theta = self.preferences.importance * Y.any(axis=0)
         values = np.array([one.value for one in found])
         pragma = float(values @ theta / theta.sum()) if theta.any() else float("nan")
-        return Weighed(np.array([one.weights[1] for one in found]), pragma, [one.trace for one in found])
+        return FittedWeights(np.array([one.weights[1] for one in found]), pragma, [one.trace for one in found])
 
-    def weigh_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> Found:
-        """Find weights of the absence of a label, which is 1, and of the label; every row must have a vote."""
-        stored, losses = store(votes, positive), self.wishes.losses_of_label(j, positive)
-        if self.given is None:
-            found = find_weights(stored, losses, self.effort, rng)
+    def fit_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> SearchResult:
+        """Find the weight of a label, that of its absence being 1; every row must have a vote."""
+        stored, losses = store(votes, positive), self.preferences.losses_of_label(j, positive)
+        if self.fixed is None:
+            found = find_weights(stored, losses, self.options, rng)
             weights, trace = found.weights / found.weights[0], found.trace
         else:
-            weights, trace = np.array([1.0, self.given[j]]), np.empty(0)
+            weights, trace = np.array([1.0, self.fixed[j]]), np.empty(0)
         value = evaluate(stored, losses, weights)
-        return Found(weights, value, trace if len(trace) else np.array([value]))
+        return SearchResult(weights, value, trace if len(trace) else np.array([value]))
 
 
-def heard(votes: Array, silent: Array) -> Array:
-    """Take away votes for silent classes, and of many votes in a row the small ones."""
+def usable_votes(votes: Array, unvoted: Array) -> Array:
+    """Remove votes for unvoted classes, and all but the `MAX_VOTES` greatest votes of a row."""
     if votes.ndim == 3:
-        return np.where(np.stack([np.zeros_like(silent), silent], axis=-1), 0.0, votes)
-    kept = np.where(silent, 0.0, votes) if silent.any() else votes.copy()
-    if kept.shape[1] > GREATEST:
-        keep_greatest(kept, GREATEST)
+        return np.where(np.stack([np.zeros_like(unvoted), unvoted], axis=-1), 0.0, votes)
+    kept = np.where(unvoted, 0.0, votes) if unvoted.any() else votes.copy()
+    if kept.shape[1] > MAX_VOTES:
+        keep_greatest(kept, MAX_VOTES)
     return kept
 
 
-def silent_classes(votes: Array, truth: Array) -> Array:
-    """Tell the classes, or labels, that no row of theirs has a vote for: no weight can make their recall rise."""
+def unvoted_classes(votes: Array, truth: Array) -> Array:
+    """Return which classes, or labels, get no vote in any of their rows: no weight can raise their recall."""
     if votes.ndim == 2:
         voted_for = truth[votes[np.arange(len(truth)), truth] > 0]
         return np.bincount(voted_for, minlength=votes.shape[1]) == 0
     return np.logical_not(((votes[..., 1] > 0) & (truth > 0)).any(axis=0))
 
 
-def warn_of_silence(silent: Array, classes: list[Any], kind: str) -> None:
-    """Warn of silent classes, or labels."""
-    names = [name for name, is_silent in zip(classes, silent.tolist(), strict=True) if is_silent]
+def warn_of_unvoted(unvoted: Array, classes: list[Any], kind: str) -> None:
+    """Warn about classes, or labels, that get no vote in any of their rows."""
+    names = [name for name, is_unvoted in zip(classes, unvoted.tolist(), strict=True) if is_unvoted]
     if names:
         warnings.warn(
-            f"No {kind} vote is for class {', '.join(map(repr, names))}: its weight cannot be searched and stays 1.",
+            f"No {kind} vote is for class {', '.join(map(repr, names))}: its weight cannot be fitted and stays 1.",
             UserWarning,
             stacklevel=4,
         )
 
 
 def shares(votes: Array, weights: Array) -> Array:
-    """Weigh votes and make them sum to 1: (n_samples, n_classes), or (n_samples, n_labels), the share for each label.
+    """Return shares of weighted votes that sum to 1: (n_samples, n_classes), or (n_samples, n_labels) for each label.
 
-    A row without any vote is shared alike.
+    A row without any vote has equal shares.
     """
     if votes.ndim == 3:
         weighted = votes * np.stack([np.ones_like(weights), weights], axis=-1)
@@ -118,5 +116,5 @@ def shares(votes: Array, weights: Array) -> Array:
 
 def _normalised(weighted: Array) -> Array:
     total = weighted.sum(axis=-1, keepdims=True)
-    alike = np.full(weighted.shape, 1.0 / weighted.shape[-1])
-    return np.divide(weighted, total, out=alike, where=total > 0)
+    equal = np.full(weighted.shape, 1.0 / weighted.shape[-1])
+    return np.divide(weighted, total, out=equal, where=total > 0)

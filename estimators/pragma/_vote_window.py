@@ -1,13 +1,11 @@
-"""The votes on the last rows of a stream, each cast before its row was learnt, and what they count for."""
+"""The votes on the last rows of a stream, each cast before its row was learnt."""
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from estimators._typing import Array
 from estimators.trees._kernels.hoeffding import SKIP
-
-Array = npt.NDArray[Any]
 
 
 class VoteWindow(NamedTuple):
@@ -18,9 +16,9 @@ class VoteWindow(NamedTuple):
     votes : ndarray of shape (n_rows, n_targets, n_classes)
         Votes.
     codes : int64 ndarray of shape (n_rows, n_targets)
-        What was true; `SKIP` where that is not known.
+        True classes; `SKIP` where they are unknown.
     drifts : int64 ndarray of shape (n_rows, n_targets)
-        How many members had been replaced when the votes were cast.
+        Number of members that had been replaced when the votes were cast.
     """
 
     votes: Array
@@ -28,22 +26,21 @@ class VoteWindow(NamedTuple):
     drifts: Array
 
     @classmethod
-    def of(cls, n_targets: int, n_classes: int) -> Self:
-        """Make an empty window."""
-        empty = np.empty((0, n_targets), np.int64)
-        return cls(np.empty((0, n_targets, n_classes)), empty, empty)
+    def empty(cls, n_targets: int, n_classes: int) -> Self:
+        """Return an empty window."""
+        no_codes = np.empty((0, n_targets), np.int64)
+        return cls(np.empty((0, n_targets, n_classes)), no_codes, no_codes)
 
     def append(self, votes: Array, codes: Array, drifts: Array, size: int) -> Self:
-        """Add rows, all cast after as many drifts, and keep the last `size`."""
-        told = np.broadcast_to(drifts, codes.shape)
-        pairs = zip(self, (votes, codes, told), strict=True)
+        """Add rows whose votes were cast after the same number of drifts, and keep the last `size` rows."""
+        per_row = np.broadcast_to(drifts, codes.shape)
+        pairs = zip(self, (votes, codes, per_row), strict=True)
         return type(self)(*(np.concatenate(pair)[-size:].copy() for pair in pairs))
 
-    def counted(self, j: int, drifts: int, most: int) -> Self:
-        """Return the rows of one target that say something of the forest as it is.
+    def current(self, j: int, drifts: int, max_drifts: int) -> Self:
+        """Return the rows of one target whose votes stand for the forest as it is now.
 
-        Rows count on which something was voted, whose truth is known, and since which fewer than `most` members have
-        been replaced.
+        These rows have a vote and a known truth, and fewer than `max_drifts` members have been replaced since.
         """
-        counts = self.votes[:, j].any(axis=1) & (self.codes[:, j] != SKIP) & (drifts - self.drifts[:, j] < most)
-        return type(self)(self.votes[counts, j], self.codes[counts, j], self.drifts[counts, j])
+        kept = self.votes[:, j].any(axis=1) & (self.codes[:, j] != SKIP) & (drifts - self.drifts[:, j] < max_drifts)
+        return type(self)(self.votes[kept, j], self.codes[kept, j], self.drifts[kept, j])

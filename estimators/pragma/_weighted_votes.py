@@ -1,28 +1,26 @@
-"""Classifiers that decide by weighted votes, or probabilities: what they share."""
+"""Base of classifiers that predict by weighted votes or probabilities."""
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget, Target
-from estimators.pragma._preferences import Wishes, check_vote_weights
-from estimators.pragma._vote_search import Effort
-from estimators.pragma._vote_weights import Scales
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
+from estimators.pragma._preferences import Preferences, check_vote_weights
+from estimators.pragma._vote_search import SearchOptions
+from estimators.pragma._vote_weights import VoteWeighting
 
 
 class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
-    """Decide by shares of weighted votes; a classifier writes `_shares(X)`."""
+    """Predict by shares of weighted votes; a subclass implements ``_shares(X)``."""
 
-    _target_: Target
+    _target: Target
 
     def predict(self, X: Any) -> Array:
-        """Decide the class, or the labels, of each row by weighted votes.
+        """Predict the class, or the labels, of each row by weighted votes.
 
         Parameters
         ----------
@@ -32,7 +30,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_labels)
-            Values of `classes_`, of equals the first; or 0/1 integers, of equals 0.
+            Values of `classes_`, the first one on a tie; or 0/1 integers, 0 on a tie.
         """
         with lock_of(self):
             return self._decided(self._shares(X))
@@ -54,7 +52,7 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
             return self._probabilities(self._shares(X))
 
     def decision_function(self, X: Any) -> Array:
-        """Return by how much the weighted votes decide.
+        """Return the margins of the weighted votes.
 
         Parameters
         ----------
@@ -64,11 +62,11 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
-            For two classes and for labels, the share for minus the share against, in [-1, 1]; for more classes the
-            shares.
+            For two classes and for labels, the share in favour minus the share against, in [-1, 1]; for more classes
+            the shares.
         """
         with lock_of(self):
-            share, of_classes = self._shares(X), isinstance(self._target_, ClassTarget)
+            share, of_classes = self._shares(X), isinstance(self._target, ClassTarget)
         if not of_classes:
             return 2 * share - 1
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
@@ -84,25 +82,25 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _decided(self, share: Array) -> Array:
-        if isinstance(self._target_, ClassTarget):
+        if isinstance(self._target, ClassTarget):
             return self.classes_[share.argmax(axis=1)]
         return (share > 0.5).astype(np.int64)
 
     def _probabilities(self, share: Array) -> Array:
-        return share if isinstance(self._target_, ClassTarget) else self._target_.probabilities(share)
+        return share if isinstance(self._target, ClassTarget) else self._target.probabilities(share)
 
     def _take_target(self, target: Target) -> None:
         if isinstance(target, ClassTarget) and len(target.classes) < 2:
             raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
-        self._target_ = target
+        self._target = target
         self.classes_ = target.classes if isinstance(target, ClassTarget) else np.arange(target.width)
 
     def _encode(self, y: Any) -> Array:
         """Return positions in `classes_`, or 0/1 labels."""
-        return self._target_.codes(y) if isinstance(self._target_, ClassTarget) else self._target_.encode(y)
+        return self._target.codes(y) if isinstance(self._target, ClassTarget) else self._target.encode(y)
 
-    def _scales(self, vote_weights: Any = None, n_bags: int = 0) -> Scales:
+    def _weighting(self, vote_weights: Any = None, n_bags: int = 0) -> VoteWeighting:
         names = self.classes_.tolist()
-        given = None if vote_weights is None else check_vote_weights(vote_weights, names)
-        wishes = Wishes.of(self.importance, self.compromise, names)
-        return Scales(wishes, given, Effort(self.search, self.n_restarts, self.n_moves, n_bags))
+        fixed = None if vote_weights is None else check_vote_weights(vote_weights, names)
+        preferences = Preferences.from_options(self.importance, self.compromise, names)
+        return VoteWeighting(preferences, fixed, SearchOptions(self.search, self.n_restarts, self.n_moves, n_bags))

@@ -1,4 +1,4 @@
-"""A random forest whose votes are weighted so that PRAGMA, what a user wants of each class, is as low as can be."""
+"""A random forest whose votes are weighted so that PRAGMA, the preferences of a user, is as low as possible."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -9,33 +9,35 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from estimators._failed_calls import unchanged_on_error
 from estimators._targets import make_target
-from estimators._validation import Features, check_features, is_sparse, unchanged_on_error
-from estimators.pragma._forest_votes import Voters
+from estimators._typing import Array
+from estimators._validation import Features, check_features, is_sparse
+from estimators.pragma._forest_votes import ForestVotes
 from estimators.pragma._vote_search import Search
-from estimators.pragma._vote_weights import heard, shares, silent_classes, warn_of_silence
+from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_unvoted
 from estimators.pragma._weighted_votes import WeightedVotes
 from estimators.pragma.tree import CRITERIA, PragmaTreeClassifier
+from metrics._validation import require_choice
 
-Array = npt.NDArray[Any]
 VOTES = ("out_of_bag", "in_bag")
 
 
 class PragmaForestClassifier(WeightedVotes):
     """Random forest whose votes are weighted by class, or by label, so that PRAGMA is low.
 
-    A forest is grown once, and its trees vote. A row goes to the class of greatest weight times votes. The weights are
-    given, or searched for the lowest PRAGMA of the training rows: a user says what recall and precision of each class
-    are worth, and gets the forest that serves this best.
+    A forest is grown once, and its trees vote. A row is assigned to the class with the greatest product of weight and
+    votes. The weights are set by the user, or searched for the lowest PRAGMA on the training rows: the user states what
+    recall and precision of each class are worth, and the search adapts the forest to that.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Number of trees.
     criterion : {'entropy', 'gini', 'pragma'}, default='entropy'
-        What a split makes low. 'entropy' and 'gini': trees are scikit-learn's; by entropy, rows of a rare class are
-        told apart a little better. 'pragma': trees are those of `PragmaTreeClassifier`, which knows what is wanted; for
-        classes and dense X only.
+        Criterion that a split minimises. 'entropy' and 'gini': trees are scikit-learn's; entropy separates rows of a
+        rare class a little better. 'pragma': trees are those of `PragmaTreeClassifier`, which take importance and
+        compromise into account; for classes and dense X only.
     max_features, max_depth, min_samples_leaf
         As in scikit-learn's `RandomForestClassifier`; with 'pragma', `min_samples_leaf` is a number of rows.
     importance : float or mapping, default=1.0
@@ -44,32 +46,32 @@ class PragmaForestClassifier(WeightedVotes):
         (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
         class, or for each one; both in [0, 1).
     vote_weights : array-like or mapping, optional
-        Weights to use instead of searching: one a class, in the order of `classes_` or by name; for labels, what a vote
-        for the label weighs against one for its absence. Only ratios of the weights of classes matter.
+        Weights to use instead of searching: one a class, in the order of `classes_` or by name; for labels, the weight
+        of a vote for the label relative to one for its absence. Only ratios of the weights of classes matter.
     votes : {'out_of_bag', 'in_bag'}, default='out_of_bag'
-        Votes that the search sees: of trees that have not been grown from the row, or of all trees. Trees of full depth
-        know the rows they were grown from by heart.
+        Votes that the search uses: of the trees that were grown without the row, or of all trees. Trees of full depth
+        memorise the rows they were grown from.
     shrinkage : float or None, default=30.0
         How a tree votes. A number: half by the shares of classes in the leaf, half by shares to which each step down
-        the tree contributes N / (N + shrinkage) of its change, N being the rows above it. So leaves of one row do not
-        hide what is around them, and rows that all trees give to one class can be told apart. None: for one class, as
-        published.
+        the tree contributes N / (N + shrinkage) of its change, N being the number of rows above it. Leaves of one row
+        then reflect their surroundings, and rows that all trees assign to one class can be distinguished. None: for one
+        class, as published.
     search : {'exact', 'annealing', 'both'}, default='exact'
-        'exact': along one weight after another to the best of its breakpoints, until no single weight can lower PRAGMA;
+        'exact': along one weight after another to the best of its breakpoints, until no single weight lowers PRAGMA;
         'annealing': simulated annealing, as published; 'both': exact from where annealing ends.
     n_restarts : int, default=0
-        How often the exact search starts again, from a jump away from the best weights so far. For two classes, and for
-        labels, the first search finds the lowest point.
+        Number of times the exact search starts again, from a random jump away from the best weights so far. For two
+        classes, and for labels, the first search finds the optimum.
     n_moves : int, default=20000
         Length of the annealing.
     n_bags : int, default=10
-        Number of further searches, on rows drawn anew class by class; the weights are the geometric means of theirs.
-        Fewer where rows are so many that these would take long, down to none. 0: the weights of the one search.
+        Number of further searches, on rows resampled class by class; the result is the geometric mean of their weights.
+        With many rows, fewer searches are made, or none, to save time. 0: the weights of a single search.
     n_jobs : int, optional
         Trees grown at the same time.
     random_state : int, RandomState or None, default=None
-        Randomness of forest and search. An integer grows the forest that `RandomForestClassifier` grows from it by the
-        same criterion, unless by 'pragma'.
+        Randomness of forest and search. With an integer, and unless the criterion is 'pragma', the forest equals that
+        of `RandomForestClassifier` with the same seed and criterion.
 
     Attributes
     ----------
@@ -80,12 +82,12 @@ class PragmaForestClassifier(WeightedVotes):
     forest_ : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier
         The forest, grown from positions in `classes_`.
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
-        Weights of votes. Those found for classes have product 1.
+        Weights of votes. Those searched for classes have product 1.
     pragma_ : float
-        PRAGMA reached on the votes that the search saw; NaN if there was none.
+        PRAGMA on the votes that the search used; NaN if there were none.
     search_trace_ : ndarray, or list of ndarray
-        PRAGMA after each move of the chain, then after each line search, at last with the weights that are used; for
-        labels, of each label alone.
+        PRAGMA after each move of the chain, then after each line search, and finally with the weights that are used;
+        for labels, one array for each label.
 
     See Also
     --------
@@ -94,12 +96,12 @@ class PragmaForestClassifier(WeightedVotes):
 
     Notes
     -----
-    What the paper did is ``criterion="gini", votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
+    The method of the paper is ``criterion="gini", votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
 
-    Of more than three classes, the search sees the three greatest votes of a row: it takes time by their number.
+    With more than three classes, the search uses the three greatest votes of a row, to save time.
 
     There is no ``sample_weight``: votes are counted, and a forest's bootstrap does not make a row of weight two equal
-    to the row met twice, which scikit-learn asks of ``fit``.
+    to the same row twice, which scikit-learn requires of ``fit``.
 
     References
     ----------
@@ -173,24 +175,24 @@ class PragmaForestClassifier(WeightedVotes):
         Returns
         -------
         self
-            The estimator; unchanged if anything is wrong.
+            The estimator; unchanged if anything in the call is wrong.
         """
         with unchanged_on_error(self):
             X, truth = self._check(X, y)
-            scales = self._scales(self.vote_weights, self.n_bags)
+            weighting = self._weighting(self.vote_weights, self.n_bags)
             rng = check_random_state(self.random_state)
             self.forest_ = self._grow(X, truth, rng)
-            voters = self._voters()
-            votes = voters.ask_all(X) if self.votes == "in_bag" else voters.ask_unseen(X)
-            silent = silent_classes(votes, truth)
-            warn_of_silence(silent, self.classes_.tolist(), self.votes.replace("_", "-"))
-            weighed = scales.weigh(heard(votes, silent), truth, rng)
-            self.vote_weights_, self.pragma_, self.search_trace_ = weighed.weights, weighed.pragma, weighed.trace
+            forest_votes = self._forest_votes()
+            votes = forest_votes.of_all_trees(X) if self.votes == "in_bag" else forest_votes.out_of_bag(X)
+            unvoted = unvoted_classes(votes, truth)
+            warn_of_unvoted(unvoted, self.classes_.tolist(), self.votes.replace("_", "-"))
+            fitted = weighting.fit(usable_votes(votes, unvoted), truth, rng)
+            self.vote_weights_, self.pragma_, self.search_trace_ = fitted.weights, fitted.pragma, fitted.trace
         return self
 
     @property
     def feature_importances_(self) -> Array:
-        """Importance of each feature to scikit-learn's trees, as it computes it; weights of votes do not enter."""
+        """Importance of each feature in scikit-learn's trees, as it computes it; weights of votes play no part."""
         check_is_fitted(self)
         return self.forest_.feature_importances_
 
@@ -203,11 +205,8 @@ class PragmaForestClassifier(WeightedVotes):
     def _check(self, X: Any, y: Any) -> tuple[Features, Array]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        for name, known in (("criterion", CRITERIA), ("votes", VOTES)):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, known))}. Got {getattr(self, name)!r} instead."
-                )
+        for name, known in (("criterion", tuple(CRITERIA)), ("votes", VOTES)):
+            require_choice(getattr(self, name), name, known)
         if self.shrinkage is not None:
             _check_shrinkage(self.shrinkage)
         X = self._check_features(X, first=True)
@@ -245,17 +244,17 @@ class PragmaForestClassifier(WeightedVotes):
         return BaggingClassifier(tree, self.n_estimators, **common).fit(X, truth)
 
     def _by_position(self, option: str) -> Any:
-        """Return a wish for trees, which know classes by their positions."""
+        """Return a preference for trees, which are grown from positions of classes."""
         given = getattr(self, option)
         return dict(enumerate(given[c] for c in self.classes_.tolist())) if isinstance(given, Mapping) else given
 
     def _shares(self, X: Any) -> Array:
         check_is_fitted(self)
         X = self._check_features(X, first=False)
-        return shares(self._voters().ask_all(X), self.vote_weights_)
+        return shares(self._forest_votes().of_all_trees(X), self.vote_weights_)
 
-    def _voters(self) -> Voters:
-        return Voters(self.forest_, self._target_.multilabel, self.shrinkage)
+    def _forest_votes(self) -> ForestVotes:
+        return ForestVotes(self.forest_, self._target.multilabel, self.shrinkage)
 
 
 def _check_shrinkage(value: Any) -> None:

@@ -4,31 +4,30 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from estimators._targets import ClassTarget
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.pragma._preferences import Wishes
-from estimators.pragma._vote_search import Effort, Search
-from estimators.pragma._vote_weights import Scales, shares
+from estimators.pragma._preferences import Preferences
+from estimators.pragma._vote_search import Search, SearchOptions
+from estimators.pragma._vote_weights import VoteWeighting, shares
 from estimators.pragma._vote_window import VoteWindow
 from estimators.trees._forest_bank import ForestBank
 from estimators.trees._multilabel_forest import MultilabelForest
 from estimators.trees._tree_bank import codes_of
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_integer
 
 
 class PragmaStreamForestClassifier(StreamClassifier):
     """Adaptive random forest whose votes are weighted by class, or by label, so that PRAGMA is low.
 
-    A row goes to the class of greatest weight times votes. Every `period` rows the weights are searched anew, on the
-    votes on the last `window` rows, all cast before their row was learnt: never does a forest vote on what it knows.
-    Where drift replaces the forest, votes of the former one no longer count.
+    A row is assigned to the class with the greatest product of weight and votes. Every `period` rows the weights are
+    searched again, on the votes on the last `window` rows, each cast before its row was learnt. Where drift replaces
+    the forest, votes of the former one no longer count.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
         (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
         class, or for each one; both in [0, 1).
     window : int, default=1000
-        Number of rows, the last ones, that a search sees.
+        Number of last rows that a search uses.
     period : int, default=100
         Number of rows from one search to the next.
     search, n_restarts, n_moves
@@ -55,9 +54,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
         Weights of votes: of each class, their product being 1, or of a label against its absence.
     pragma_ : float
-        PRAGMA reached on the votes that the last search saw; NaN before any search.
-    window_ : VoteWindow
-        Votes on the last rows, and the truth.
+        PRAGMA on the votes that the last search used; NaN before any search.
     classes_ : ndarray, or list of ndarray
         The classes; for labels, ``array([0, 1])`` each.
 
@@ -74,11 +71,11 @@ class PragmaStreamForestClassifier(StreamClassifier):
     stay until half as many rows as `period` count again. A label that does not occur among the rows that count keeps
     its weight.
 
-    A row costs a lesson of the forest and its share of a search, which runs once in `period` rows and costs, for each
-    label, O(window x log(window)) a pass over the weights (O(window x classes x log(window)) for classes): both are
-    bounded. So is memory, by that of the forest and ``8 * window * n_labels * 4`` bytes of votes (of classes,
+    A row costs one learning step of the forest and its share of a search, which runs once in `period` rows and costs,
+    for each label, O(window x log(window)) a pass over the weights (O(window x classes x log(window)) for classes):
+    both are bounded. So is memory, by that of the forest and ``8 * window * n_labels * 4`` bytes of votes (of classes,
     ``8 * window * (n_classes + 2)``). What is learnt does not depend on how a stream is cut into chunks. A row's
-    ``sample_weight`` is for the forest; in the search all rows but those of weight 0 are alike. Probabilities are
+    ``sample_weight`` is for the forest; in the search all rows but those of weight 0 count the same. Probabilities are
     shares of weighted votes, not calibrated estimates.
 
     References
@@ -134,22 +131,20 @@ class PragmaStreamForestClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
-        return self.forest_.size_bytes + sum(array.nbytes for array in self.window_)
+        return self.forest_.size_bytes + sum(array.nbytes for array in self._window)
 
     def _start(self) -> None:
         for name in ("window", "period"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1. Got {value!r} instead.")
-        n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
+            require_integer(getattr(self, name), name, 1)
+        n_targets, n_classes = (self.n_labels_, 2) if self._target.multilabel else (1, len(self.classes_))
         rng = check_random_state(self.random_state)
-        self.forest_ = self._plant(n_targets, n_classes, rng)
-        self.window_ = VoteWindow.of(n_targets, n_classes)
-        self.vote_weights_ = np.ones(n_targets if self._target_.multilabel else n_classes)
+        self.forest_ = self._new_forest(n_targets, n_classes, rng)
+        self._window = VoteWindow.empty(n_targets, n_classes)
+        self.vote_weights_ = np.ones(n_targets if self._target.multilabel else n_classes)
         self.pragma_ = float("nan")
-        self.n_since_search_, self.drifts_ = 0, self._drifts()
-        self.seed_ = rng.randint(np.iinfo(np.int32).max)
-        self._scales()  # wishes that make no sense are refused before anything is learnt
+        self._n_since_search, self._drifts_at_search = 0, self._drifts()
+        self._seed = rng.randint(np.iinfo(np.int32).max)
+        self._weighting()  # invalid preferences are refused before anything is learnt
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         if weight is not None and not weight.all():
@@ -167,71 +162,71 @@ class PragmaStreamForestClassifier(StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def _plant(self, n_targets: int, n_classes: int, rng: np.random.RandomState) -> ForestBank | MultilabelForest:
+    def _new_forest(self, n_targets: int, n_classes: int, rng: np.random.RandomState) -> ForestBank | MultilabelForest:
         if not isinstance(self.forest, AdaptiveRandomForestClassifier | None):
             raise TypeError(f"forest must be an AdaptiveRandomForestClassifier or None. Got {self.forest!r} instead.")
         forest = AdaptiveRandomForestClassifier() if self.forest is None else clone(self.forest)
         seed = rng if forest.random_state is None else forest.random_state
-        return forest.build_forest(n_targets, n_classes, self.n_features_in_, seed, of_labels=self._target_.multilabel)
+        return forest.build_forest(n_targets, n_classes, self.n_features_in_, seed, of_labels=self._target.multilabel)
 
     def _vote_then_learn(self, X: Features, codes: Array, weight: Array | None) -> tuple[Array, Array]:
-        """Let the forest vote and learn up to where the next search is due, search, and go on."""
+        """Let the forest vote and learn until the next search is due, search, and continue."""
         n_rows, begin = X.shape[0], 0
-        if self.n_since_search_ + n_rows >= self.period:
-            self._scales()  # wishes may have been set anew, and are refused before anything is learnt
-        decided, scores = self._decide(np.zeros((n_rows, *self.window_.votes.shape[1:])))
+        if self._n_since_search + n_rows >= self.period:
+            self._weighting()  # set_params may have changed the preferences: invalid ones are refused first
+        decided, scores = self._decide(np.zeros((n_rows, *self._window.votes.shape[1:])))
         while begin < n_rows:
-            rows = slice(begin, min(begin + self.period - self.n_since_search_, n_rows))
+            rows = slice(begin, min(begin + self.period - self._n_since_search, n_rows))
             votes = self.forest_.learn(X[rows], codes[rows], None if weight is None else weight[rows])
             decided[rows], scores[rows] = self._decide(votes)
-            self.window_ = self.window_.append(votes, codes[rows], self.drifts_, self.window)
-            self.n_since_search_ = (self.n_since_search_ + len(votes)) % self.period
-            if self.n_since_search_ == 0:
-                self.drifts_ = self._drifts()
+            self._window = self._window.append(votes, codes[rows], self._drifts_at_search, self.window)
+            self._n_since_search = (self._n_since_search + len(votes)) % self.period
+            if self._n_since_search == 0:
+                self._drifts_at_search = self._drifts()
                 self._search()
             begin = rows.stop
         return decided, scores
 
     def _search(self) -> None:
-        # a seed of its own for every search: how a stream is cut must not matter
-        rng = np.random.RandomState(self.seed_)
-        if self._target_.multilabel:
+        # the same seed for every search: how a stream is cut must not matter
+        rng = np.random.RandomState(self._seed)
+        if self._target.multilabel:
             self._search_labels(rng)
         elif len(self.classes_) > 1:
-            counted = self._counted(0)
-            if self._suffice(counted):
-                found = self._scales().weigh(counted.votes, counted.codes, rng)
-                self.vote_weights_, self.pragma_ = found.weights, found.pragma
+            current = self._current_votes(0)
+            if self._are_enough(current):
+                fitted = self._weighting().fit(current.votes, current.codes, rng)
+                self.vote_weights_, self.pragma_ = fitted.weights, fitted.pragma
 
     def _search_labels(self, rng: np.random.RandomState) -> None:
-        scales, weights = self._scales(), self.vote_weights_.copy()
+        weighting, weights = self._weighting(), self.vote_weights_.copy()
         values, theta = np.zeros(self.n_labels_), np.zeros(self.n_labels_)
         for j in range(self.n_labels_):
-            counted = self._counted(j)
-            if self._suffice(counted) and counted.codes.any():
-                found = scales.weigh_label(j, counted.votes, counted.codes, rng)
-                weights[j], values[j], theta[j] = found.weights[1], found.value, scales.wishes.importance[j]
+            current = self._current_votes(j)
+            if self._are_enough(current) and current.codes.any():
+                fitted = weighting.fit_label(j, current.votes, current.codes, rng)
+                weights[j], values[j], theta[j] = fitted.weights[1], fitted.value, weighting.preferences.importance[j]
         self.vote_weights_ = weights
         self.pragma_ = float(values @ theta / theta.sum()) if theta.any() else self.pragma_
 
-    def _counted(self, j: int) -> VoteWindow:
-        return self.window_.counted(j, int(self.drifts_[j]), (self.forest_.n_models + 1) // 2)
+    def _current_votes(self, j: int) -> VoteWindow:
+        return self._window.current(j, int(self._drifts_at_search[j]), (self.forest_.n_models + 1) // 2)
 
-    def _suffice(self, counted: VoteWindow) -> bool:
-        return 2 * len(counted.codes) >= min(self.period, self.window)
+    def _are_enough(self, current: VoteWindow) -> bool:
+        return 2 * len(current.codes) >= min(self.period, self.window)
 
     def _drifts(self) -> Array:
         replaced = self.forest_.members["n_drifts"].sum(axis=1)
-        return np.broadcast_to(replaced, self.window_.codes.shape[1]).copy()
+        return np.broadcast_to(replaced, self._window.codes.shape[1]).copy()
 
-    def _scales(self) -> Scales:
-        target = self._target_
+    def _weighting(self) -> VoteWeighting:
+        target = self._target
         names = target.classes.tolist() if isinstance(target, ClassTarget) else list(range(target.width))
-        wishes = Wishes.of(self.importance, self.compromise, names)
-        return Scales(wishes, None, Effort(self.search, self.n_restarts, self.n_moves))
+        preferences = Preferences.from_options(self.importance, self.compromise, names)
+        return VoteWeighting(preferences, None, SearchOptions(self.search, self.n_restarts, self.n_moves))
 
     def _decide(self, votes: Array) -> tuple[Array, Array]:
-        if not self._target_.multilabel:
+        if not self._target.multilabel:
             share = shares(votes[:, 0], self.vote_weights_)
             return share, share
         share = shares(votes, self.vote_weights_)

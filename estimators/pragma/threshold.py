@@ -1,10 +1,9 @@
-"""Weigh the probabilities of any classifier so that PRAGMA is low: thresholds for what the user wants."""
+"""Thresholds for any classifier: its probabilities are weighted so that PRAGMA is low."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
@@ -12,14 +11,15 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from estimators._failed_calls import check_not_diverged, unchanged_on_error
 from estimators._targets import ClassTarget, make_target
-from estimators._validation import Features, check_features, unchanged_on_error
+from estimators._typing import Array
+from estimators._validation import Features, check_features
 from estimators.base import fails_late
 from estimators.pragma._vote_search import Search
-from estimators.pragma._vote_weights import Weighed, shares
+from estimators.pragma._vote_weights import FittedWeights, shares
 from estimators.pragma._weighted_votes import WeightedVotes
-
-Array = npt.NDArray[Any]
+from metrics._validation import require_integer
 
 
 def _estimator_has(name: str) -> Callable[[Any], bool]:
@@ -29,9 +29,9 @@ def _estimator_has(name: str) -> Callable[[Any], bool]:
 class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
     """Weigh the probabilities of a classifier by class, or by label, so that PRAGMA is low.
 
-    A row goes to the class of greatest weight times probability; for two classes and for labels, that is a threshold.
-    The weights are searched on predictions of rows that had not been learnt: out of fold in `fit`, made before the row
-    was learnt in `partial_fit`, over a bounded window of the last rows.
+    A row is assigned to the class with the greatest product of weight and probability; for two classes and for labels,
+    that is a threshold. The weights are searched on predictions for rows that had not been learnt: out of fold in
+    `fit`, and before the row is learnt in `partial_fit`, over a bounded window of the last rows.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
     search, n_restarts, n_moves
         As in `PragmaForestClassifier`.
     window : int, default=1000
-        Number of rows, the last ones, that the search sees in a stream.
+        Number of last rows that a search uses in a stream.
     period : int, default=100
         Number of rows of a stream from one search to the next.
     random_state : int, RandomState or None, default=None
@@ -64,9 +64,9 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
         Weights of probabilities: of each class, their product being 1, or of a label against its absence.
     pragma_ : float
-        PRAGMA reached on the predictions that the last search saw; NaN before any search.
+        PRAGMA on the predictions that the last search used; NaN before any search.
     search_trace_ : ndarray, or list of ndarray
-        PRAGMA after each step of the last search; for labels, of each label alone.
+        PRAGMA after each step of the last search; for labels, one array for each label.
 
     See Also
     --------
@@ -74,13 +74,13 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
 
     Notes
     -----
-    A row of a stream costs one prediction and one lesson of the estimator, O(window) to keep the window, and its share
-    of a search, which costs O(window x classes x log(window)) a pass over the weights, once in `period` rows. A
+    A row of a stream costs one prediction and one learning step of the estimator, O(window) to keep the window, and its
+    share of a search, which costs O(window x classes x log(window)) a pass over the weights, once in `period` rows. A
     probability of exactly 0 stays 0 whatever its weight. What is learnt does not depend on how a stream is cut into
-    chunks. Probabilities after weighing are shares, not calibrated estimates.
+    chunks. Weighted probabilities are shares, not calibrated estimates.
 
-    A call that fails changes nothing: before each, the estimator is copied, unless it is one of our trees, forests or
-    baselines, which do not fail once rows are checked. Let large models learn in chunks.
+    A call that fails changes nothing: before each call the estimator is copied, unless it is one of our trees, forests
+    or baselines, which do not fail once rows are checked. Let large models learn in chunks.
 
     Examples
     --------
@@ -134,19 +134,19 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         Returns
         -------
         self
-            The estimator; unchanged if anything is wrong.
+            The estimator; unchanged if anything in the call is wrong.
         """
         with unchanged_on_error(self):
             X, truth = self._begin(X, y, None)
             proba = self._out_of_fold(X, truth)
             self._search(proba, truth)
-            self._remember(proba, truth)
+            self._append_to_window(proba, truth)
             self.estimator_ = clone(self.estimator).fit(X, self._values(truth))
         return self
 
     @available_if(_estimator_has("partial_fit"))
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Predict rows, then learn them, in order, and search the weights anew every `period` rows.
+        """Predict rows, then learn them, in order, and search the weights again every `period` rows.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         Returns
         -------
         self
-            The estimator; unchanged if anything is wrong.
+            The estimator; unchanged if anything in the call is wrong.
         """
         self.predict_then_fit(X, y, classes)
         return self
@@ -177,15 +177,16 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         Returns
         -------
         y_pred : ndarray of shape (n_samples,) or (n_samples, n_labels)
-            As `predict` gives row by row; the first class, or no label, before anything is learnt.
+            As `predict` returns row by row; the first class, or no label, before anything is learnt.
         y_proba : ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
-            As `predict_proba` gives row by row; equal shares before anything is learnt.
+            As `predict_proba` returns row by row; equal shares before anything is learnt.
         """
-        with unchanged_on_error(self) as call:
+        with unchanged_on_error(self, in_place=True) as call:
+            check_not_diverged(self)
             if hasattr(self, "estimator_"):
                 X, truth = check_features(self, X, first=False), self._encode(y)
                 _check_lengths(X, truth)
-                self._scales()  # wishes may have been set anew, and are refused before anything is learnt
+                self._weighting()  # set_params may have changed the preferences: invalid ones are refused first
             else:
                 X, truth = self._begin(X, y, classes)
                 self.estimator_ = clone(self.estimator)
@@ -198,55 +199,53 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         for name in ("window", "period"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1. Got {value!r} instead.")
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+            require_integer(getattr(self, name), name, 1)
+        self._diverged = None
         X = check_features(self, X, first=True)
         self._take_target(make_target(y, classes))
         truth = self._encode(y)
         _check_lengths(X, truth)
-        self._scales()  # wishes that make no sense are refused before anything is learnt
+        self._weighting()  # invalid preferences are refused before anything is learnt
         n = len(self.classes_)
-        answers = (n,) if isinstance(self._target_, ClassTarget) else (n, 2)
-        self._take_weights(Weighed(np.ones(n), float("nan"), np.empty(0)))
-        self.window_proba_, self.window_truth_ = np.empty((0, *answers)), truth[:0]
-        self.n_since_search_ = 0
-        self.seed_ = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        shape = (n,) if isinstance(self._target, ClassTarget) else (n, 2)
+        self._take_weights(FittedWeights(np.ones(n), float("nan"), np.empty(0)))
+        self._window_proba, self._window_truth = np.empty((0, *shape)), truth[:0]
+        self._n_since_search = 0
+        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return X, truth
 
     def _out_of_fold(self, X: Features, truth: Array) -> Array:
-        y, proba = self._values(truth), np.zeros((len(truth), *self.window_proba_.shape[1:]))
-        told = truth.ravel() if truth.shape[1:] == (1,) else truth
-        for train, test in check_cv(self.cv, told, classifier=True).split(X, told):
+        y, proba = self._values(truth), np.zeros((len(truth), *self._window_proba.shape[1:]))
+        target = truth.ravel() if truth.shape[1:] == (1,) else truth
+        for train, test in check_cv(self.cv, target, classifier=True).split(X, target):
             model = clone(self.estimator).fit(X[train], y[train])
             proba[test] = self._aligned(model, model.predict_proba(X[test]))
         return proba
 
     def _learn_in_periods(self, X: Features, truth: Array) -> Array:
-        """Learn rows up to where the next search is due, search, and go on; return the shares before each row."""
-        said, begin = [], 0
+        """Learn rows until the next search is due, search, and continue; return the shares before each row."""
+        shares_before, begin = [], 0
         while begin < len(truth):
-            rows = slice(begin, min(begin + self.period - self.n_since_search_, len(truth)))
+            rows = slice(begin, min(begin + self.period - self._n_since_search, len(truth)))
             proba = self._test_then_train(X[rows], truth[rows])
-            said.append(shares(proba, self.vote_weights_))
-            self._remember(proba, truth[rows])
-            self.n_since_search_ = (self.n_since_search_ + len(proba)) % self.period
-            if self.n_since_search_ == 0:
-                self._search(self.window_proba_, self.window_truth_)
+            shares_before.append(shares(proba, self.vote_weights_))
+            self._append_to_window(proba, truth[rows])
+            self._n_since_search = (self._n_since_search + len(proba)) % self.period
+            if self._n_since_search == 0:
+                self._search(self._window_proba, self._window_truth)
             begin = rows.stop
-        return np.concatenate(said)
+        return np.concatenate(shares_before)
 
     def _test_then_train(self, X: Features, truth: Array) -> Array:
-        """Return what the estimator says of each row before it learns it; zeros where it cannot answer."""
+        """Return the probabilities of each row before it is learnt; zeros where the estimator has learnt nothing."""
         model, y = self.estimator_, self._values(truth)
+        check_not_diverged(model)  # it is not fitted then, but must not begin again in silence
         if hasattr(model, "begin") and hasattr(model, "predict_then_fit"):
             if not _is_fitted(model):
-                announced = len(self.classes_) if self._target_.multilabel else self.classes_
+                announced = len(self.classes_) if self._target.multilabel else self.classes_
                 model.begin(X, y, announced)
             return self._aligned(model, model.predict_then_fit(X, y)[1])
-        proba = np.zeros((len(truth), *self.window_proba_.shape[1:]))
+        proba = np.zeros((len(truth), *self._window_proba.shape[1:]))
         for i in range(len(truth)):
             row = slice(i, i + 1)
             if _is_fitted(model):
@@ -258,29 +257,30 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
 
     # ----------------------------------------------------------------- search
     def _search(self, proba: Array, truth: Array) -> None:
-        # a seed of its own for every search: how a stream is cut must not matter
-        self._take_weights(self._scales().weigh(proba, truth, np.random.RandomState(self.seed_)))
+        # the same seed for every search: how a stream is cut must not matter
+        self._take_weights(self._weighting().fit(proba, truth, np.random.RandomState(self._seed)))
 
-    def _take_weights(self, weighed: Weighed) -> None:
-        self.vote_weights_, self.pragma_, self.search_trace_ = weighed.weights, weighed.pragma, weighed.trace
+    def _take_weights(self, fitted: FittedWeights) -> None:
+        self.vote_weights_, self.pragma_, self.search_trace_ = fitted.weights, fitted.pragma, fitted.trace
 
-    def _remember(self, proba: Array, truth: Array) -> None:
-        self.window_proba_ = np.concatenate([self.window_proba_, proba])[-self.window :].copy()
-        self.window_truth_ = np.concatenate([self.window_truth_, truth])[-self.window :].copy()
+    def _append_to_window(self, proba: Array, truth: Array) -> None:
+        self._window_proba = np.concatenate([self._window_proba, proba])[-self.window :].copy()
+        self._window_truth = np.concatenate([self._window_truth, truth])[-self.window :].copy()
 
     def _shares(self, X: Any) -> Array:
+        check_not_diverged(self)
         check_is_fitted(self, "estimator_")
         X = check_features(self, X, first=False)
         return shares(self._aligned(self.estimator_, self.estimator_.predict_proba(X)), self.vote_weights_)
 
     def _values(self, truth: Array) -> Array:
-        return self.classes_[truth] if isinstance(self._target_, ClassTarget) else truth
+        return self.classes_[truth] if isinstance(self._target, ClassTarget) else truth
 
     def _aligned(self, model: Any, proba: Any) -> Array:
         """Return probabilities of an estimator as (n_samples, n_classes), or (n_samples, n_labels, 2)."""
         if not all(np.isfinite(one).all() for one in proba):
-            raise ValueError(f"Probabilities must be finite. Got others from {model!r} instead.")
-        if isinstance(self._target_, ClassTarget):
+            raise ValueError(f"Probabilities must be finite. Got NaN or infinity from {model!r} instead.")
+        if isinstance(self._target, ClassTarget):
             aligned = np.zeros((len(proba), len(self.classes_)))
             aligned[:, np.searchsorted(self.classes_, model.classes_)] = proba
             return aligned

@@ -1,4 +1,4 @@
-"""A decision tree whose splits serve what a user wants of each class."""
+"""A decision tree whose splits follow the preferences of a user for each class."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -10,13 +10,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from estimators._failed_calls import unchanged_on_error
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget
-from estimators._validation import check_sample_weight, unchanged_on_error
+from estimators._typing import Array
+from estimators._validation import check_sample_weight
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
-from estimators.pragma._preferences import Wishes
+from estimators.pragma._preferences import Preferences
+from metrics._validation import require_choice, require_integer
 
-Array = npt.NDArray[Any]
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "pragma": PRAGMA}
 
 
@@ -26,9 +28,10 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     criterion : {'pragma', 'gini', 'entropy'}, default='pragma'
-        What a split makes low. 'pragma': the PRAGMA that is expected of the rows of a node if each side gives classes
-        at random, in proportion to their rows there, a row counting by the importance of its class over the rows that
-        the class has in the node. 'gini' and 'entropy': as in scikit-learn's `DecisionTreeClassifier`.
+        Criterion that a split minimises. 'pragma': the expected PRAGMA of the rows of a node if each side predicts
+        classes at random, in proportion to their rows there, where a row counts by the importance of its class over the
+        number of rows that the class has in the node. 'gini' and 'entropy': as in scikit-learn's
+        `DecisionTreeClassifier`.
     max_depth : int, optional
         Number of splits above the deepest leaf; None: no limit.
     min_samples_split : int, default=2
@@ -36,8 +39,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
     min_samples_leaf : int, default=1
         Rows that each side of a split must have.
     max_features : int, float, {'sqrt', 'log2'} or None, default=None
-        Number of features, drawn anew for every node, among which its split is looked for; all others if those drawn
-        are constant there. A float: their share of all; None: all.
+        Number of features, drawn again for every node, among which its split is searched; all others if those drawn are
+        constant there. A float is a share of all features; None: all.
     importance : float or mapping, default=1.0
         Weight of every class in PRAGMA, or of each one; greater than 0.
     compromise : (float, float) or mapping, default=(0.5, 0.5)
@@ -62,8 +65,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    A row goes to the most frequent class of its leaf, the first of equals. Of equally good splits the first is taken,
-    where scikit-learn draws one. Features are compared as float32, as there.
+    A row is assigned to the most frequent class of its leaf, the first one on a tie. Of equally good splits the first
+    is taken, where scikit-learn draws one. Features are compared as float32, as there.
 
     Examples
     --------
@@ -106,13 +109,13 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Classes, at least two.
         sample_weight : array-like of shape (n_samples,), optional
-            What each row counts, at least 0: 2 as if it were there twice (but for `min_samples_split` and
-            `min_samples_leaf`, which count rows), 0 as if it were not there (but for its class, which is known).
+            Weights of the rows, at least 0. A row of weight 2 counts like the same row twice, except for
+            `min_samples_split` and `min_samples_leaf`, which count rows; of a row of weight 0 only the class is read.
 
         Returns
         -------
         self
-            The estimator; unchanged if anything is wrong.
+            The estimator; unchanged if anything in the call is wrong.
         """
         with unchanged_on_error(self):
             X, y = validate_data(self, X, y, dtype=np.float32, order="C")
@@ -123,7 +126,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             weights = np.ones(len(X)) if weights is None else weights
             rows = np.flatnonzero(weights)
             if len(rows) == 0:
-                raise ValueError("sample_weight must be greater than 0 for one row at least. Got zeros only instead.")
+                raise ValueError("sample_weight must be greater than 0 for at least one row. Got only zeros instead.")
             self.classes_ = target.classes
             self.tree_ = grow_tree(X[rows], target.codes(y)[rows], weights[rows], growth, np.uint64(seed))
         return self
@@ -181,18 +184,16 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             return self.tree_.apply(X)
 
     def _growth(self, classes: list[Any], n_features: int) -> Growth:
-        if self.criterion not in CRITERIA:
-            names = ", ".join(map(repr, CRITERIA))
-            raise ValueError(f"criterion must be one of {names}. Got {self.criterion!r} instead.")
-        wishes = Wishes.of(self.importance, self.compromise, classes)
+        require_choice(self.criterion, "criterion", tuple(CRITERIA))
+        preferences = Preferences.from_options(self.importance, self.compromise, classes)
         return Growth(
             CRITERIA[self.criterion],
-            wishes.importance / wishes.importance.sum(),
-            wishes.alpha,
-            wishes.beta,
-            np.iinfo(np.int64).max if self.max_depth is None else _at_least(self.max_depth, 1, "max_depth"),
-            _at_least(self.min_samples_split, 2, "min_samples_split"),
-            _at_least(self.min_samples_leaf, 1, "min_samples_leaf"),
+            preferences.importance / preferences.importance.sum(),
+            preferences.alpha,
+            preferences.beta,
+            np.iinfo(np.int64).max if self.max_depth is None else require_integer(self.max_depth, "max_depth", 1),
+            require_integer(self.min_samples_split, "min_samples_split", 2),
+            require_integer(self.min_samples_leaf, "min_samples_leaf", 1),
             _n_drawn(self.max_features, n_features),
         )
 
@@ -203,12 +204,6 @@ def _classes_of(y: Any) -> ClassTarget:
     if len(target.classes) < 2:
         raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
     return target
-
-
-def _at_least(value: Any, lowest: int, name: str) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
-        raise ValueError(f"{name} must be an integer of at least {lowest}. Got {value!r} instead.")
-    return int(value)
 
 
 def _n_drawn(max_features: Any, n_features: int) -> int:

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numpy.random import RandomState
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 
+from estimators._seeding import clone_with_seed
 from estimators._validation import Features
 from estimators.base import StreamClassifier, fails_late
 
@@ -53,10 +54,7 @@ def begin_inner(outer: Any, random_state: RandomState | None) -> StreamClassifie
     if not isinstance(outer.estimator, StreamClassifier):
         raise TypeError(f"estimator must be a StreamClassifier. Got {outer.estimator!r} instead.")
     X, labels = np.zeros((1, outer.n_features_in_)), np.zeros((1, outer.n_labels_), dtype=int)
-    multilabel = outer._target_.multilabel
+    multilabel = outer._target.multilabel
     classes = outer.n_labels_ if multilabel else np.arange(len(outer.classes_))
-    inner = clone(outer.estimator)
-    if random_state is not None:
-        names = sorted(name for name in inner.get_params() if name.rpartition("__")[2] == "random_state")
-        inner.set_params(**{name: random_state.randint(2**31 - 1) for name in names})
+    inner: StreamClassifier = clone_with_seed(outer.estimator, random_state)
     return inner.begin(X, labels if multilabel else labels[:, 0], classes)

@@ -192,9 +192,9 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         return self.forest_.size_bytes
 
     def _start(self) -> None:
-        n_targets, n_classes = (self.n_labels_, 2) if self._target_.multilabel else (1, len(self.classes_))
+        n_targets, n_classes = (self.n_labels_, 2) if self._target.multilabel else (1, len(self.classes_))
         self.forest_ = self.build_forest(
-            n_targets, n_classes, self.n_features_in_, self.random_state, of_labels=self._target_.multilabel
+            n_targets, n_classes, self.n_features_in_, self.random_state, of_labels=self._target.multilabel
         )
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
@@ -220,7 +220,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         return ForestParams(tree._replace(max_bytes=tree.max_bytes / n_trees), _bagging(self.bagging), *deltas)
 
     def _decide(self, votes: Array) -> tuple[Array, Array]:
-        if not self._target_.multilabel:
+        if not self._target.multilabel:
             return votes[:, 0], votes[:, 0]
         total = votes.sum(axis=2)
         share = np.divide(votes[:, :, 1], total, out=np.zeros_like(total), where=total > 0)

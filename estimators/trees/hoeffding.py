@@ -115,8 +115,8 @@ class HoeffdingTreeClassifier(StreamClassifier):
         return self.bank_.size_bytes
 
     def _start(self) -> None:
-        n_classes = 2 if self._target_.multilabel else len(self.classes_)
-        n_trees = self.n_labels_ if self._target_.multilabel else 1
+        n_classes = 2 if self._target.multilabel else len(self.classes_)
+        n_trees = self.n_labels_ if self._target.multilabel else 1
         self.bank_ = TreeBank(n_trees, self.n_features_in_, n_classes, check_tree_params(self))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
@@ -133,7 +133,7 @@ class HoeffdingTreeClassifier(StreamClassifier):
 
     # ------------------------------------------------------------------ parts
     def _decide(self, votes: Array) -> tuple[Array, Array]:
-        if self._target_.multilabel:
+        if self._target.multilabel:
             return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
         return votes[:, 0], votes[:, 0]
 
@@ -142,4 +142,4 @@ class HoeffdingTreeClassifier(StreamClassifier):
         return [f"x{f}" for f in range(self.n_features_in_)] if names is None else names.tolist()
 
     def _class_names(self) -> list[str]:
-        return ["0", "1"] if self._target_.multilabel else [str(value) for value in self.classes_]
+        return ["0", "1"] if self._target.multilabel else [str(value) for value in self.classes_]

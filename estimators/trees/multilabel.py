@@ -120,7 +120,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
         with lock_of(self):
             check_is_fitted(self)
             features = getattr(self, "feature_names_in_", [f"x{f}" for f in range(self.n_features_in_)])
-            labels = getattr(self._target_, "names", None) or [f"y{j}" for j in range(self.n_labels_)]
+            labels = getattr(self._target, "names", None) or [f"y{j}" for j in range(self.n_labels_)]
             return dot_of_labels(self.tree_, list(features), labels)
 
     # ------------------------------------------------------------------ hooks

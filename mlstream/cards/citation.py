@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mlstream.card_model import StreamCard
 from mlstream.cards._yaml import write_yaml
-from mlstream.cards.card import StreamCard
 from mlstream.cards.front_matter import licence_name
 
 _SPDX = {"mit": "MIT", "bsd-3-clause": "BSD-3-Clause", "apache-2.0": "Apache-2.0", "cc0-1.0": "CC0-1.0"}

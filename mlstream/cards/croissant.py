@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mlstream.cards.card import FileCard, StreamCard
+from mlstream.card_model import FileCard, StreamCard
 from mlstream.cards.front_matter import licence_name
 
 Record = dict[str, Any]
@@ -92,7 +92,7 @@ def card_croissant(card: StreamCard) -> str:
         "license": _PAGES.get(licence_name(card.source.licence), card.source.licence or "unknown"),
         "citeAs": card.source.citation or card.source.name,
         "creator": {"@type": "Organization", "name": f"{card.source.name}; made a stream by mlstream"},
-        "version": f"{card.format_version}.0.0",
+        "version": "1.0.0",
         "keywords": ["multi-label", "continual learning", "data stream", "tabular"],
         "isLiveDataset": False,
         "distribution": [_describe_file(file) for file in card.files],

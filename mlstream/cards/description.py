@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.cards.card import (
+from mlstream.card_model import (
     DropCard,
     ExperienceCard,
     GeneratorCard,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mlstream.card_model import StreamCard
 from mlstream.cards._yaml import write_yaml
-from mlstream.cards.card import StreamCard
 
 # How licences begin, and what hubs call them.
 _LICENCES = {

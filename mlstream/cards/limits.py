@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 
 # With fewer rows than this a label's recall moves by more than 10 points a row.
 _FEW = 10

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.cards.front_matter import licence_name
 
 _NOT_CASUAL = re.compile(r"[^a-zA-Z0-9_\-.(),]+")

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from mlstream.cards.card import StreamCard, TaskCard
+from mlstream.card_model import StreamCard, TaskCard
 from mlstream.cards.front_matter import front_matter
 from mlstream.cards.limits import known_limits
 

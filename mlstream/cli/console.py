@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mlstream.campaign.campaign import CampaignProgress
-from mlstream.cards.card import StreamCard, TaskCard
+from mlstream.card_model import StreamCard, TaskCard
 from mlstream.data.registry import DatasetEntry
 from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
 from mlstream.diagnosis.task_distances import Distances

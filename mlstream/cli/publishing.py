@@ -104,7 +104,7 @@ def regenerate(
 
     The table that it was made of must be on this machine; `mlstream datasets` says where each is.
     """
-    from mlstream.cards.card import load_card
+    from mlstream.card_model import load_card
     from mlstream.cli import console
     from mlstream.formats import save
     from mlstream.publishing.folder import regenerate as regenerate_stream

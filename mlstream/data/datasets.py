@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scipy import sparse
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from metrics import jaccard, nce, pw_js, refinement_recall
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.evaluation.scoring import METRICS, Scored, score
 from mlstream.evaluation.settings import OneClass
 

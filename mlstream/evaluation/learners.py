@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.multioutput import MultiOutputClassifier
 
+from estimators._seeding import clone_with_seed
 from mlstream.evaluation.compile_lock import take_turns
 from mlstream.evaluation.predictions import Answers, join_answers, no_answers, read_answers
 from mlstream.evaluation.resources import ResourceMeter
@@ -44,9 +44,7 @@ def fresh(estimator: Any, seed: int) -> Any:
     learns = hasattr(estimator, "partial_fit") or hasattr(estimator, "predict_then_fit")
     if isinstance(estimator, type) or not learns or not hasattr(estimator, "get_params"):
         raise TypeError(f"estimator must be a scikit-learn estimator with partial_fit. Got {estimator!r} instead.")
-    copy = clone(estimator)
-    names = [name for name in copy.get_params() if name.rpartition("__")[2] == "random_state"]
-    return copy.set_params(**dict.fromkeys(names, seed))
+    return clone_with_seed(estimator, seed)
 
 
 def uses_task(estimator: Any) -> bool:

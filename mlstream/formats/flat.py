@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.formats._joined_features import cut_rows, join_rows
 from mlstream.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream, StreamParts, Task
 

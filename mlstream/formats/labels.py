@@ -9,7 +9,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.formats.content import FormatError, bare_path, show
 from mlstream.formats.mulan import read_labels
 from mlstream.formats.table import Table

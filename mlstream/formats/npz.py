@@ -36,7 +36,7 @@ import numpy as np
 from scipy import sparse
 
 from mlstream._files import atomic_path
-from mlstream.cards.card import parse_card
+from mlstream.card_model import parse_card
 from mlstream.formats._joined_features import Stacked, make_csr, stack_rows
 from mlstream.formats._zip import Array, read_arrays, write_arrays
 from mlstream.formats.content import FormatError, show

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from mlstream._files import atomic_path, sha256_of
-from mlstream.cards.card import FileCard, PartCard, RowsCard, StreamCard, load_card
+from mlstream.card_model import FileCard, PartCard, RowsCard, StreamCard, load_card
 from mlstream.formats.content import FormatError, UnpackedFile, stem
 from mlstream.formats.flat import BY_ROW, FlatStream, Rows, flatten, restore
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats

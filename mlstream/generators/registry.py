@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mlstream.cards.card import GeneratorCard
+from mlstream.card_model import GeneratorCard
 from mlstream.generators.from_tables.clustering import task_stream
 from mlstream.generators.from_tables.environments_from_table import carve_environments
 from mlstream.generators.from_tables.iirc import iirc_stream

@@ -1,4 +1,4 @@
-"""Streams as River iterates over data: one row after the other, as dictionaries."""
+"""Streams in River's form: one row after the other, as dictionaries."""
 
 from __future__ import annotations
 
@@ -9,8 +9,28 @@ from scipy import sparse
 from mlstream.stream import Stream
 
 
-def river_rows(stream: Stream) -> Iterator[tuple[dict[str, float], dict[str, bool]]]:
-    """Give the rows of a stream, in its order, as pairs of dictionaries; of sparse rows, what is stored."""
+def to_river(stream: Stream) -> Iterator[tuple[dict[str, float], dict[str, bool]]]:
+    """Iterate over the rows to learn from as River does.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+
+    Yields
+    ------
+    x : dict of str to float
+        Features by name; of a sparse row, the stored values only.
+    y : dict of str to bool
+        Labels by name.
+
+    Examples
+    --------
+    >>> from mlstream.generators import hat_and_shirt_stream
+    >>> x, y = next(to_river(hat_and_shirt_stream()))
+    >>> sorted(x), sorted(y)
+    (['hat', 'orange'], ['responds'])
+    """
     features, labels = stream.card.feature_names, stream.card.label_names
     for experience in stream:
         for row, y in enumerate(experience.Y.tolist()):

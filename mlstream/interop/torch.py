@@ -1,4 +1,4 @@
-"""Streams as PyTorch and Avalanche iterate over data."""
+"""Streams in the forms of PyTorch and Avalanche."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ except ImportError as error:
 class StreamRows(IterableDataset[Any]):
     """The rows of a stream, in its order, for a `DataLoader`.
 
-    With several workers, each gives its share of the rows: the order is the stream's within a worker only.
+    Several workers share the rows: the order is that of the stream within each worker only.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ class StreamRows(IterableDataset[Any]):
 
 @dataclass(frozen=True)
 class AvalancheExperience:
-    """A part of a stream under the names that Avalanche gives to such things.
+    """A part of a stream, with the attributes of an experience of Avalanche.
 
     Parameters
     ----------
     dataset : TensorDataset
         Tensors (features, labels, task of each row).
     current_experience : int
-        Its place in its stream.
+        Its position in `train_stream` or `test_stream`.
     task_labels : list of int
         The tasks of its rows.
     classes_in_this_experience : list of int
@@ -86,8 +86,35 @@ class AvalancheBenchmark:
     n_classes: int
 
 
-def as_avalanche(stream: Stream) -> AvalancheBenchmark:
-    """Give the experiences and evaluation sets of a stream as tensors, under the names of Avalanche."""
+def to_torch(stream: Stream) -> StreamRows:
+    """Wrap the rows to learn from in an `IterableDataset`.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+
+    Returns
+    -------
+    StreamRows
+        One dictionary per row, in the order of the stream: tensors x, y, task_id and label_mask.
+    """
+    return StreamRows(stream)
+
+
+def to_avalanche(stream: Stream) -> AvalancheBenchmark:
+    """Convert experiences and evaluation sets to tensors, under the names of Avalanche.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+
+    Returns
+    -------
+    AvalancheBenchmark
+        Experiences as `train_stream`, evaluation sets as `test_stream`.
+    """
     learning = [_experience(part, number, part.task_ids) for number, part in enumerate(stream.experiences)]
     evaluation = [
         _experience(part, number, np.full(len(part), part.task_id))
@@ -112,5 +139,5 @@ def _row(experience: Experience, row: int) -> dict[str, torch.Tensor]:
         "task_id": experience.task_ids[row],
         "label_mask": mask,
     }
-    # Copies, for what is mapped from a file cannot be written, and PyTorch warns of that.
+    # Copies, because PyTorch warns about arrays that cannot be written, such as those mapped from a file.
     return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}

@@ -9,18 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
-from mlstream.cards.card import StreamCard, card_schema, load_card
+from mlstream.card_model import StreamCard, card_schema, load_card
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
 from mlstream.cards.description import hash_data, measure
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-from mlstream.cards.pictures import schedule_picture, signatures_picture
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.mulan import format_labels
 from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
+from mlstream.plotting.labels import label_svg
+from mlstream.plotting.schedule import schedule_svg
 from mlstream.stream import Dataset, Stream
 
 NPZ = "stream.npz"
@@ -145,7 +146,10 @@ def regenerate(card: StreamCard) -> Stream:
     try:
         stream = remake(card.generator, lambda: _find_table(card))
     except (TypeError, KeyError) as error:
-        raise ValueError(f"The parameters on the card must be those of {card.generator.name}. Got: {error}") from error
+        raise ValueError(
+            f"The parameters on the card must be those of {card.generator.name}. Got: {error}. "
+            f"The card was made by mlstream {card.versions.get('mlstream', '(unknown)')}; install that version."
+        ) from error
     if stream.card.data_sha256 != card.data_sha256:
         changed = ", ".join(_changed_versions(card, stream.card)) or "no version changed"
         raise ValueError(
@@ -190,8 +194,8 @@ def _write(stream: Stream, folder: Path) -> None:
 def _write_texts(card: StreamCard) -> dict[str, str]:
     return {
         PAGE: card_page(card),
-        SIGNATURES: signatures_picture(card),
-        SCHEDULE: schedule_picture(card),
+        SIGNATURES: label_svg(card),
+        SCHEDULE: schedule_svg(card),
         SCHEMA: card_schema(),
         CROISSANT: card_croissant(card),
         OPENML: card_openml(card),

@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from mlstream._files import write_text_atomically
-from mlstream.cards.card import StreamCard, card_schema
+from mlstream.card_model import StreamCard, card_schema
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-from mlstream.cards.pictures import schedule_picture, signatures_picture
 from mlstream.data.datasets import load_dataset
 from mlstream.generators import iirc_stream, multiplier_stream, stand_in_stream, task_stream
+from mlstream.plotting.labels import label_svg
+from mlstream.plotting.schedule import schedule_svg
 from mlstream.stream import Stream
 
 SCHEMA = "stream-card.schema.json"
@@ -113,8 +114,8 @@ def card_files(card: StreamCard, name: str) -> dict[str, str]:
     return {
         f"{name}.card.json": card.model_dump_json(indent=1) + "\n",
         f"{name}.md": card_page(card, prefix=f"{name}."),
-        f"{name}.{SIGNATURES}": signatures_picture(card),
-        f"{name}.{SCHEDULE}": schedule_picture(card),
+        f"{name}.{SIGNATURES}": label_svg(card),
+        f"{name}.{SCHEDULE}": schedule_svg(card),
     }
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from mlstream._files import write_text_atomically
 from mlstream._validation_errors import explain_rule, shorten
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.records.checks import require_consistent
 from mlstream.records.paths import Repetition, file_name, run_path
 from mlstream.records.selection_record import Selection, SelectionRecord

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from metrics import average_ranks, bayesian_signed_rank, critical_difference, friedman, nemenyi
 from mlstream.reporting.complete_blocks import LeftOut, choose_block
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import heading
+from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.tables import score_names
 
 Floats = npt.NDArray[np.float64]
@@ -97,7 +97,7 @@ def compare_all(streams: Mapping[str, Sequence[Group]]) -> list[Comparison]:
         One per score that at least two strategies have on the same two streams.
     """
     groups = [group for members in streams.values() for group in members]
-    names = [name for name in score_names(groups) if heading(name).better != "neither"]
+    names = [name for name in score_names(groups) if score_heading(name).better != "neither"]
     return [found for name in names if (found := compare(streams, name)) is not None]
 
 
@@ -128,7 +128,7 @@ def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison |
         return None
     n_streams, n_strategies = len(block.streams), len(block.strategies)
     scores = np.array(block.scores)
-    higher = heading(metric).better == "higher"
+    higher = score_heading(metric).better == "higher"
     statistic, p_value = friedman(scores) if n_strategies > 2 else (np.nan, np.nan)
     return Comparison(
         metric=metric,

@@ -1,19 +1,23 @@
-"""What runs cost: time, energy and memory, by phase and averaged over seeds."""
+"""The cost of runs in time, energy and memory, by phase and averaged over seeds: tables, and accuracy against it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import NamedTuple
 
+from mlstream.plotting.costs import CostPoint, cost_chart
+from mlstream.plotting.plotly_parts import Chart
 from mlstream.records.run_record import PhaseResources, RunResult
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import Heading
+from mlstream.reporting.score_info import Heading, score_heading
 from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cell
 
 Amount = Callable[[RunResult], float | None]
 
 # Choosing hyper-parameters comes before the stream: its cost is shown, but belongs to no total.
 SELECTION = "select"
+_SCORE = "acc"
 _PHASES = (SELECTION, "predict", "learn", "online", "evaluate")
 
 
@@ -44,6 +48,47 @@ def cost_table(groups: Sequence[Group]) -> Table:
     return Table((Heading("Strategy"), *(Heading(title, "lower") for title, _, _ in columns)), tuple(rows))
 
 
+class CostPoints(NamedTuple):
+    """The strategies of one stream, by one cost.
+
+    Parameters
+    ----------
+    name, title : str
+        A word for files, and the title of an axis, with its unit.
+    points : list of CostPoint
+        Those whose cost and ACC were measured; at least one.
+    """
+
+    name: str
+    title: str
+    points: list[CostPoint]
+
+
+def cost_points(groups: Sequence[Group]) -> list[CostPoints]:
+    """List ACC against wall time and against energy; a cost that no run has measured is left out."""
+    marks = "".join(energy_marks(group) for group in groups)
+    energy = "Energy, kWh (estimate)" if "≈" in marks else "Energy, kWh"
+    costs = (("time", "Wall time, s", wall_time_s), ("energy", energy, energy_kwh))
+    found = (CostPoints(name, title, _points(groups, amount)) for name, title, amount in costs)
+    return [one for one in found if one.points]
+
+
+def cost_charts(groups: Sequence[Group]) -> list[Chart]:
+    """Draw ACC against wall time and against energy.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        The strategies of a stream.
+
+    Returns
+    -------
+    list of Chart
+        Up to two: one whose cost no run has measured is left out.
+    """
+    return [cost_chart(one.points, score_heading(_SCORE).title, one.title) for one in cost_points(groups)]
+
+
 def phase_names(groups: Iterable[Group]) -> list[str]:
     """List the phases that some run has, in the order in which they come."""
     resources = [run.resources for group in groups for run in group.measured if run.resources is not None]
@@ -52,33 +97,33 @@ def phase_names(groups: Iterable[Group]) -> list[str]:
 
 
 def wall_time_s(run: RunResult, phase: str | None = None) -> float | None:
-    """Wall seconds of one phase, or of the stream; None where they were not measured."""
+    """Return the wall seconds of one phase, or of the stream; None where they were not measured."""
     parts = [used.wall_time_s for used in _used(run, phase)]
     return sum(parts) if parts else None
 
 
 def cpu_time_s(run: RunResult) -> float | None:
-    """CPU seconds of the stream; None where they were not measured."""
+    """Return the CPU seconds of the stream; None where they were not measured."""
     parts = [used.cpu_time_s for used in _used(run, None)]
     return sum(parts) if parts else None
 
 
 def energy_kwh(run: RunResult, phase: str | None = None) -> float | None:
-    """Energy of one phase, or of the stream; None where any part of it was not measured."""
+    """Return the energy of one phase, or of the stream; None where any part of it was not measured."""
     parts = [used.energy_kwh for used in _used(run, phase)]
     known = [part for part in parts if part is not None]
     return sum(known) if known and len(known) == len(parts) else None
 
 
 def energy_marks(group: Group) -> str:
-    """Give the signs that qualify an energy: ≈ for an estimate, † for one below the meter's resolution."""
+    """Return the signs that qualify an energy: ≈ for an estimate, † for one below the meter's resolution."""
     resources = [run.resources for run in group.measured if run.resources is not None]
     estimate = "≈" if any(used.energy_is_estimate for used in resources) else ""
     return estimate + ("†" if any(used.energy_below_resolution for used in resources) else "")
 
 
 def format_seconds(value: float) -> str:
-    """Show seconds to three digits.
+    """Format seconds to three digits.
 
     Examples
     --------
@@ -89,7 +134,7 @@ def format_seconds(value: float) -> str:
 
 
 def format_energy(value: float) -> str:
-    """Show kWh to three digits.
+    """Format kWh to three digits.
 
     Examples
     --------
@@ -100,7 +145,7 @@ def format_energy(value: float) -> str:
 
 
 def format_bytes(value: float) -> str:
-    """Show a size in B, kB, MB or GB.
+    """Format a size in B, kB, MB or GB.
 
     Examples
     --------
@@ -111,6 +156,16 @@ def format_bytes(value: float) -> str:
         if value >= size:
             return f"{value / size:.3g} {unit}"
     return f"{value:.0f} B"
+
+
+def _points(groups: Sequence[Group], amount: Amount) -> list[CostPoint]:
+    points = []
+    for group in groups:
+        cost, (score, deviation, _) = group.mean(amount).mean, group.score(_SCORE)
+        if cost is not None and score is not None:
+            is_uncertain = "†" in energy_marks(group)
+            points.append(CostPoint(group.key, cost, score, deviation, group.status == "done", is_uncertain))
+    return points
 
 
 def _cell(group: Group, _title: str, amount: Amount, show: Callable[[float], str]) -> Cell:

@@ -11,7 +11,7 @@ from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import Comparison
 from mlstream.reporting.costs import cost_table
 from mlstream.reporting.groups import Group
-from mlstream.reporting.rank_charts import friedman_table, left_out_table, pair_table, rank_table
+from mlstream.reporting.ranks import friedman_table, left_out_table, pair_table, rank_table
 from mlstream.reporting.tables import Cell, Table, overview_table, rows_csv, score_names, score_table
 
 _ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}

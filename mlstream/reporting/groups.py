@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -10,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mlstream.plotting.styles import Key
 from mlstream.records.run_record import RunResult, Score
 
 Layout = tuple[list[list[int]], list[int]]
@@ -57,12 +57,17 @@ class Group:
         """Its name, and a warning if what was measured covers a part of the stream only."""
         return f"{self.strategy} (capped)" if self.status == "capped" else self.strategy
 
+    @property
+    def key(self) -> Key:
+        """Its entry in legends."""
+        return Key(self.label, f"strategy-{self.style}", self.style)
+
     def score(self, metric: str) -> Spread:
         """Average a score over seeds."""
         return self.mean(lambda run: run.scores.get(metric))
 
     def mean(self, amount: Callable[[RunResult], float | None]) -> Spread:
-        """Average over seeds what `amount` says of a run."""
+        """Average an amount over seeds."""
         return spread(amount(run) for run in self.measured)
 
 
@@ -90,7 +95,7 @@ def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
 
 
 def spread(values: Iterable[float | None]) -> Spread:
-    """Give mean and sample standard deviation, undefined values left out.
+    """Return mean and sample standard deviation, undefined values left out.
 
     Examples
     --------
@@ -125,15 +130,10 @@ def mean_scores(arrays: Sequence[Sequence[Score]] | Sequence[Sequence[Sequence[S
 
 
 def layout(run: RunResult) -> Layout:
-    """Which tasks a run visits, in experiences of which size: only runs alike can be averaged along the stream."""
+    """Return the tasks that a run visits and the sizes of experiences; runs are averaged only where both are equal."""
     return run.order, run.experience_sizes
 
 
-def alike(runs: Sequence[RunResult], key: Callable[[RunResult], object]) -> list[RunResult]:
+def same_as_first(runs: Sequence[RunResult], key: Callable[[RunResult], object]) -> list[RunResult]:
     """Keep the runs whose key is that of the first one."""
     return [run for run in runs if key(run) == key(runs[0])]
-
-
-def rounded(values: npt.NDArray[np.float64], digits: int = 4) -> list[float | None]:
-    """Make a list that JSON can hold: None where a value is NaN."""
-    return [None if math.isnan(value) else round(value, digits) for value in values.tolist()]

@@ -10,27 +10,30 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
+from mlstream.plotting.labels import label_chart
+from mlstream.plotting.plotly_parts import Chart
+from mlstream.plotting.schedule import schedule_chart
+from mlstream.plotting.styles import Key, task_keys
+from mlstream.plotting.transfer import Limits, Transfer
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.cost_charts import cost_charts
-from mlstream.reporting.costs import cost_table, energy_marks
+from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
+from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import Group
 from mlstream.reporting.learning_speed import speed_table
-from mlstream.reporting.plotly_parts import Chart, Key, strategy_key, task_keys
-from mlstream.reporting.rank_charts import (
+from mlstream.reporting.ranks import (
+    draw_pairs,
+    draw_ranks,
     friedman_table,
     left_out_table,
-    pair_chart,
     pair_table,
-    rank_chart,
     rank_table,
 )
-from mlstream.reporting.score_info import heading
+from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.strategy_tables import strategy_table, trial_table
-from mlstream.reporting.stream_charts import curve_chart, label_chart, schedule_chart
 from mlstream.reporting.tables import Table, overview_table, score_table
-from mlstream.reporting.transfer_charts import Transfer, score_limits, transfer, transfer_charts
+from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
 
 _OVERVIEW_SCORE = "ba_macro"
 _LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
@@ -127,7 +130,7 @@ def describe(
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
         "statistics": _statistics(streams),
-        "overview_title": heading(_OVERVIEW_SCORE).title,
+        "overview_title": score_heading(_OVERVIEW_SCORE).title,
         "streams": [
             _describe_stream(f"stream-{place}", cards[name], groups)
             for place, (name, groups) in enumerate(streams.items(), 1)
@@ -150,13 +153,13 @@ def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:
     if not comparisons:
         return None
     return Statistics(
-        views=[heading(one.metric).title for one in comparisons],
-        ranks=rank_chart(comparisons),
-        pairs=pair_chart(comparisons),
+        views=[score_heading(one.metric).title for one in comparisons],
+        ranks=draw_ranks(comparisons),
+        pairs=draw_pairs(comparisons),
         tests=friedman_table(comparisons),
         left_out=left_out_table(comparisons),
         rank_table=rank_table(comparisons),
-        pair_tables=[(heading(one.metric).title, pair_table(one)) for one in comparisons],
+        pair_tables=[(score_heading(one.metric).title, pair_table(one)) for one in comparisons],
     )
 
 
@@ -172,9 +175,9 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
         curves=curve_chart(groups),
         speeds=speed_table(groups),
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
-        strategy_keys=[strategy_key(group) for group in groups if group.measured],
+        strategy_keys=[group.key for group in groups if group.measured],
         task_keys=task_keys(groups[0].runs[0].task_names),
-        transfer_views=[heading(name).title for name in names],
+        transfer_views=[score_heading(name).title for name in names],
         cost_charts=cost_charts(groups),
         costs=cost_table(groups),
         marks="".join(energy_marks(group) for group in groups),
@@ -189,7 +192,7 @@ def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:
     for group in groups:
         for run in group.measured:
             for name, reason in run.undefined.items():
-                shared.setdefault((heading(name).title, reason), {})[group.strategy] = None
+                shared.setdefault((score_heading(name).title, reason), {})[group.strategy] = None
     return [(f"{title}: {', '.join(names)}", reason) for (title, reason), names in shared.items()]
 
 
@@ -211,7 +214,7 @@ def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
     return notices
 
 
-def _describe_strategy(group: Group, limits: dict[str, tuple[float, float]]) -> StrategyPart:
+def _describe_strategy(group: Group, limits: dict[str, Limits]) -> StrategyPart:
     transfers = {name: one for name in limits if (one := transfer(group, name)) is not None}
     return StrategyPart(group, transfer_charts(group.strategy, transfers, limits), transfers)
 

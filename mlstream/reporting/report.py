@@ -14,15 +14,15 @@ from pathlib import Path
 import jinja2
 
 from mlstream._files import write_text_atomically
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
+from mlstream.plotting.plotly_parts import Chart, frame
 from mlstream.records.run_record import RunResult, load_cards, load_runs
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.exports import write_tables
+from mlstream.reporting.figures import write_figures
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.matplotlib_figures import write_figures
 from mlstream.reporting.page import describe
-from mlstream.reporting.plotly_parts import Chart, frame
-from mlstream.reporting.score_info import heading
+from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.tables import format_score, scores_csv
 
 
@@ -100,7 +100,7 @@ def _render(content: Mapping[str, object]) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     environment.filters |= {"score": format_score, "packed": _packed, "short": _short}
-    environment.globals |= {"heading": heading, "frame": frame(), "charts": _Charts()}
+    environment.globals |= {"heading": score_heading, "frame": frame(), "charts": _Charts()}
     template = environment.get_template("report.html")
     return template.render(content, plotly_js=get_plotlyjs(), plotly_version=get_plotlyjs_version())
 

@@ -1,4 +1,4 @@
-"""What the scores are called on the page, which direction is better, and what they say."""
+"""The scores: their titles on the page, which direction is better, and what they measure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Heading:
 
 _NCE = "Cross-entropy against the base rate of the environment: -1 is perfect, above 0 worse than the rate alone."
 
-METRICS = {
+SCORE_HEADINGS = {
     "ba_macro": Heading("BA_macro", "higher", "Balanced accuracy, mean over labels; rows are predicted before learnt."),
     "hamming_loss": Heading("Hamming loss", "lower", "Share of labels decided wrongly."),
     "subset_accuracy": Heading("Subset accuracy", "higher", "Share of rows with every label right."),
@@ -54,14 +54,14 @@ METRICS = {
 _ENVIRONMENT = re.compile(r"nce\[(.*)\]")
 
 
-def heading(name: str) -> Heading:
-    """Describe a score; one that is not known here keeps its name and claims no direction.
+def score_heading(name: str) -> Heading:
+    """Return the heading of a score; one that is not listed here keeps its name and has no direction.
 
     Examples
     --------
-    >>> heading("nce[test-0]").title
+    >>> score_heading("nce[test-0]").title
     'NCE, test-0'
     """
     if environment := _ENVIRONMENT.fullmatch(name):
         return Heading(f"NCE, {environment[1]}", "lower", _NCE)
-    return METRICS.get(name, Heading(name))
+    return SCORE_HEADINGS.get(name, Heading(name))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.costs import energy_kwh, energy_marks, format_bytes, format_energy, format_seconds, wall_time_s
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import Heading, heading
+from mlstream.reporting.score_info import Heading, score_heading
 from mlstream.reporting.tables import UNDEFINED, Cell, Table, format_score
 
 _SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", "frug")
@@ -28,7 +28,7 @@ def strategy_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Tab
     Table
         Means over repetitions.
     """
-    heads = (Heading("Stream"), *map(heading, _SCORES))
+    heads = (Heading("Stream"), *map(score_heading, _SCORES))
     costs = (Heading("Wall s", "lower"), Heading("Energy kWh", "lower"), Heading("Model size", "lower"))
     rows = [_row(stream, group) for stream, groups in streams.items() for group in groups if group.strategy == strategy]
     return Table((*heads, *costs), tuple(rows))
@@ -47,7 +47,7 @@ def trial_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Table 
     if not rows:
         return None
     heads = (Heading("Stream"), Heading("Run"), Heading("Configuration"), Heading("Status"))
-    return Table((*heads, heading("ba_macro"), Heading("Wall s", "lower"), Heading("Chosen")), tuple(rows))
+    return Table((*heads, score_heading("ba_macro"), Heading("Wall s", "lower"), Heading("Chosen")), tuple(rows))
 
 
 def _row(stream: str, group: Group) -> tuple[Cell, ...]:

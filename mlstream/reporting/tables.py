@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from mlstream._spreadsheets import table_text
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import Better, Heading, heading
+from mlstream.reporting.score_info import Better, Heading, score_heading
 
 UNDEFINED = "n/a"
 
@@ -66,7 +66,7 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
         cells = _score_cells(groups, name)
         columns.append({group.strategy: cell for group, cell in zip(groups, cells, strict=True)})
     strategies = dict.fromkeys(strategy for column in columns for strategy in column)
-    heads = [replace(heading(name), title=stream) for stream in streams]
+    heads = [replace(score_heading(name), title=stream) for stream in streams]
     rows = [
         (Cell(row, row), *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns))
         for row in strategies
@@ -89,7 +89,7 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
     """
     head = ("stream", "strategy", "score", "better", "mean", "standard_deviation", "seeds")
     rows = (
-        (stream, group.strategy, name, heading(name).better, *group.score(name))
+        (stream, group.strategy, name, score_heading(name).better, *group.score(name))
         for stream, groups in streams.items()
         for group in groups
         for name in score_names(groups)
@@ -138,7 +138,7 @@ def name_cell(group: Group) -> Cell:
 
 def _head(name: str, groups: Sequence[Group]) -> Heading:
     """Give a score's heading, with what it depends on: the unit of energy, or how many labels count as best."""
-    head = heading(name)
+    head = score_heading(name)
     if name == "frug" and (unit := _setting("energy_unit", groups)):
         return replace(head, title=f"{head.title} ({unit})")
     if name == "precision_at_k" and (k := _setting("k", groups)):
@@ -161,7 +161,7 @@ def _score_cells(groups: Sequence[Group], name: str) -> list[Cell]:
     spreads = [group.score(name) for group in groups]
     # What a capped run measured covers less of the stream than the others: it competes with none of them.
     finished = [one.mean for one, group in zip(spreads, groups, strict=True) if group.status == "done"]
-    best = _best([mean for mean in finished if mean is not None], heading(name).better)
+    best = _best([mean for mean in finished if mean is not None], score_heading(name).better)
     return [
         Cell(
             format_score(one.mean, one.deviation),

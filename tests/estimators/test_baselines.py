@@ -189,10 +189,10 @@ def test_memory_is_that_of_the_window(convert):
     first = learner.memory_bytes_
     learner.predict_then_fit(convert(X[:5000]), Y[:5000])
     assert learner.memory_bytes_ < 1.2 * first
-    allocated = learner.labels_.store.shape[0]
+    allocated = learner._labels.store.shape[0]
     for i in range(300):
         learner.partial_fit(convert(X[i : i + 1]), Y[i : i + 1])
-    assert learner.labels_.store.shape[0] <= max(allocated, 202)
+    assert learner._labels.store.shape[0] <= max(allocated, 202)
 
 
 def test_rows_of_thousands_of_columns_stay_sparse():
@@ -206,12 +206,15 @@ def test_rows_of_thousands_of_columns_stay_sparse():
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (PriorLabelsClassifier("first"), "start must be 'first-row' or 'first-positive'. Got 'first' instead"),
+        (PriorLabelsClassifier("first"), "start must be one of 'first-row', 'first-positive'. Got 'first' instead"),
         (MeanLabelsClassifier(None), "start must be"),
-        (NearestRowClassifier(0), "window must be None or an integer of at least 1. Got 0 instead"),
+        (NearestRowClassifier(0), "window must be an integer of at least 1. Got 0 instead"),
         (NearestRowClassifier(2.5), "window must be"),
         (NearestRowClassifier(True), "window must be"),
-        (NearestRowClassifier(metric="manhattan"), "metric must be 'euclidean' or 'cosine'. Got 'manhattan' instead"),
+        (
+            NearestRowClassifier(metric="manhattan"),
+            "metric must be one of 'euclidean', 'cosine'. Got 'manhattan' instead",
+        ),
         (NearestRowClassifier(zero_similarity=0.5), "zero_similarity must be 0 or 1. Got 0.5 instead"),
     ],
 )

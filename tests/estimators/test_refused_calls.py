@@ -190,7 +190,7 @@ def test_the_log_is_neither_saved_nor_counted():
     for _ in range(3):
         learn(learnt, A)
     assert learnt.memory_bytes_ < 1.1 * size
-    assert not pickle.loads(pickle.dumps(learnt))._log_._chunks  # noqa: S301 - our own bytes
+    assert not pickle.loads(pickle.dumps(learnt))._log._chunks  # noqa: S301 - our own bytes
 
 
 def test_a_chain_of_many_labels_is_no_deep_recursion():

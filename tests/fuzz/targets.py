@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlstream.cards.card import parse_card
+from mlstream.card_model import parse_card
 from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
 from mlstream.formats.arff.reader import parse_arff

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from mlstream.cards.card import GeneratorCard, ScenarioCard, StreamCard
+from mlstream.card_model import GeneratorCard, ScenarioCard, StreamCard
 from mlstream.cards.description import describe_stream
 from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Mask, Stream, StreamParts, Task
 

@@ -1,13 +1,9 @@
 """From votes for sets of labels to labels: the most probable set of each row, and the marginals."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import LOOP, njit
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 
 @njit(**LOOP)

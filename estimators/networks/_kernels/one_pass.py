@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators._kernels.compile import JIT, borrow, njit
+from estimators._kernels.compile import JIT, njit, unowned_views
 from estimators.networks._kernels.adam import move, move_live, tick
 from estimators.networks._kernels.lazy_adam import refresh, refresh_all
 from estimators.networks._kernels.network import (
@@ -46,11 +46,21 @@ def run(bench, draws, slots, proba, *parts):  # type: ignore[no-untyped-def]  # 
     put into; -1 is none. The store itself is not changed: ``taken`` knows the slots that rows of the chunk have taken.
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
-    net, lazy, batch, store = borrow(bench.net), borrow(bench.lazy), borrow(bench.batch), borrow(bench.store)
-    taken = borrow(bench.taken)
+    net, lazy, batch, store = (
+        unowned_views(bench.net),
+        unowned_views(bench.lazy),
+        unowned_views(bench.batch),
+        unowned_views(bench.store),
+    )
+    taken = unowned_views(bench.taken)
     for slot in range(taken.size):
         taken[slot] = -1
-    rows, draws, slots, proba = borrow(Rows(*parts)), borrow(draws), borrow(slots), borrow(proba)
+    rows, draws, slots, proba = (
+        unowned_views(Rows(*parts)),
+        unowned_views(draws),
+        unowned_views(slots),
+        unowned_views(proba),
+    )
     w, m, v, g, sizes, clock, last, live, counts, scaler, options, rate, limit, constants = net
     values, indices, stops, units, deltas, shares, stamp, touched = batch
     n_labels, width = sizes[-1], sizes[1]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import INLINE, JIT, borrow, njit, uint64
+from estimators._kernels.compile import INLINE, JIT, njit, uint64, unowned_views
 from estimators.networks._kernels.adam import adam, tick
 from estimators.networks._kernels.network import (
     add_features,
@@ -53,7 +53,13 @@ def run(net, batch, rows, past, forces, most_rows, proba):  # type: ignore[no-un
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
     old = np.empty(past.mask.size, net.w.dtype)
-    net, batch, rows, past, proba = borrow(net), borrow(batch), borrow(rows), borrow(past), borrow(proba)
+    net, batch, rows, past, proba = (
+        unowned_views(net),
+        unowned_views(batch),
+        unowned_views(rows),
+        unowned_views(past),
+        unowned_views(proba),
+    )
     w, m, v, g, sizes, clock, _, _, counts, _, options, rate, limit, constants = net
     values, indices, stops, units, deltas, shares, _, _ = batch
     n_labels, top, dense = sizes[-1], units.size - sizes[-1], options[DENSE] != 0

@@ -1,25 +1,23 @@
 """Growing a decision tree from a table: exact splits by sorting, with the criterion that a number names."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
 from estimators._kernels.randomness import draw_subset
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 GINI, ENTROPY, PRAGMA = 0, 1, 2
-# values of a feature that are nearer than this are not told apart, as in scikit-learn
+# values of a feature that are nearer than this count as equal, as in scikit-learn
 SAME = np.float32(1e-7)
-# what rounding may make of an impurity that is zero
+# rounding error of an impurity that is zero
 TINY = 1e-12
 
 
 class Growth(NamedTuple):
-    """How to grow: the criterion, wishes of each class (for PRAGMA), and where to stop."""
+    """Options of growing: the criterion, the preferences of each class (for PRAGMA), and when to stop."""
 
     criterion: int
     share: Array
@@ -57,10 +55,10 @@ def grow_tree(X: Array, y: Array, weights: Array, growth: Growth, state: int) ->
     left, right = np.full(2 * n, -1, np.int64), np.full(2 * n, -1, np.int64)
     counts = np.zeros((2 * n, n_classes))
     rows, spare = np.arange(n), np.empty(n, np.int64)
-    # what waits: begin and end of its rows, its depth, its parent, whether it is on the right
-    waiting, n_nodes = [(0, n, 0, -1, False)], 0
-    while waiting:
-        begin, end, depth, parent, on_right = waiting.pop()
+    # nodes to grow: begin and end of their rows, depth, parent, whether on the right of it
+    pending, n_nodes = [(0, n, 0, -1, False)], 0
+    while pending:
+        begin, end, depth, parent, on_right = pending.pop()
         node, n_nodes = n_nodes, n_nodes + 1
         if parent >= 0 and on_right:
             right[parent] = node
@@ -75,8 +73,8 @@ def grow_tree(X: Array, y: Array, weights: Array, growth: Growth, state: int) ->
             continue
         feature[node], threshold[node] = best, value
         middle = _part(X, rows, spare, begin, end, best, value)
-        waiting.append((middle, end, depth + 1, node, True))
-        waiting.append((begin, middle, depth + 1, node, False))
+        pending.append((middle, end, depth + 1, node, True))
+        pending.append((begin, middle, depth + 1, node, False))
     totals = counts[:n_nodes].sum(axis=1)
     value = (counts[:n_nodes] / totals.reshape(n_nodes, 1)).reshape(n_nodes, 1, n_classes)
     return Nodes(feature[:n_nodes], threshold[:n_nodes], left[:n_nodes], right[:n_nodes], value, totals)
@@ -103,7 +101,7 @@ def _must_stop(counts: Array, n: int, depth: int, growth: Growth) -> bool:
 
 @njit(**JIT)
 def _part(X: Array, rows: Array, spare: Array, begin: int, end: int, feature: int, threshold: float) -> int:
-    """Move rows of the left side to the front, all in their order; return where the right side begins."""
+    """Move rows of the left side to the front, keeping their order; return where the right side begins."""
     middle, n_right = begin, 0
     for at in range(begin, end):
         i = rows[at]
@@ -121,7 +119,7 @@ def _part(X: Array, rows: Array, spare: Array, begin: int, end: int, feature: in
 def _best_split(
     X: Array, y: Array, weights: Array, rows: Array, counts: Array, growth: Growth, state: int
 ) -> tuple[int, int, float]:
-    """Find the best of some features and its threshold; where the drawn ones are constant, go on to all others."""
+    """Find the best of some drawn features and its threshold; if these are constant, try all others."""
     drawn = np.empty(min(growth.max_features, X.shape[1]), np.int64)
     state = draw_subset(state, X.shape[1], drawn)
     feature, threshold, lowest = -1, 0.0, np.inf
@@ -159,7 +157,7 @@ def _best_threshold(values: Array, y: Array, weights: Array, counts: Array, grow
 
 @njit(**JIT)
 def _loss(lefts: Array, rights: Array, growth: Growth) -> float:
-    """Return what is to be low: the mean impurity of two sides, or their expected PRAGMA."""
+    """Return the value to minimise: the mean impurity of two sides, or their expected PRAGMA."""
     if growth.criterion == PRAGMA:
         return _expected_pragma(lefts, rights, growth)
     entropy, n_left, n_right = growth.criterion == ENTROPY, lefts.sum(), rights.sum()
@@ -182,7 +180,7 @@ def _impurity(counts: Array, n: float, entropy: bool) -> float:
 
 @njit(**JIT)
 def _expected_pragma(lefts: Array, rights: Array, growth: Growth) -> float:
-    """Return PRAGMA of the rows of both sides if each gives classes at random, as often as their rows count there.
+    """Return the expected PRAGMA of both sides if each predicts classes at random, by their weight there.
 
     A row counts by the importance of its class over the rows that the class has on both sides.
     """

@@ -1,13 +1,9 @@
 """Votes of the nodes of a tree by the shares of classes in them and in the nodes above; their sums over rows."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 
 @njit(**JIT)
@@ -32,7 +28,7 @@ def shrink(values: Array, weights: Array, left: Array, right: Array, strength: f
 
 @njit(**JIT)
 def add_shares(shares: Array, leaves: Array, rows: Array, total: Array) -> None:
-    """Add the shares of the leaf that each of the listed rows falls into."""
+    """Add the shares of the leaf of each listed row."""
     for i in range(len(rows)):
         for k in range(shares.shape[1]):
             total[rows[i], k] += shares[leaves[i], k]
@@ -40,7 +36,7 @@ def add_shares(shares: Array, leaves: Array, rows: Array, total: Array) -> None:
 
 @njit(**JIT)
 def keep_greatest(votes: Array, n: int) -> None:
-    """Set all votes of a row but the n greatest to 0, in place; those equal to the least of these stay."""
+    """Set all votes of a row but the n greatest to 0, in place; votes that tie with the smallest of these stay."""
     greatest = np.empty(n)
     for i in range(len(votes)):
         greatest[:] = 0.0

@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
+from estimators._typing import Array
 from estimators.pragma._kernels.votes import (
     Losses,
     State,
@@ -16,11 +16,9 @@ from estimators.pragma._kernels.votes import (
     count,
     decide,
     objective,
-    settle,
+    set_weight,
     try_weight,
 )
-
-Array = npt.NDArray[Any]
 
 # a smaller gain, or a smaller distance between two breakpoints (relative), is rounding
 TINY = 1e-12
@@ -30,18 +28,18 @@ TINY = 1e-12
 def anneal(votes: Votes, losses: Losses, start: Array, movers: Array, factors: Array, limits: Array) -> Any:
     """Multiply the weight of one class after another; keep a move if the objective rises by no more than its limit.
 
-    Returns the best weights met and the objective after each move.
+    Returns the best weights of the chain and the objective after each move.
     """
-    state, room = decide(votes, start), np.empty(2 * len(votes.truth), np.int64)
+    state, buffer = decide(votes, start), np.empty(2 * len(votes.truth), np.int64)
     value = lowest = objective(losses, state)
     best, trace = start.copy(), np.empty(len(movers))
     for m in range(len(movers)):
         c, lost = movers[m], factors[m] < 1.0
         weight = state.weights[c] * factors[m]
-        entries = try_weight(votes, state, c, weight, lost, room)
+        entries = try_weight(votes, state, c, weight, lost, buffer)
         moved = objective(losses, state)
         if moved - value <= limits[m]:
-            settle(votes, state, c, weight, entries, lost)
+            set_weight(votes, state, c, weight, entries, lost)
             value = moved
             if value < lowest:
                 lowest = value
@@ -55,34 +53,34 @@ def anneal(votes: Votes, losses: Losses, start: Array, movers: Array, factors: A
 @njit(**JIT)
 def sweep(votes: Votes, losses: Losses, weights: Array, order: Array, reach: float) -> tuple[Array, Array]:
     """Search along the weight of one class after another; return the weights and the objective after each."""
-    state, room = decide(votes, weights), np.empty(2 * len(votes.truth), np.int64)
+    state, buffer = decide(votes, weights), np.empty(2 * len(votes.truth), np.int64)
     trace = np.empty(len(order))
     for step in range(len(order)):
         c = order[step]
         weight = search_line(votes, losses, state, c, reach)
         if weight != state.weights[c]:
             lost = weight < state.weights[c]
-            entries = try_weight(votes, state, c, weight, lost, room)
-            settle(votes, state, c, weight, entries, lost)
+            entries = try_weight(votes, state, c, weight, lost, buffer)
+            set_weight(votes, state, c, weight, entries, lost)
         trace[step] = objective(losses, state)
     return state.weights, trace
 
 
 @njit(**JIT)
 def search_line(votes: Votes, losses: Losses, state: State, c: int, reach: float) -> float:
-    """Return the best weight of a class, all others as they are; the present one where none is better.
+    """Return the best weight of a class, all others fixed; the current one where no other is better.
 
-    The objective changes at breakpoints only: a row goes to the class once its weight exceeds the best other score over
-    its vote. Between two breakpoints the geometric mean is taken; of equally good stretches, the widest. Weights that
-    are `reach` times the present one, or more, or less by as much, are not looked at.
+    The objective changes at breakpoints only: the class wins a row once its weight exceeds the best other score over
+    its vote. Between two breakpoints the geometric mean is taken; of equally good intervals, the widest. Weights beyond
+    `reach` times the current one, up or down, are not tried.
     """
-    least, greatest = state.weights[c] / reach, state.weights[c] * reach
-    points, truths, rivals, hits, predicted = _breakpoints(votes, state, c, least, greatest)
+    lowest_weight, highest_weight = state.weights[c] / reach, state.weights[c] * reach
+    points, truths, rivals, hits, predicted = _breakpoints(votes, state, c, lowest_weight, highest_weight)
     rest = _value_without(losses, c, hits, predicted)
     lowest, widest, weight = objective(losses, state) - 2 * TINY, 0.0, state.weights[c]
-    lower = least
+    lower = lowest_weight
     for at in np.append(np.argsort(points), -1):
-        upper = points[at] if at >= 0 else greatest
+        upper = points[at] if at >= 0 else highest_weight
         if upper > lower * (1.0 + TINY):
             value = rest + class_loss(losses, c, hits[c], predicted[c])
             width = upper / lower if lower > 0.0 else np.inf
@@ -91,7 +89,7 @@ def search_line(votes: Votes, losses: Losses, state: State, c: int, reach: float
         if at >= 0:
             k = rivals[at]
             rest -= class_loss(losses, k, hits[k], predicted[k])
-            _hand_over(truths[at], k, c, hits, predicted)
+            _reassign(truths[at], k, c, hits, predicted)
             rest += class_loss(losses, k, hits[k], predicted[k])
             lower = upper
     return weight
@@ -99,9 +97,9 @@ def search_line(votes: Votes, losses: Losses, state: State, c: int, reach: float
 
 @njit(**JIT)
 def _breakpoints(
-    votes: Votes, state: State, c: int, least: float, greatest: float
+    votes: Votes, state: State, c: int, lowest_weight: float, highest_weight: float
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """Return where a class wins rows between two weights, their true classes, from whom, and counts at the least."""
+    """Return weights at which a class wins rows, their true classes and former winners, and counts at the lowest."""
     begin, end = votes.class_start[c], votes.class_start[c + 1]
     points, truths, rivals = np.empty(end - begin), np.empty(end - begin, np.int32), np.empty(end - begin, np.int32)
     hits, predicted, winner, weights = state.hits.copy(), state.predicted.copy(), state.winner, state.weights
@@ -111,17 +109,17 @@ def _breakpoints(
         i, vote = class_row[p], class_vote[p]
         k, score = winner[i], top_score[i]
         if k == c:
-            if bound[i] <= least * vote:
+            if bound[i] <= lowest_weight * vote:
                 continue
             q = best_entry(row_class, row_vote, row_start[i], row_start[i + 1], weights, c)
             if q < 0:
                 continue
             k = row_class[q]
             score = weights[k] * row_vote[q]
-            if score <= least * vote:
+            if score <= lowest_weight * vote:
                 continue
-            _hand_over(truth[i], c, k, hits, predicted)
-        elif score >= greatest * vote:
+            _reassign(truth[i], c, k, hits, predicted)
+        elif score >= highest_weight * vote:
             continue
         points[n], truths[n], rivals[n] = score / vote, truth[i], k
         n += 1
@@ -137,11 +135,11 @@ def _value_without(losses: Losses, c: int, hits: Array, predicted: Array) -> flo
 
 
 @njit(**JIT)
-def _hand_over(truth: int, giver: int, taker: int, hits: Array, predicted: Array) -> None:
-    predicted[giver] -= 1
-    predicted[taker] += 1
-    hits[giver] -= truth == giver
-    hits[taker] += truth == taker
+def _reassign(truth: int, loser: int, winner_class: int, hits: Array, predicted: Array) -> None:
+    predicted[loser] -= 1
+    predicted[winner_class] += 1
+    hits[loser] -= truth == loser
+    hits[winner_class] += truth == winner_class
 
 
 @njit(**JIT)

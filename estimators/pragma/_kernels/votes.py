@@ -1,20 +1,18 @@
-"""What weighted votes decide, and what another weight of one class changes.
+"""Predictions by weighted votes, and how another weight of one class changes them.
 
-A row goes to the class of greatest weight times vote, the first of equals. Only votes other than zero are stored, by
-row and by class. Scores are products of the same two numbers everywhere, and the objective is computed from counts of
-rows, which are whole numbers: what is updated equals what is computed anew to the last bit.
+A row is assigned to the class with the greatest product of weight and vote, the first one on a tie. Only votes other
+than zero are stored, by row and by class. Scores are products of the same two numbers everywhere, and the objective is
+computed from counts of rows, which are whole numbers: an update equals a full computation to the last bit.
 
 Loops take arrays out of their tuples first: counting references to them costs more than the loop.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._kernels.compile import JIT, njit
-
-Array = npt.NDArray[Any]
+from estimators._typing import Array
 
 
 class Votes(NamedTuple):
@@ -39,9 +37,9 @@ class Losses(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a vector of weights decides: who wins each row and with which score; hits and predictions of each class.
+    """State for a vector of weights: the winner and its score in each row; hits and predictions of each class.
 
-    `bound` is no less than the score of any other class in the row: only what may change is looked at closely.
+    `bound` is at least the score of any other class in the row, so that most rows need not be searched.
     """
 
     weights: Array
@@ -54,7 +52,7 @@ class State(NamedTuple):
 
 @njit(**JIT)
 def class_loss(losses: Losses, c: int, hits: int, predicted: int) -> float:
-    """Return what a class adds to the objective."""
+    """Return the contribution of a class to the objective."""
     if losses.share[c] == 0.0:
         return 0.0
     recall = hits / losses.n_true[c]
@@ -73,7 +71,7 @@ def objective(losses: Losses, state: State) -> float:
 
 @njit(**JIT)
 def decide(votes: Votes, weights: Array) -> State:
-    """Let the votes decide every row anew."""
+    """Compute the state for a vector of weights."""
     n, n_classes = len(votes.truth), len(weights)
     winner, top_score = np.empty(n, np.int32), np.empty(n)
     hits, predicted = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
@@ -140,7 +138,7 @@ def _rows_lost(votes: Votes, state: State, c: int, weight: float, entries: Array
 
 @njit(**JIT)
 def _count_won(votes: Votes, state: State, c: int, entries: Array, back: bool) -> None:
-    """Count the listed rows for the class that won them, or for their former winners again."""
+    """Count the listed rows for the class that won them, or back for their former winners."""
     class_row, truth, winner = votes.class_row, votes.truth, state.winner
     hits, predicted, step = state.hits, state.predicted, -1 if back else 1
     predicted[c] += step * len(entries)
@@ -153,7 +151,7 @@ def _count_won(votes: Votes, state: State, c: int, entries: Array, back: bool) -
 
 @njit(**JIT)
 def _count_lost(votes: Votes, state: State, c: int, entries: Array, back: bool) -> None:
-    """Count the listed rows for those who won them, or for the class that lost them again."""
+    """Count the listed rows for their new winners, or back for the class that lost them."""
     row_class, truth = votes.row_class, votes.truth
     hits, predicted, step = state.hits, state.predicted, -1 if back else 1
     predicted[c] -= step * (len(entries) // 2)
@@ -165,6 +163,7 @@ def _count_lost(votes: Votes, state: State, c: int, entries: Array, back: bool) 
 
 @njit(**JIT)
 def count(votes: Votes, state: State, c: int, entries: Array, lost: bool, back: bool) -> None:
+    """Count the listed rows, won or lost by a class, or take the count back."""
     if lost:
         _count_lost(votes, state, c, entries, back)
     else:
@@ -172,16 +171,16 @@ def count(votes: Votes, state: State, c: int, entries: Array, lost: bool, back: 
 
 
 @njit(**JIT)
-def try_weight(votes: Votes, state: State, c: int, weight: float, lost: bool, room: Array) -> Array:
-    """Count what another weight of a class would decide, and list the rows that it changes."""
-    n = _rows_lost(votes, state, c, weight, room) if lost else _rows_won(votes, state, c, weight, room)
-    count(votes, state, c, room[:n], lost, False)
-    return room[:n]
+def try_weight(votes: Votes, state: State, c: int, weight: float, lost: bool, buffer: Array) -> Array:
+    """Update the counts for another weight of a class, and list the rows that it changes."""
+    n = _rows_lost(votes, state, c, weight, buffer) if lost else _rows_won(votes, state, c, weight, buffer)
+    count(votes, state, c, buffer[:n], lost, False)
+    return buffer[:n]
 
 
 @njit(**JIT)
-def settle(votes: Votes, state: State, c: int, weight: float, entries: Array, lost: bool) -> None:
-    """Make the change of a weight, already counted, the state."""
+def set_weight(votes: Votes, state: State, c: int, weight: float, entries: Array, lost: bool) -> None:
+    """Apply the change of a weight whose rows have been counted to the state."""
     winner, top_score, bound, weights = state.winner, state.top_score, state.bound, state.weights
     class_row, class_vote, row_class, row_vote = votes.class_row, votes.class_vote, votes.row_class, votes.row_vote
     weights[c] = weight

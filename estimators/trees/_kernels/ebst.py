@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, PART, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
 from estimators.trees._kernels.tree_arrays import NONE
 
 Array = npt.NDArray[Any]
@@ -57,11 +57,11 @@ def new_search_trees(n_places: int, n_targets: int) -> SearchTrees:
 
 def extend_search_trees(search: SearchTrees, n_more: int) -> SearchTrees:
     """Add free places."""
-    n, places = len(search.places), lengthened(search.places, n_more)
+    n, places = len(search.places), extend(search.places, n_more)
     places["left"][n:] = np.arange(n + 1, len(places) + 1)
     places["left"][-1] = search.free[0]
     free = np.array([n, search.free[1] + n_more])
-    return SearchTrees(places, lengthened(search.mean, n_more), lengthened(search.squares, n_more), free)
+    return SearchTrees(places, extend(search.mean, n_more), extend(search.squares, n_more), free)
 
 
 def new_split_scratch(n_targets: int) -> SplitScratch:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE, OBSERVER
 
 Array = npt.NDArray[Any]
@@ -104,20 +104,20 @@ def size_bytes(tree: MultilabelTree) -> int:
 
 def _extended(tree: MultilabelTree, n_nodes: int, n_slots: int) -> MultilabelTree:
     n_observers = n_slots * tree.weights.shape[1] * 2
-    counts, links = tree.counts.copy(), lengthened(tree.links, n_slots)
+    counts, links = tree.counts.copy(), extend(tree.links, n_slots)
     if n_slots:
         links[-n_slots:] = np.arange(len(tree.links) + 1, len(links) + 1)
         links[-1] = counts["slot"][0]
         counts["slot"] = len(tree.links)
         counts["n_free"] += n_slots
     return MultilabelTree(
-        lengthened(tree.nodes, n_nodes),
-        lengthened(tree.weights, n_nodes),
-        lengthened(tree.hits, n_nodes),
-        lengthened(tree.seen_rank, n_nodes),
-        lengthened(tree.observed_rank, n_slots),
-        lengthened(tree.observers, n_observers),
-        lengthened(tree.moments, n_observers),
+        extend(tree.nodes, n_nodes),
+        extend(tree.weights, n_nodes),
+        extend(tree.hits, n_nodes),
+        extend(tree.seen_rank, n_nodes),
+        extend(tree.observed_rank, n_slots),
+        extend(tree.observers, n_observers),
+        extend(tree.moments, n_observers),
         links,
         counts,
     )

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
 from estimators.trees._kernels.ebst import SearchTrees, extend_search_trees, new_search_trees
 from estimators.trees._kernels.tree_arrays import NONE
 
@@ -98,14 +98,14 @@ def size_bytes(tree: RegressionTree) -> int:
 
 
 def _extended(tree: RegressionTree, n_nodes: int, n_leaves: int, n_values: int) -> RegressionTree:
-    roots = lengthened(tree.roots, n_leaves)
+    roots = extend(tree.roots, n_leaves)
     roots[len(tree.roots) :] = NONE
     return RegressionTree(
-        lengthened(tree.nodes, n_nodes),
-        lengthened(tree.mean, n_nodes),
-        lengthened(tree.squares, n_nodes),
-        lengthened(tree.coefs, n_leaves),
-        lengthened(tree.errors, n_leaves),
+        extend(tree.nodes, n_nodes),
+        extend(tree.mean, n_nodes),
+        extend(tree.squares, n_nodes),
+        extend(tree.coefs, n_leaves),
+        extend(tree.errors, n_leaves),
         roots,
         extend_search_trees(tree.search, n_values) if n_values else tree.search,
         tree.counts,

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, LOOP, OWNING, PART, njit
-from estimators._kernels.extend import lengthened
+from estimators._kernels.extend import extend
 from estimators._kernels.randomness import draw_subset
 
 Array = npt.NDArray[Any]
@@ -149,14 +149,14 @@ def _extended(arrays: TreeArrays, n_nodes: int, n_stats: int, n_observers: int, 
     nodes = _extended_places(arrays.nodes, n_nodes, free, "node", "left")
     stats = _extended_places(arrays.stats, n_stats, free, "stat", "next")
     observers = _extended_places(arrays.observers, n_observers, free, "observer", "next")
-    moments, subsets = lengthened(arrays.moments, n_observers), lengthened(arrays.subsets, n_nodes if random else 0)
+    moments, subsets = extend(arrays.moments, n_observers), extend(arrays.subsets, n_nodes if random else 0)
     return TreeArrays(nodes, stats, observers, moments, subsets, arrays.trees, free)
 
 
 def _extended_places(places: Array, n_more: int, free: Array, name: str, link: str) -> Array:
     if n_more == 0:
         return places
-    longer = lengthened(places, n_more)
+    longer = extend(places, n_more)
     longer[link][len(places) :] = np.arange(len(places) + 1, len(longer) + 1)
     longer[link][-1] = free[name][0]
     free[name] = len(places)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mlstream.cards.card import DropCard
+from mlstream.card_model import DropCard
 from mlstream.generators._checks import require_choice
 from mlstream.stream import Dataset, Features, Index, Mask
 

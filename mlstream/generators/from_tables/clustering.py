@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pydantic import JsonValue
 from scipy import sparse
 
-from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
 from mlstream.generators.from_tables.cleaning import Keep, clean

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from mlstream.cards.card import GeneratorCard, ScenarioCard, StreamCard
+from mlstream.card_model import GeneratorCard, ScenarioCard, StreamCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import make_partition

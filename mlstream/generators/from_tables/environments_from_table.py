@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from mlstream.cards.card import GeneratorCard
+from mlstream.card_model import GeneratorCard
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
 from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks

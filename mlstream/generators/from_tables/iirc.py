@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream.cards.card import DropCard, GeneratorCard, ScenarioCard
+from mlstream.card_model import DropCard, GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
 from mlstream.generators._randomness import Purpose, generator_for

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice
 from mlstream.generators._randomness import Purpose, generator_for

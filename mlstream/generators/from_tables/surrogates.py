@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.cards.card import GeneratorCard
+from mlstream.card_model import GeneratorCard
 from mlstream.cards.description import describe_again
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.cards.card import DropCard
+from mlstream.card_model import DropCard
 from mlstream.generators._checks import require_choice, require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import cluster_label_sets, group_label_sets, merge_single_label_clusters

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from mlstream.cards.card import DropCard, GeneratorCard
+from mlstream.card_model import DropCard, GeneratorCard
 from mlstream.cards.description import describe_again
 from mlstream.generators.synthetic.drift_truth import carry_drifts
 from mlstream.stream import Experience, Stream, StreamParts

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlstream.cards.card import GeneratorCard
+from mlstream.card_model import GeneratorCard
 from mlstream.cards.description import describe_again
 from mlstream.generators._checks import require_seed
 from mlstream.generators._randomness import Purpose, generator_for

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mlstream.cards.card import DropCard
+from mlstream.card_model import DropCard
 from mlstream.generators.schedule.gradual_boundaries import blend
 from mlstream.generators.schedule.orders import resolve_order
 from mlstream.generators.schedule.partition import Partition, as_slice, count_rows

@@ -8,7 +8,7 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from mlstream.cards.card import DriftTarget
+from mlstream.card_model import DriftTarget
 from mlstream.generators._checks import require_choice, require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.synthetic.concept_functions import KINDS, Floats, Kind, World, make_world

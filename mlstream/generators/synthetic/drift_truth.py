@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from mlstream.cards.card import DriftCard
+from mlstream.card_model import DriftCard
 from mlstream.generators.synthetic.concepts import Concept, changes_between
 from mlstream.stream import Experience, Index, Stream
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream.cards.card import DriftTarget, GeneratorCard, ScenarioCard
+from mlstream.card_model import DriftTarget, GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
 from mlstream.generators._randomness import Purpose, generator_for

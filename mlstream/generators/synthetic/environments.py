@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
-from mlstream.cards.card import GeneratorCard
+from mlstream.card_model import GeneratorCard
 from mlstream.generators._checks import require_choice, require_count, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles

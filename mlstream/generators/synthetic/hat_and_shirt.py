@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlstream.cards.card import GeneratorCard
+from mlstream.card_model import GeneratorCard
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import describe_environments, lay_out_roles

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import JsonValue
 
-from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_count, require_seed, require_share
 from mlstream.generators._randomness import Purpose, generator_for

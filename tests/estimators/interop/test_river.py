@@ -317,7 +317,10 @@ def test_a_saved_learner_continues_exactly(estimator, small):
     [
         (RiverClassifier(HoeffdingTree), "model must be a River classifier, regressor"),
         (RiverClassifier(preprocessing.StandardScaler()), "model must be"),
-        (RiverClassifier(HoeffdingTree(), start="late"), "start must be 'first-row' or 'first-positive'. Got 'late'"),
+        (
+            RiverClassifier(HoeffdingTree(), start="late"),
+            "start must be one of 'first-row', 'first-positive'. Got 'late'",
+        ),
         (RiverClassifier(tree.ISOUPTreeRegressor(), start="first-positive"), "must be 'first-row' for a model of all"),
     ],
 )

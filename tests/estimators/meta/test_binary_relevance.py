@@ -88,7 +88,7 @@ def test_threads_change_no_bit():
     for a, b in zip(one.predict_then_fit(X, Y), two.predict_then_fit(X, Y), strict=True):
         assert np.array_equal(a, b)
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
-    assert len(two.models_.groups) == 2
+    assert len(two._models.groups) == 2
 
 
 def test_masked_labels_learn_nothing_from_a_row():

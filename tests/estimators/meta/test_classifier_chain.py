@@ -101,8 +101,8 @@ def test_sparse_rows_stay_sparse():
     [
         ({"order": [0, 0, 1]}, r"permutation of 0..2. Got \[0, 0, 1\]"),
         ({"order": "best"}, "order must be 'given', 'random' or a permutation"),
-        ({"chain_features": "all"}, "chain_features must be 'true' or 'predicted'. Got 'all'"),
-        ({"n_chains": 0}, "n_chains must be at least 1. Got 0"),
+        ({"chain_features": "all"}, "chain_features must be one of 'true', 'predicted'. Got 'all'"),
+        ({"n_chains": 0}, "n_chains must be an integer of at least 1. Got 0"),
     ],
 )
 def test_senseless_parameters_are_refused(parameters, message):

@@ -59,7 +59,7 @@ A, B, AB, ABC = [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 1]
 def taught(sets, **parameters):
     X = np.arange(len(sets), dtype=float)[:, np.newaxis]
     learner = LabelCombination(Told(votes=(1.0,) * 4), max_combinations=4, **parameters).fit(X, np.array(sets))
-    return learner.model_.estimator.taught
+    return learner._model.estimator.taught
 
 
 def test_without_pruning_every_set_has_a_code_in_the_order_they_come():
@@ -96,8 +96,8 @@ def test_twenty_labels_are_no_burden():
     rng = np.random.default_rng(0)
     X, Y = rng.random((2000, 3)), (rng.random((2000, 20)) < 0.3).astype(int)
     learner = LabelCombination(HoeffdingTreeClassifier(), max_combinations=32, buffer_size=10).fit(X, Y)
-    assert learner.sets_.n_known == 32
-    assert len(learner.sets_.counts) <= 42
+    assert learner.n_sets_ == 32
+    assert len(learner._sets.counts) <= 42
     assert learner.memory_bytes_ < 2_000_000
 
 
@@ -148,10 +148,10 @@ def test_sparse_rows_may_wait():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"pruning": -1}, "pruning must be at least 0. Got -1"),
-        ({"buffer_size": -1}, "buffer_size must be at least 0. Got -1"),
-        ({"decisions": "all"}, "decisions must be 'best-set' or 'published'. Got 'all'"),
-        ({"max_combinations": 1}, "max_combinations must be at least 2. Got 1"),
+        ({"pruning": -1}, "pruning must be an integer of at least 0. Got -1"),
+        ({"buffer_size": -1}, "buffer_size must be an integer of at least 0. Got -1"),
+        ({"decisions": "all"}, "decisions must be one of 'best-set', 'published'. Got 'all'"),
+        ({"max_combinations": 1}, "max_combinations must be an integer of at least 2. Got 1"),
     ],
 )
 def test_senseless_parameters_are_refused(parameters, message):

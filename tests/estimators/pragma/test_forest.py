@@ -262,7 +262,7 @@ def test_without_any_honest_vote_votes_weigh_alike():
             {"compromise": {0: (0, 0), 1: (0, 0), 2: (0, 0), 9: (0, 0)}},
             "must name classes of the data only. .* class 9",
         ),
-        ({"importance": {0: 1, 1: 1}}, "importance must have a value for every class. Got none for class 2"),
+        ({"importance": {0: 1, 1: 1}}, "importance must have a value for every class. Got no value for class 2"),
         ({"vote_weights": [1, 2]}, "vote_weights must hold one weight for each of 3 classes"),
         ({"vote_weights": [1, 2, 0]}, "vote_weights must be a finite number greater than 0. Got 0 for class 2"),
         ({"votes": "all"}, "votes must be one of 'out_of_bag', 'in_bag'. Got 'all'"),
@@ -279,7 +279,7 @@ def test_without_any_honest_vote_votes_weigh_alike():
         ({"shrinkage": float("nan")}, "shrinkage must be None or a finite number"),
     ],
 )
-def test_a_wish_that_makes_no_sense_is_one_clear_error(parameters, message):
+def test_invalid_preferences_are_one_clear_error(parameters, message):
     forest = PragmaForestClassifier(5, random_state=0, **parameters)
     with pytest.raises(ValueError, match=message):
         forest.fit(*classes(60))

@@ -72,7 +72,7 @@ def test_weights_are_the_best_for_votes_cast_before_their_rows_were_learnt():
             points = np.unique(votes[votes[:, 1] > 0, 0] / votes[votes[:, 1] > 0, 1])
             ratios = [points[0] / 2, *np.sqrt(points[1:]) * np.sqrt(points[:-1]), points[-1] * 2]
             assert model.pragma_ == pytest.approx(min(_reached(truth, votes, np.array([1, r])) for r in ratios))
-    assert len(model.window_.codes) == 150
+    assert len(model._window.codes) == 150
 
 
 def _reached(truth, votes, weights):
@@ -109,15 +109,15 @@ def test_votes_from_before_a_drift_do_not_count():
     for i in range(0, 3000, 100):
         rows = slice(i, i + 100)
         model.partial_fit(X[rows], y[rows])
-        since = model.forest_.members["n_drifts"].sum() - model.window_.drifts[:, 0]
+        since = model.forest_.members["n_drifts"].sum() - model._window.drifts[:, 0]
         if i >= 2000 and (since < 5).sum() > 100:
             break
     assert (since >= 5).sum() >= 2000
-    stayed = model.window_.codes[since >= 5]
+    stayed = model._window.codes[since >= 5]
     # other truths about rows that no longer count change nothing
-    model.window_.codes[since >= 5] = 1 - stayed
+    model._window.codes[since >= 5] = 1 - stayed
     twin = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
-    twin.window_.codes[since >= 5] = stayed
+    twin._window.codes[since >= 5] = stayed
     rows = slice(i + 100, i + 200)
     assert np.array_equal(
         model.partial_fit(X[rows], y[rows]).vote_weights_, twin.partial_fit(X[rows], y[rows]).vote_weights_
@@ -134,7 +134,7 @@ def test_masked_cells_and_rows_without_weight_do_not_count():
     model.partial_fit(X, Y, label_mask=mask)
     twin.partial_fit(X, np.where(mask, Y, 1 - Y), label_mask=mask)
     assert np.array_equal(model.vote_weights_, twin.vote_weights_)
-    assert (model.window_.codes == -1).sum() == (~mask).sum()
+    assert (model._window.codes == -1).sum() == (~mask).sum()
     light = PragmaForest(FOREST, random_state=0).partial_fit(X, Y, sample_weight=np.arange(600) % 2)
     odd = PragmaForest(FOREST, random_state=0).partial_fit(X[1::2], Y[1::2])
     assert np.array_equal(light.predict_proba(X), odd.predict_proba(X))
@@ -155,7 +155,7 @@ def test_memory_stays_flat():
     model = PragmaForest(AdaptiveRandomForestClassifier(2, max_bytes=20_000, random_state=0), window=100)
     sizes = [model.partial_fit(X, Y).memory_bytes_ for _ in range(6)]
     assert sizes[-1] <= 1.5 * sizes[1]
-    assert len(model.window_.votes) == 100
+    assert len(model._window.votes) == 100
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_stream_is_weighed_on_predictions_made_before_learning():
             ratios = [points[0] / 2, *np.sqrt(points[1:] * points[:-1]), points[-1] * 2]
             tried = [pragma(y[last], (proba[last, 1] * r > proba[last, 0]).astype(int), **MINORITY) for r in ratios]
             assert model.pragma_ == pytest.approx(min(tried))
-    assert len(model.window_truth_) == 100
+    assert len(model._window_truth) == 100
 
 
 def test_batch_then_stream_goes_on_from_the_weights_of_the_batch():
@@ -100,7 +100,7 @@ def test_batch_then_stream_goes_on_from_the_weights_of_the_batch():
     )
     before = model.vote_weights_.copy()
     assert np.array_equal(model.partial_fit(X[200:299], y[200:299]).vote_weights_, before)
-    assert len(model.window_truth_) == 299
+    assert len(model._window_truth) == 299
     assert not np.array_equal(model.partial_fit(X[299:300], y[299:300]).vote_weights_, before)
 
 

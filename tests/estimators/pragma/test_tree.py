@@ -132,7 +132,7 @@ def test_a_row_of_weight_two_is_the_row_met_twice(criterion):
 
 def test_rows_without_weight_are_refused_where_there_is_no_other():
     X, y = classes(30)
-    with pytest.raises(ValueError, match="sample_weight must be greater than 0 for one row at least"):
+    with pytest.raises(ValueError, match="sample_weight must be greater than 0 for at least one row"):
         PragmaTreeClassifier().fit(X, y, sample_weight=np.zeros(len(y)))
 
 

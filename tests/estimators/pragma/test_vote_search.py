@@ -5,9 +5,9 @@ import pytest
 
 from estimators.pragma._kernels.vote_search import anneal, search_line
 from estimators.pragma._kernels.votes import decide
-from estimators.pragma._preferences import Wishes
-from estimators.pragma._vote_search import Effort, draw_moves, evaluate, find_weights, store
-from estimators.pragma._vote_weights import heard
+from estimators.pragma._preferences import Preferences
+from estimators.pragma._vote_search import SearchOptions, draw_moves, evaluate, find_weights, store
+from estimators.pragma._vote_weights import usable_votes
 from metrics import pragma
 
 
@@ -23,8 +23,8 @@ def problem(n_rows=300, n_classes=5, n_trees=7, seed=0):
 
 
 def prepared(votes, truth, wanted):
-    wishes = Wishes.of(wanted["importance"], wanted["compromise"], list(range(votes.shape[1])))
-    return store(votes, truth), wishes.losses(truth)
+    preferences = Preferences.from_options(wanted["importance"], wanted["compromise"], list(range(votes.shape[1])))
+    return store(votes, truth), preferences.losses(truth)
 
 
 def slow_value(votes, truth, wanted, weights):
@@ -105,20 +105,20 @@ def test_a_line_search_of_short_reach_finds_the_best_within_it(seed):
         assert slow_value(votes, truth, wanted, found) <= lowest + 1e-9
 
 
-def test_small_votes_of_a_row_and_those_of_silent_classes_are_not_heard():
+def test_small_votes_of_a_row_and_those_of_unvoted_classes_are_not_used():
     votes = np.random.default_rng(0).integers(6, size=(200, 7)).astype(float)
-    silent = np.arange(7) == 2
-    others = np.where(silent, 0.0, votes)
+    unvoted = np.arange(7) == 2
+    others = np.where(unvoted, 0.0, votes)
     third = np.sort(others, axis=1)[:, -3, np.newaxis]
-    assert np.array_equal(heard(votes, silent), np.where(others < third, 0.0, others))
-    assert np.array_equal(heard(votes[:, :3], silent[:3]), others[:, :3])
+    assert np.array_equal(usable_votes(votes, unvoted), np.where(others < third, 0.0, others))
+    assert np.array_equal(usable_votes(votes[:, :3], unvoted[:3]), others[:, :3])
 
 
 @pytest.mark.parametrize("search", ["exact", "annealing", "both"])
 def test_what_is_found_is_measured_right_and_no_worse_than_equal_weights(search):
     votes, truth, wanted = problem()
     stored, losses = prepared(votes, truth, wanted)
-    found = find_weights(stored, losses, Effort(search, 1, 2000), np.random.RandomState(0))
+    found = find_weights(stored, losses, SearchOptions(search, 1, 2000), np.random.RandomState(0))
     assert found.value == pytest.approx(slow_value(votes, truth, wanted, found.weights))
     assert found.value < slow_value(votes, truth, wanted, np.ones(5))
     assert found.value == pytest.approx(min(found.trace))
@@ -128,7 +128,7 @@ def test_what_is_found_is_measured_right_and_no_worse_than_equal_weights(search)
 def test_no_single_weight_improves_what_an_exact_search_found():
     votes, truth, wanted = problem(n_rows=80, seed=3)
     stored, losses = prepared(votes, truth, wanted)
-    found = find_weights(stored, losses, Effort("exact", 0, 1), np.random.RandomState(0))
+    found = find_weights(stored, losses, SearchOptions("exact", 0, 1), np.random.RandomState(0))
     for c in range(5):
         for weight in between_breakpoints(votes, found.weights, c):
             point = np.where(np.arange(5) == c, weight, found.weights)
@@ -138,7 +138,8 @@ def test_no_single_weight_improves_what_an_exact_search_found():
 def test_more_restarts_are_never_worse():
     stored, losses = prepared(*problem(seed=5))
     values = [
-        find_weights(stored, losses, Effort("exact", n, 1), np.random.RandomState(0)).value for n in (0, 2, 5, 20)
+        find_weights(stored, losses, SearchOptions("exact", n, 1), np.random.RandomState(0)).value
+        for n in (0, 2, 5, 20)
     ]
     assert values == sorted(values, reverse=True)
 
@@ -149,7 +150,7 @@ def test_a_class_without_votes_keeps_its_weight():
     votes[:, 0] += 1
     stored, losses = prepared(votes, truth, wanted)
     for search in ("exact", "annealing", "both"):
-        found = find_weights(stored, losses, Effort(search, 3, 500), np.random.RandomState(0))
+        found = find_weights(stored, losses, SearchOptions(search, 3, 500), np.random.RandomState(0))
         assert found.weights[2] == 1
         assert found.weights[[0, 1, 3, 4]].prod() == pytest.approx(1)
 
@@ -166,7 +167,7 @@ def test_of_equal_scores_the_first_class_wins():
 
 
 @pytest.mark.parametrize(
-    ("effort", "message"),
+    ("options", "message"),
     [
         (("best", 0, 1), "search must be one of"),
         (("exact", -1, 1), "n_restarts must be an integer of at least 0"),
@@ -174,9 +175,9 @@ def test_of_equal_scores_the_first_class_wins():
         (("exact", 0.5, 1), "n_restarts must be an integer"),
     ],
 )
-def test_an_impossible_effort_is_refused(effort, message):
+def test_invalid_search_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        Effort(*effort)
+        SearchOptions(*options)
 
 
 def test_weights_of_few_rows_vary_less_with_bags():
@@ -187,10 +188,10 @@ def test_weights_of_few_rows_vary_less_with_bags():
         truth = np.append(rng.integers(2, size=58), [0, 1])
         share = 1 / (1 + np.exp(-rng.normal(2.0 * truth - 1.0)))
         votes = np.column_stack([1 - share, share])
-        wishes = Wishes.of(wanted["importance"], wanted["compromise"], [0, 1])
-        stored, losses = store(votes, truth), wishes.losses(truth)
+        preferences = Preferences.from_options(wanted["importance"], wanted["compromise"], [0, 1])
+        stored, losses = store(votes, truth), preferences.losses(truth)
         for n_bags in (0, 20):
-            found = find_weights(stored, losses, Effort("exact", 1, 1, n_bags), np.random.RandomState(0))
+            found = find_weights(stored, losses, SearchOptions("exact", 1, 1, n_bags), np.random.RandomState(0))
             assert found.weights.prod() == pytest.approx(1)
             assert found.trace[-1 if n_bags else np.argmin(found.trace)] == pytest.approx(found.value)
             assert found.value == pytest.approx(slow_value(votes, truth, wanted, found.weights))
@@ -201,6 +202,7 @@ def test_weights_of_few_rows_vary_less_with_bags():
 def test_many_rows_are_searched_once():
     stored, losses = prepared(*problem(n_rows=20_000, n_classes=3))
     once, bagged = (
-        find_weights(stored, losses, Effort("exact", 0, 1, n_bags), np.random.RandomState(0)) for n_bags in (0, 10)
+        find_weights(stored, losses, SearchOptions("exact", 0, 1, n_bags), np.random.RandomState(0))
+        for n_bags in (0, 10)
     )
     assert np.array_equal(once.weights, bagged.weights)

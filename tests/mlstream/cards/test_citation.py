@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.cards.citation import card_citation
 from mlstream.stream import Stream
 from tests.mlstream.streams import make_stream, streams

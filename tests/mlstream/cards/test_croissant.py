@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlstream.cards.card import load_card
+from mlstream.card_model import load_card
 from mlstream.cards.croissant import card_croissant
 from mlstream.publishing.folder import publish
 from tests.mlstream.streams import Shape, make_stream
@@ -36,7 +36,7 @@ def test_every_column_is_a_field_of_both_tables() -> None:
 
 
 def load_card_with_files():
-    from mlstream.cards.card import FileCard
+    from mlstream.card_model import FileCard
 
     files = [FileCard(name=name, n_bytes=1, sha256="0" * 64) for name in ("stream.arff", "stream.evaluation.arff")]
     return make_stream().card.model_copy(update={"files": files})

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream, hash_data
 from mlstream.stream import Dataset, EvaluationSet, Experience, StreamParts, Task
 

@@ -1,6 +1,6 @@
 """Known limits are said when, and only when, the card tells of them."""
 
-from mlstream.cards.card import DropCard, StreamCard
+from mlstream.card_model import DropCard, StreamCard
 from mlstream.cards.limits import known_limits
 from tests.mlstream.streams import make_stream
 

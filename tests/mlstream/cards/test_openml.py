@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 
-from mlstream.cards.card import StreamCard
+from mlstream.card_model import StreamCard
 from mlstream.cards.openml import card_openml
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, make_stream, streams

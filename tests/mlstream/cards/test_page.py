@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 
-from mlstream.cards.card import DriftCard, DropCard, FileCard
+from mlstream.card_model import DriftCard, DropCard, FileCard
 from mlstream.cards.page import card_page
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, make_stream, streams

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from mlstream.campaign.campaign import CampaignProgress
-from mlstream.cards.card import DropCard
+from mlstream.card_model import DropCard
 from mlstream.cli import console
 from mlstream.generators import Suggestion
 from mlstream.publishing.presets import make_preset

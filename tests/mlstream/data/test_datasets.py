@@ -239,7 +239,11 @@ def read_chunks(path: Path) -> int:
     return sum(chunk.n_samples for chunk in iter_dataset(path, chunk_size=2000))
 
 
-@pytest.mark.parametrize(("read", "times"), [(load_dataset, 2.0), (read_chunks, 0.8)])
+# Since NumPy 2.5, an array that is resized counts twice while it moves.
+TABLE_TIMES = 2.0 if np.lib.NumpyVersion(np.__version__) < "2.5.0" else 2.5
+
+
+@pytest.mark.parametrize(("read", "times"), [(load_dataset, TABLE_TIMES), (read_chunks, 0.8)])
 def test_memory_is_bounded_by_the_result(tmp_path: Path, read: Any, times: float) -> None:
     path, n_rows, n_features = tmp_path / "x.arff", 30_000, 100
     head = "@relation 'x: -C 1'\n@attribute y {0,1}\n" + "".join(f"@attribute a{i} real\n" for i in range(n_features))

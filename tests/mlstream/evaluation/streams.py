@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from mlstream.cards.card import GeneratorCard, ScenarioCard
+from mlstream.card_model import GeneratorCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 

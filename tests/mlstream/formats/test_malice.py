@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from mlstream.cards.card import load_card
+from mlstream.card_model import load_card
 from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.content import FormatError

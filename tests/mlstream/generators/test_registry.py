@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlstream.cards.card import GeneratorCard, StreamCard
+from mlstream.card_model import GeneratorCard, StreamCard
 from mlstream.cards.description import hash_data
 from mlstream.generators import (
     GENERATORS,

@@ -1,15 +1,16 @@
-"""Streams as River iterates over data."""
+"""Streams in the form of River."""
 
 import numpy as np
 import pytest
 
+from mlstream.interop import to_river
 from tests.mlstream.streams import Shape, make_stream
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_rows_come_in_order_with_their_names(is_sparse: bool) -> None:
     stream = make_stream(Shape(sparse=is_sparse))
-    rows = list(stream.to_river())
+    rows = list(to_river(stream))
     X = np.vstack([part.X.toarray() if is_sparse else part.X for part in stream])
     Y = np.vstack([part.Y for part in stream])
     np.testing.assert_array_equal([[x.get(name, 0.0) for name in "abcd"] for x, _ in rows], X)
@@ -22,7 +23,7 @@ def test_a_model_of_river_learns_them() -> None:
     multioutput = pytest.importorskip("river.multioutput", reason="needs River")
     linear_model = pytest.importorskip("river.linear_model", reason="needs River")
     model = multioutput.ClassifierChain(linear_model.LogisticRegression(), order=["k", "l", "m"])
-    for x, y in make_stream().to_river():
+    for x, y in to_river(make_stream()):
         model.learn_one(x, y)
-    x, _ = next(make_stream().to_river())
+    x, _ = next(to_river(make_stream()))
     assert set(model.predict_one(x)) == {"k", "l", "m"}

@@ -1,10 +1,11 @@
-"""Streams as PyTorch and Avalanche iterate over data."""
+"""Streams in the forms of PyTorch and Avalanche."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mlstream import interop
 from mlstream.formats import load, save
 from tests.mlstream.streams import Shape, make_stream
 
@@ -14,7 +15,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: the extra torch")
 @pytest.mark.parametrize("shape", [Shape(), Shape(sparse=True), Shape(by_row=True), Shape(dtype=np.float32)])
 def test_a_loader_gives_all_rows_in_order(shape: Shape) -> None:
     stream = make_stream(shape)
-    batches = list(torch.utils.data.DataLoader(stream.to_torch(), batch_size=4))
+    batches = list(torch.utils.data.DataLoader(interop.to_torch(stream), batch_size=4))
     assert [len(batch["x"]) for batch in batches] == [4, 4, 4, 2]
     got = {name: torch.cat([batch[name] for batch in batches]).numpy() for name in batches[0]}
     X = np.vstack([part.X.toarray() if shape.sparse else part.X for part in stream])
@@ -27,7 +28,7 @@ def test_a_loader_gives_all_rows_in_order(shape: Shape) -> None:
 
 
 def test_workers_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, stream = make_stream().to_torch(), make_stream()
+    rows, stream = interop.to_torch(make_stream()), make_stream()
     shares = []
     for number in range(3):
         worker = type("Worker", (), {"id": number, "num_workers": 3})
@@ -41,13 +42,13 @@ def test_workers_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_mapped_stream_can_be_iterated(tmp_path: Path) -> None:
     save(make_stream(), tmp_path / "x.npz")
-    assert len(list(load(tmp_path / "x.npz", mmap=True).to_torch())) == 14
+    assert len(list(interop.to_torch(load(tmp_path / "x.npz", mmap=True)))) == 14
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_a_benchmark_has_the_parts_under_other_names(is_sparse: bool) -> None:
     stream = make_stream(Shape(sparse=is_sparse))
-    benchmark = stream.to_avalanche()
+    benchmark = interop.to_avalanche(stream)
     assert (len(benchmark.train_stream), len(benchmark.test_stream), benchmark.n_classes) == (4, 2, 3)
     for number, (got, part) in enumerate(zip(benchmark.train_stream, stream, strict=True)):
         x, y, task_ids = got.dataset.tensors

@@ -19,7 +19,8 @@ import arff
 import numpy as np
 import pytest
 
-from mlstream.cards.card import load_card
+from mlstream._files import sha256_of
+from mlstream.card_model import load_card
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.mulan import read_labels
@@ -587,6 +588,22 @@ def test_parameters_that_the_generator_has_not_are_one_error(yeast: Stream, para
     with pytest.raises(ValueError, match=r"parameters on the card must be those of task_stream|must be") as caught:
         regenerate(yeast.card.model_copy(update={"generator": generator}))
     assert "\n" not in str(caught.value)
+
+
+def test_a_card_of_older_parameters_names_the_version_that_makes_the_stream(yeast: Stream) -> None:
+    generator = yeast.card.generator.model_copy(update={"parameters": {"clusters": 4}})
+    card = yeast.card.model_copy(update={"generator": generator, "versions": {"mlstream": "0.0.7"}})
+    with pytest.raises(ValueError, match=r"Got: .*'clusters'.* made by mlstream 0\.0\.7; install that version\."):
+        regenerate(card)
+
+
+def test_a_folder_of_cards_of_version_1_is_verified_and_its_stream_made_again(yeast: Stream, tmp_path: Path) -> None:
+    folder = publish(yeast, tmp_path / "out")
+    path = folder / "stream.card.json"
+    path.write_text(path.read_text().replace('"schema_version": 2', '"format_version": 1'), encoding="utf-8")
+    sums = [f"{sha256_of(file)}  {file.name}\n" for file in sorted(folder.iterdir()) if file.name != "SHA256SUMS"]
+    (folder / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
+    assert regenerate(verify(folder)).card == yeast.card
 
 
 def test_a_stream_made_by_hand_cannot_be_made_again(yeast: Stream) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mlstream.cards.card import card_schema, load_card
+from mlstream.card_model import card_schema, load_card
 from mlstream.publishing.presets import card_files, list_presets, make_preset, write_cards
 
 CARDS = Path(__file__).parents[3] / "data_cards"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream.cards.card import (
+from mlstream.card_model import (
     DropCard,
     ExperienceCard,
     GeneratorCard,

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.exports import spelt, to_csv, to_latex, to_markdown, write_tables
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.score_info import METRICS, Heading
+from mlstream.reporting.score_info import SCORE_HEADINGS, Heading
 from mlstream.reporting.tables import Cell, Table, score_table, scores_csv
 from tests.mlstream.records.run_records import STRATEGIES, make_run
 
@@ -139,7 +139,7 @@ def test_every_table_is_written_in_three_formats_under_its_own_name(tmp_path):
 
 
 def test_scores_that_differ_in_signs_only_have_names_of_their_own():
-    assert len({spelt(name).lower() for name in METRICS}) == len(METRICS)
+    assert len({spelt(name).lower() for name in SCORE_HEADINGS}) == len(SCORE_HEADINGS)
 
 
 def test_no_text_is_a_formula_and_numbers_stay_numbers():

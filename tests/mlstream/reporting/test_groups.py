@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.reporting.groups import alike, group_runs, layout, mean_scores, rounded, spread
+from mlstream.plotting.plotly_parts import rounded
+from mlstream.reporting.groups import group_runs, layout, mean_scores, same_as_first, spread
 from tests.mlstream.records.run_records import make_capped, make_failed, make_run
 
 scores = st.none() | st.floats(-1, 1)
@@ -63,7 +64,7 @@ def test_a_strategy_that_always_failed_has_no_scores():
 
 def test_only_runs_with_the_schedule_of_the_first_are_alike():
     first, same, other = make_run("NN", 0), make_run("NN", 1), make_run("NN", 2, order=[[0], [1], [2], [3]] * 2)
-    assert alike([first, other, same], layout) == [first, same]
+    assert same_as_first([first, other, same], layout) == [first, same]
 
 
 def test_json_gets_none_for_nan():

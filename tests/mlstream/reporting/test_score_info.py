@@ -1,7 +1,7 @@
 import pytest
 
 import metrics
-from mlstream.reporting.score_info import METRICS, heading
+from mlstream.reporting.score_info import SCORE_HEADINGS, score_heading
 
 FUNCTIONS = {name: name for name in ("ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm", "frug")}
 FUNCTIONS |= {"im": "intransigence", "hamming_loss": "hamming_loss", "subset_accuracy": "subset_accuracy"}
@@ -10,14 +10,14 @@ FUNCTIONS |= {"im": "intransigence", "hamming_loss": "hamming_loss", "subset_acc
 @pytest.mark.parametrize(("name", "function"), FUNCTIONS.items())
 def test_directions_are_those_that_the_functions_document(name, function):
     summary = getattr(metrics, function).__doc__.splitlines()[0]
-    assert f"{heading(name).better} is better" in summary
+    assert f"{score_heading(name).better} is better" in summary
 
 
 def test_every_score_says_what_it_is():
-    assert all(one.title and one.meaning for one in METRICS.values())
-    assert len({one.title for one in METRICS.values()}) == len(METRICS)
+    assert all(one.title and one.meaning for one in SCORE_HEADINGS.values())
+    assert len({one.title for one in SCORE_HEADINGS.values()}) == len(SCORE_HEADINGS)
 
 
 def test_a_score_that_is_not_known_claims_no_direction():
-    assert heading("house_price") == heading("house_price")
-    assert (heading("house_price").title, heading("house_price").better) == ("house_price", "neither")
+    assert score_heading("house_price") == score_heading("house_price")
+    assert (score_heading("house_price").title, score_heading("house_price").better) == ("house_price", "neither")

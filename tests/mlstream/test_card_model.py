@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from mlstream.cards.card import card_schema, load_card, parse_card
+from mlstream.card_model import card_schema, load_card, parse_card
 from mlstream.stream import Stream
 from tests.mlstream.streams import make_stream, streams
 
@@ -25,7 +25,9 @@ def test_a_card_is_read_from_its_file(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"surprise": 1}, "surprise must not be there. Got 1"),
-        ({"format_version": 2}, "format_version must be 1. Got 2"),
+        ({"schema_version": 3}, "schema_version must be 2 at most. Got more; install a newer mlstream"),
+        ({"schema_version": 1}, "schema_version must be 2. Got 1"),
+        ({"format_version": 1}, "format_version must not be there. Got 1"),
         ({"data_sha256": "abc"}, "data_sha256 must match pattern"),
         ({"files": [{"name": "../x", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
         ({"files": [{"name": "..", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
@@ -41,6 +43,14 @@ def test_a_card_of_another_kind_is_one_error_with_the_field(
     with pytest.raises(ValueError, match=f"x.json must hold a StreamCard of this version: {message}") as caught:
         load_card(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_card_of_version_1_is_read_as_one_of_version_2() -> None:
+    fields = json.loads(make_stream().card.model_dump_json())
+    assert fields.pop("schema_version") == 2
+    assert parse_card(json.dumps({"format_version": 1} | fields).encode(), "x") == make_stream().card
+    with pytest.raises(ValueError, match="x must hold a StreamCard of this version: format_version must not be there"):
+        parse_card(json.dumps({"format_version": 2} | fields).encode(), "x")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
@@ -114,7 +124,7 @@ def test_the_schema_accepts_what_cards_are_and_nothing_else() -> None:
     validator = jsonschema.Draft202012Validator(schema)
     card = json.loads(make_stream().card.model_dump_json())
     assert list(validator.iter_errors(card)) == []
-    for change in ({"surprise": 1}, {"format_version": 2}, {"data_sha256": "abc"}, {"tasks": None}):
+    for change in ({"surprise": 1}, {"schema_version": 3}, {"data_sha256": "abc"}, {"tasks": None}):
         assert list(validator.iter_errors(card | change))
 
 

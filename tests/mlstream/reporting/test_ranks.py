@@ -4,47 +4,48 @@ import json
 
 import pytest
 
+from mlstream.plotting.critical_difference import plan_diagram
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.rank_charts import (
+from mlstream.reporting.ranks import (
+    draw_pairs,
+    draw_ranks,
     friedman_table,
     left_out_table,
-    pair_chart,
     pair_table,
-    plan_diagram,
-    rank_chart,
     rank_table,
+    ranking_of,
 )
-from mlstream.reporting.score_info import heading
+from mlstream.reporting.score_info import score_heading
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_run
-from tests.mlstream.reporting.plotly_checks import require_valid
 
 COMPARISONS = compare_all(group_runs([make_run(name, 0, stream) for stream in "xyz" for name in STRATEGIES]))
 BY_BA = COMPARISONS[0]
 
 
-@pytest.mark.parametrize("draw", [rank_chart, pair_chart])
+@pytest.mark.parametrize("draw", [draw_ranks, draw_pairs])
 def test_a_chart_has_a_view_per_score_that_plotly_takes(draw):
     chart = draw(COMPARISONS)
-    assert [view.name for view in chart.views] == [heading(one.metric).title for one in COMPARISONS]
+    assert [view.name for view in chart.views] == [score_heading(one.metric).title for one in COMPARISONS]
     require_valid(chart)
 
 
 def test_a_diagram_hangs_each_strategy_at_its_rank_without_crossings():
-    plan = plan_diagram(BY_BA)
+    plan = plan_diagram(ranking_of(BY_BA))
     ranks = dict(zip(BY_BA.strategies, BY_BA.ranks.tolist(), strict=True))
-    assert {branch.strategy: branch.rank for branch in plan.branches} == ranks
+    assert {branch.name: branch.rank for branch in plan.branches} == ranks
     left = [branch for branch in plan.branches if branch.side == "left"]
     right = [branch for branch in plan.branches if branch.side == "right"]
     assert max(branch.rank for branch in left) <= min(branch.rank for branch in right)
     assert [branch.level for branch in left] == sorted((branch.level for branch in left), reverse=True)
     assert [branch.level for branch in right] == sorted(branch.level for branch in right)
-    assert all(plan.lowest < branch.level < min(y for *_, y in plan.bars) for branch in plan.branches)
-    assert all(last - first < BY_BA.critical_difference for first, last, _ in plan.bars)
+    assert all(plan.y_range[0] < branch.level < min(bar.y for bar in plan.bars) for branch in plan.branches)
+    assert all(bar.stop - bar.start - 0.06 < BY_BA.critical_difference for bar in plan.bars)
 
 
 def test_probabilities_stand_in_the_row_of_the_better_one():
-    view = pair_chart(COMPARISONS).views[0]
+    view = draw_pairs(COMPARISONS).views[0]
     heat = view.data[0]
     for pair in BY_BA.pairs:
         first, second = (heat["y"].index(BY_BA.strategies[place]) for place in (pair.first, pair.second))

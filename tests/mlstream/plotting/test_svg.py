@@ -5,8 +5,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 
-from mlstream.cards.card import DriftCard
-from mlstream.cards.pictures import schedule_picture, signatures_picture
+from mlstream.card_model import DriftCard
+from mlstream.plotting.labels import label_svg
+from mlstream.plotting.schedule import schedule_svg
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, make_stream, streams
 
@@ -19,20 +20,20 @@ def find(text: str, tag: str) -> list[ET.Element]:
 
 @given(streams())
 def test_every_picture_is_well_formed_whatever_the_names(stream: Stream) -> None:
-    for draw in (signatures_picture, schedule_picture):
+    for draw in (label_svg, schedule_svg):
         assert find(draw(stream.card), "title")
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "&amp;", "a\x00\x1b[31m", "]]>", "\u202e"])
-def test_names_are_no_markup(name: str) -> None:
+def test_names_are_not_markup(name: str) -> None:
     card = make_stream(Shape(label_names=(name, "l"))).card.model_copy(update={"name": name})
-    for draw in (signatures_picture, schedule_picture):
+    for draw in (label_svg, schedule_svg):
         assert find(draw(card), "script") == []
 
 
 def test_cells_that_are_filled_are_the_signatures() -> None:
     card = make_stream().card
-    cells = [rect for rect in find(signatures_picture(card), "rect") if rect.get("stroke-width") == "0.5"]
+    cells = [rect for rect in find(label_svg(card), "rect") if rect.get("stroke-width") == "0.5"]
     filled = [cell.get("fill") != "none" for cell in cells]
     assert filled == [label in task.signature for task in card.tasks for label in range(len(card.label_names))]
 
@@ -40,7 +41,7 @@ def test_cells_that_are_filled_are_the_signatures() -> None:
 def test_shades_grow_with_the_share() -> None:
     card = make_stream().card
     task = card.tasks[0].model_copy(update={"signature": [0, 1, 2], "label_frequencies": [0.0, 0.2, 1.0]})
-    picture = signatures_picture(card.model_copy(update={"tasks": [task]}))
+    picture = label_svg(card.model_copy(update={"tasks": [task]}))
     shades = [rect.get("fill") for rect in find(picture, "rect") if rect.get("stroke-width") == "0.5"]
     assert shades[0] == "#deebf7"
     assert shades[2] == "#08306b"
@@ -49,7 +50,7 @@ def test_shades_grow_with_the_share() -> None:
 
 def test_bars_lie_in_the_lane_of_their_task_one_after_the_other() -> None:
     card = make_stream(Shape(sizes=(6, 0, 3))).card
-    bars = [rect for rect in find(schedule_picture(card), "rect") if rect.get("stroke") == "white"]
+    bars = [rect for rect in find(schedule_svg(card), "rect") if rect.get("stroke") == "white"]
     widths = [float(bar.get("width")) for bar in bars]
     assert widths[0] == pytest.approx(2 * widths[-1], abs=0.02)
     assert float(bars[-1].get("x")) == pytest.approx(float(bars[0].get("x")) + widths[0], abs=0.02)
@@ -59,14 +60,12 @@ def test_bars_lie_in_the_lane_of_their_task_one_after_the_other() -> None:
 def test_known_drifts_are_marked() -> None:
     card = make_stream(Shape(sizes=(6, 3))).card
     drift = DriftCard(what=["P(X)"], pattern="gradual", start=3, stop=8, before=0, after=1, recurring=False)
-    before, after = (
-        find(schedule_picture(card.model_copy(update={"drifts": drifts})), "line") for drifts in ([], [drift])
-    )
+    before, after = (find(schedule_svg(card.model_copy(update={"drifts": drifts})), "line") for drifts in ([], [drift]))
     assert len(after) == len(before) + 1
     assert float(after[-1].get("x1")) == pytest.approx(150 + 780 * 3 / 9)
 
 
 def test_many_labels_fit_the_width() -> None:
     card = make_stream(Shape(label_names=tuple(f"label {n}" for n in range(400)))).card
-    right = [float(rect.get("x")) + float(rect.get("width")) for rect in find(signatures_picture(card), "rect")[1:]]
+    right = [float(rect.get("x")) + float(rect.get("width")) for rect in find(label_svg(card), "rect")[1:]]
     assert max(right) <= 960

@@ -1,10 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.reporting.cost_charts import cost_charts, pareto_front
+from mlstream.plotting.costs import pareto_front
+from mlstream.reporting.costs import cost_charts
 from mlstream.reporting.groups import group_runs
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_capped, make_failed, make_run
-from tests.mlstream.reporting.plotly_checks import require_valid
 
 points = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=9)
 

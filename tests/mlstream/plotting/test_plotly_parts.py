@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlstream.plotting.plotly_parts import line, safe
+from mlstream.plotting.styles import N_COLOURS, PAPER_COLOURS, SYMBOLS, Key, distinct, task_keys
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.plotly_parts import N_COLOURS, SYMBOLS, Key, distinct, line, safe, strategy_key, task_keys
+from tests.mlstream.plotting.plotly_checks import TEMPLATES, palettes
 from tests.mlstream.records.run_records import make_capped, make_run
-from tests.mlstream.reporting.plotly_checks import TEMPLATES, palettes
 
 # Machado, Oliveira and Fernandes 2009: how the three kinds of colour blindness, complete, see linear RGB.
 SIGHTS = {
@@ -44,6 +45,10 @@ def test_colours_of_lines_stay_apart_whoever_looks(palette, sight):
     seen = [lab(np.asarray(SIGHTS[sight]) @ linear(palette[f"series-{place}"])) for place in range(N_COLOURS)]
     # A difference of 2.3 is just noticeable; thin lines need several times as much.
     assert min(np.linalg.norm(one - other) for one, other in combinations(seen, 2)) > 15
+
+
+def test_figures_for_print_have_the_colours_of_the_light_page():
+    assert [palettes()[0][f"series-{place}"] for place in range(N_COLOURS)] == list(PAPER_COLOURS)
 
 
 @pytest.mark.parametrize("palette", palettes(), ids=["light", "dark"])
@@ -92,7 +97,7 @@ def test_long_names_keep_both_ends():
 
 def test_a_legend_switches_the_lines_that_it_names():
     (group,) = group_runs([make_capped("BR_HT")])["yeast"]
-    key = strategy_key(group)
+    key = group.key
     assert key.name == "BR_HT (capped)"
     assert line(key)["legendgroup"] == key.group
     assert len({key.group for key in task_keys(["same", "same"])}) == 2
@@ -100,4 +105,4 @@ def test_a_legend_switches_the_lines_that_it_names():
 
 def test_one_strategy_looks_the_same_on_every_stream():
     streams = group_runs([make_run("NN", 0, "a"), make_run("1NN", 0, "a"), make_run("1NN", 0, "b")])
-    assert strategy_key(streams["a"][1]) == strategy_key(streams["b"][0])
+    assert streams["a"][1].key == streams["b"][0].key

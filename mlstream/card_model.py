@@ -16,7 +16,8 @@ from mlstream._schemas import describe_first
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-_MOST_BYTES = 64 * 2**20
+SCHEMA_VERSION = 2
+_MAX_BYTES = 64 * 2**20
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
@@ -155,10 +156,11 @@ class RowsCard(_Strict):
 class StreamCard(_Strict):
     """Everything there is to know about a stream.
 
-    Unknown fields are refused, so that a card from another version never passes for one of this version.
+    Unknown fields are refused, so that a card of a later version never passes for one of this version. A card of
+    version 1, whose version was called `format_version`, is read as one of version 2.
     """
 
-    format_version: Literal[1] = 1
+    schema_version: Literal[2] = Field(default=2, description="Version of these fields; it grows when they change.")
     name: str
     description: str
     source: SourceCard
@@ -177,6 +179,18 @@ class StreamCard(_Strict):
     rows: RowsCard | None = Field(
         default=None, description="Only on the card beside ARFF files: where their rows belong."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _upgrade(cls, fields: object) -> object:
+        if not isinstance(fields, dict):
+            return fields
+        version = fields.get("schema_version")
+        if isinstance(version, int) and version > SCHEMA_VERSION:
+            raise ValueError(f"schema_version must be {SCHEMA_VERSION} at most. Got more; install a newer mlstream")
+        if "schema_version" in fields or fields.get("format_version") != 1:
+            return fields
+        return {name: value for name, value in fields.items() if name != "format_version"}
 
     @model_validator(mode="after")
     def _require_consistent(self) -> Self:
@@ -267,9 +281,9 @@ def load_card(path: str | os.PathLike[str]) -> StreamCard:
         If the file does not hold a card of this version; the message names the first field that is wrong.
     """
     try:
-        content = read_bounded(path, _MOST_BYTES)
+        content = read_bounded(path, _MAX_BYTES)
     except ValueError:
-        raise ValueError(f"{path} must hold a StreamCard of {_MOST_BYTES} bytes at most. Got more.") from None
+        raise ValueError(f"{path} must hold a StreamCard of {_MAX_BYTES} bytes at most. Got more.") from None
     return parse_card(content, str(path))
 
 
@@ -292,8 +306,8 @@ def card_schema() -> str:
 
 def parse_card(content: bytes, where: str) -> StreamCard:
     """Read a card from JSON; `where` is what an error calls it."""
-    if len(content) > _MOST_BYTES:
-        raise ValueError(f"{where} must hold a StreamCard of {_MOST_BYTES} bytes at most. Got more.")
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"{where} must hold a StreamCard of {_MAX_BYTES} bytes at most. Got more.")
     try:
         return StreamCard.model_validate_json(content)
     except ValidationError as error:

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.transfer_charts import score_limits, transfer, transfer_charts
+from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import ORDER, TASKS, make_failed, make_run
-from tests.mlstream.reporting.plotly_checks import require_valid
 
 
 def group_of(*runs):

@@ -3,9 +3,12 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from mlstream.cards.card import ExperienceCard
+from mlstream.card_model import ExperienceCard
+from mlstream.plotting.labels import label_chart
+from mlstream.plotting.schedule import schedule_chart
+from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import group_runs
-from mlstream.reporting.stream_charts import curve_chart, label_chart, schedule_chart
+from tests.mlstream.plotting.plotly_checks import require_valid
 from tests.mlstream.records.run_records import (
     ORDER,
     SIZES,
@@ -16,7 +19,6 @@ from tests.mlstream.records.run_records import (
     make_failed,
     make_run,
 )
-from tests.mlstream.reporting.plotly_checks import require_valid
 
 RUNS = [make_run(strategy, seed) for strategy in STRATEGIES for seed in (0, 1)]
 

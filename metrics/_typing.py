@@ -1,0 +1,13 @@
+"""Types that the whole package shares."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+Array: TypeAlias = NDArray[Any]
+Floats: TypeAlias = NDArray[np.float64]
+# a table of 0 and 1 as users pass it, and as the functions read it
+LabelMatrix: TypeAlias = "ArrayLike | sparse.csr_array[Any] | sparse.csr_matrix[Any]"
+Indicator: TypeAlias = "Array | sparse.csr_array[Any]"

@@ -1,0 +1,1 @@
+"""Pictures: one drawing for every kind of figure, used by cards, diagnosis and reporting alike."""

@@ -1,0 +1,85 @@
+"""Prequential scores along a stream, averaged over the runs on one schedule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from mlstream.plotting.curves import Experiences, ScoreCurve, curve_figure, curve_view
+from mlstream.plotting.plotly_parts import Chart
+from mlstream.records.run_record import Curve, RunResult, Score
+from mlstream.reporting.groups import Group, layout, mean_scores, same_as_first
+from mlstream.reporting.score_info import score_heading
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Values = Callable[[Curve], list[Score]]
+
+
+def curve_chart(groups: Sequence[Group]) -> Chart | None:
+    """Draw the prequential scores of all strategies along one stream, with the boundaries of experiences.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        The strategies of the stream.
+
+    Returns
+    -------
+    Chart or None
+        A view per score, cumulative and windowed; None where no run has a curve.
+    """
+    reference = _reference(groups)
+    if reference is None:
+        return None
+    experiences = _experiences(reference)
+    views = []
+    for name, curve in reference.curves.items():
+        title = score_heading(name).title
+        cumulative = _curves(groups, reference, name, lambda one: one.cumulative)
+        windowed = _curves(groups, reference, name, lambda one: one.windowed)
+        views.append(curve_view(title, "cumulative", cumulative, experiences))
+        views.append(curve_view(title, f"last {curve.window:,} rows", windowed, experiences))
+    return Chart("Scores along the stream", _summary(groups, reference), tuple(views), height=440)
+
+
+def draw_curves(groups: Sequence[Group], name: str) -> Figure | None:
+    """Draw one score over a sliding window along a stream, for print; None where no run has its curve."""
+    reference = _reference(groups, name)
+    if reference is None:
+        return None
+    curves = _curves(groups, reference, name, lambda curve: curve.windowed)
+    return curve_figure(f"{score_heading(name).title}, sliding window", curves, _experiences(reference))
+
+
+def _reference(groups: Sequence[Group], name: str = "") -> RunResult | None:
+    """Find the run whose schedule is drawn: the first with a curve of that score, or of any."""
+    runs = (run for group in groups for run in group.measured)
+    return next((run for run in runs if (name in run.curves if name else run.curves)), None)
+
+
+def _experiences(run: RunResult) -> Experiences:
+    return Experiences(run.experience_sizes, run.order, run.task_names)
+
+
+def _curves(groups: Sequence[Group], reference: RunResult, name: str, values: Values) -> list[ScoreCurve]:
+    curves = []
+    for group in groups:
+        runs = [run for run in group.measured if name in run.curves and layout(run) == layout(reference)]
+        if runs:
+            same = same_as_first(runs, lambda run: run.curves[name].n_rows)
+            scores = mean_scores([values(run.curves[name]) for run in same])
+            curves.append(ScoreCurve(group.key, runs[0].curves[name].n_rows, scores))
+    return curves
+
+
+def _summary(groups: Sequence[Group], reference: RunResult) -> str:
+    name = next(iter(reference.curves))
+    heading = score_heading(name)
+    curves = _curves(groups, reference, name, lambda curve: curve.cumulative)
+    finals = [(score, curve.key.name) for curve in curves for score in curve.scores[-1:] if not math.isnan(score)]
+    finals.sort(reverse=heading.better != "lower")
+    ranking = ", ".join(f"{strategy} {score:.3f}" for score, strategy in finals)
+    return f"{heading.title} over all rows, best first: {ranking}."

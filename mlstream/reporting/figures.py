@@ -1,0 +1,67 @@
+"""The figures of the report as PNG and SVG, for papers and slides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlstream.plotting.costs import cost_figure
+from mlstream.plotting.critical_difference import rank_figure
+from mlstream.plotting.matplotlib_parts import write_png_and_svg
+from mlstream.plotting.transfer import transfer_figure
+from mlstream.records.paths import file_name
+from mlstream.reporting.comparison import Comparison
+from mlstream.reporting.costs import cost_points
+from mlstream.reporting.curves import draw_curves
+from mlstream.reporting.exports import spelt
+from mlstream.reporting.groups import Group
+from mlstream.reporting.ranks import ranking_of
+from mlstream.reporting.score_info import score_heading
+from mlstream.reporting.transfer import transfer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SCORE = "ba_macro"
+
+
+def write_figures(
+    folder: Path, streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]
+) -> Iterator[Path]:
+    """Draw the figures of a report, each as PNG and as SVG.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; made if absent, and files in it are replaced.
+    streams : mapping
+        Name of the stream -> its groups.
+    comparisons : sequence of Comparison
+        Strategies over streams.
+
+    Yields
+    ------
+    Path
+        Each file written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, figure in _figures(streams, comparisons):
+        yield from write_png_and_svg(figure, folder, file_name(name))
+
+
+def _figures(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[tuple[str, Figure]]:
+    for one in comparisons:
+        yield f"critical-difference-{spelt(one.metric)}", rank_figure(ranking_of(one))
+    for stream, groups in streams.items():
+        measured = [group for group in groups if group.measured]
+        curves = draw_curves(measured, _SCORE)
+        if curves is not None:
+            yield f"curves-{stream}", curves
+        for cost in cost_points(measured):
+            title = score_heading("acc").title
+            yield f"acc-against-{cost.name}-{stream}", cost_figure(cost.points, title, cost.title)
+        for group in measured:
+            matrix = transfer(group, _SCORE)
+            if matrix is not None:
+                yield f"tasks-{stream}-{group.strategy}", transfer_figure(group.label, matrix)

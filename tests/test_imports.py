@@ -1,0 +1,59 @@
+"""Every public name can be imported, as often as one likes, and no folder takes the name of a function."""
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import estimators
+import metrics
+import mlstream
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = [metrics, estimators, mlstream]
+MODULES = sorted(
+    module.name
+    for package in PACKAGES
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if not module.name.endswith("__main__")
+)
+IMPORT = re.compile(r"^(?:>>> |\.\.\. |   )*(?:from ([\w.]+) import \(?([\w, ]+)|import ([\w.]+))", re.MULTILINE)
+
+
+def imported_by_docs() -> set[tuple[str, str]]:
+    """Return module and name of everything of ours that pages and examples import; no name: the module itself."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.rst"), *(ROOT / "examples").glob("*.py")]
+    found = set()
+    for page in pages:
+        for module, names, plain in IMPORT.findall(page.read_text(encoding="utf-8")):
+            if plain.partition(".")[0] in {package.__name__ for package in PACKAGES}:
+                found.add((plain, ""))
+            if module.partition(".")[0] in {package.__name__ for package in PACKAGES}:
+                found |= {(module, name.split(" as ")[0].strip()) for name in names.split(",") if name.strip()}
+    return found
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_name_of_all_can_be_imported_twice(name):
+    for _ in range(2):
+        module = importlib.import_module(name)
+        for public in getattr(module, "__all__", ()):
+            assert getattr(module, public) is getattr(importlib.import_module(name), public)
+
+
+def test_everything_that_docs_import_can_be_imported_twice():
+    wanted = imported_by_docs()
+    assert len(wanted) > 20
+    for _ in range(2):
+        for module, name in sorted(wanted):
+            found = importlib.import_module(module)
+            assert not name or hasattr(found, name) or importlib.import_module(f"{module}.{name}")
+
+
+def test_no_folder_bears_the_name_of_a_public_function():
+    """Otherwise `mlstream.report` would be a function or a folder, whichever was imported last."""
+    for package in PACKAGES:
+        folders = {name for name in MODULES if hasattr(importlib.import_module(name), "__path__")}
+        assert not {name for name in package.__all__ if f"{package.__name__}.{name}" in folders}

@@ -1,74 +1,70 @@
-"""What the kernels of a network work on, kept between calls that are alike: one call per row is then short."""
-
-from typing import NamedTuple
+"""Contexts of the kernels, kept between calls with the same options so that a call for one row is short."""
 
 import numpy as np
 
-from estimators.networks._kernels.context import bind
 from estimators.networks._kernels.lazy_adam import make_lazy
-from estimators.networks._kernels.state import DENSE, LEARN, Rows
+from estimators.networks._kernels.state import CodedRows, RunOptions, Workspace, make_context
 from estimators.networks._network_state import State, as_network, make_batch
 
 
-class Manner(NamedTuple):
-    """How a network works in a call: the options of the kernels, the learning rate, and the rows of a step."""
-
-    options: tuple[int, ...]
-    rate: float
-    n_rows: int
-
-
-class Workbench:
-    """A bench laid out for one manner of working, on the arrays of a state and of a store.
+class ReusableContext:
+    """A context of the kernels for calls with the same options, on the arrays of a state and of a store.
 
     Parameters
     ----------
-    manner : Manner
-        How the network works.
+    options : RunOptions
+        Options of the calls.
+    n_rows : int
+        Number of rows in a step.
     state : dict of ndarray
-        What it has learnt; its arrays are shared.
-    rows, store : Rows
-        Rows of a chunk, no longer than which later ones may be, and rows kept for replay; the arrays of these are
-        shared.
+        What the network has learnt; its arrays are shared.
+    rows : CodedRows
+        Rows of a chunk; later rows may not have more features that are not zero than the longest of these.
+    store : CodedRows
+        Rows kept for replay; their arrays are shared.
     """
 
-    def __init__(self, manner: Manner, state: State, rows: Rows, store: Rows) -> None:
-        net = as_network(state, np.array(manner.options, dtype=np.int64), manner.rate)
-        batch = make_batch(net, rows, store, manner.n_rows)
-        self.manner, self.state, self.store = manner, state, store
-        self.longest = batch.values.size // manner.n_rows
-        self.bench = bind(net, make_lazy(net.w.dtype), batch, store, np.empty(len(store.weight), np.int64))
+    def __init__(self, options: RunOptions, n_rows: int, state: State, rows: CodedRows, store: CodedRows) -> None:
+        net = as_network(state, options)
+        batch = make_batch(net, rows, store, n_rows)
+        self.options, self.n_rows, self.state, self.store = options, n_rows, state, store
+        self.max_length = batch.length
+        taken = np.empty(len(store.weight), np.int64)
+        self.context = make_context(Workspace(net, make_lazy(net.w.dtype), batch, store, taken))
 
-    def suits(self, manner: Manner, state: State, rows: Rows, store: Rows) -> bool:
-        """Tell whether a call would get the same bench, but for its room, from a new one."""
+    def fits(self, options: RunOptions, n_rows: int, state: State, rows: CodedRows, store: CodedRows) -> bool:
+        """Return whether the context can serve a call."""
         return (
-            self.manner == manner
+            self.options == options
+            and self.n_rows == n_rows
             and self.state is state
             and self.store.starts is store.starts
-            and (manner.options[DENSE] != 0 or bool((rows.ends - rows.starts).max() <= self.longest))
+            and (options.dense or bool((rows.ends - rows.starts).max() <= self.max_length))
         )
 
 
-class Shelf:
-    """Where a bench for learning and one for answering lie between calls.
+class ContextCache:
+    """Keep one context for learning and one for predicting between calls.
 
-    Whoever works has taken the bench off, so that threads that ask at once do not share one; after a call that failed
-    it is not put back. Nothing on the shelf is saved.
+    A call removes the context that it uses, so that threads that predict at the same time do not share one; after a
+    call that failed, it is not put back. Contexts are not saved with the network.
     """
 
     def __init__(self) -> None:
-        self._benches: dict[int, Workbench] = {}
+        self._contexts: dict[bool, ReusableContext] = {}
 
-    def __reduce__(self) -> tuple[type["Shelf"], tuple[()]]:
-        return Shelf, ()
+    def __reduce__(self) -> tuple[type["ContextCache"], tuple[()]]:
+        return ContextCache, ()
 
-    def take(self, manner: Manner, state: State, rows: Rows, store: Rows) -> Workbench:
-        """Take off the bench that suits a call, or lay out another."""
-        bench = self._benches.pop(manner.options[LEARN], None)
-        if bench is not None and bench.suits(manner, state, rows, store):
-            return bench
-        return Workbench(manner, state, rows, store)
+    def take(
+        self, options: RunOptions, n_rows: int, state: State, rows: CodedRows, store: CodedRows
+    ) -> ReusableContext:
+        """Remove the context that fits a call from the cache, or make one."""
+        context = self._contexts.pop(options.learn, None)
+        if context is not None and context.fits(options, n_rows, state, rows, store):
+            return context
+        return ReusableContext(options, n_rows, state, rows, store)
 
-    def put_back(self, bench: Workbench) -> None:
-        """Keep a bench for the next call."""
-        self._benches[bench.manner.options[LEARN]] = bench
+    def put_back(self, context: ReusableContext) -> None:
+        """Keep a context for the next call."""
+        self._contexts[context.options.learn] = context

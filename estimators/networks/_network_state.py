@@ -11,7 +11,7 @@ from numpy.random import RandomState
 
 from estimators.networks._kernels.adam import make_constants
 from estimators.networks._kernels.lazy_adam import make_lazy, refresh_all
-from estimators.networks._kernels.state import DENSE, LAZY, RATE, STEPS, Batch, Network, Rows
+from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRows, Network, RunOptions
 
 State = dict[str, npt.NDArray[Any]]
 # products of gradients under this can be squared
@@ -39,26 +39,39 @@ def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomS
     }
 
 
-def as_network(state: State, options: npt.NDArray[np.int64], rate: float) -> Network:
-    """Hand the kernels what they work on; they change the arrays of the state in place."""
+def as_network(state: State, options: RunOptions) -> Network:
+    """Return a state in the form of the kernels, which change its arrays in place."""
     w = state["w"]
     constants = make_constants(w.dtype)
-    return Network(**state, g=np.empty_like(w), options=options, rate=rate, limit=LIMIT[w.dtype], constants=constants)
+    return Network(
+        **state,
+        g=np.empty_like(w),
+        options=options,
+        limit=LIMIT[w.dtype],
+        constants=constants,
+        live_inputs=_live_inputs(state),
+    )
 
 
-def make_batch(net: Network, rows: Rows, store: Rows, n_rows: int) -> Batch:
-    """Make room for so many rows in a step, of the chunk or of a store."""
+def _live_inputs(state: State) -> npt.NDArray[np.bool_]:
+    """Return the live outputs if features feed them directly; in a network with hidden layers, an empty array."""
+    return state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
+
+
+def make_batch(net: Network, rows: CodedRows, store: CodedRows, n_rows: int) -> Batch:
+    """Return scratch space for a step on `n_rows` rows of the chunk or of a store."""
     (n_features, *widths), kind = net.sizes.tolist(), net.w.dtype
-    if net.options[DENSE]:
-        longest, seen = n_features, _DENSE
+    if net.options.dense:
+        length, seen = n_features, _DENSE
         indices = _all_features(n_features, n_rows)
     else:
-        longest = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
-        indices = np.empty(n_rows * longest, np.int32)
+        length = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
+        indices = np.empty(n_rows * length, np.int32)
         seen = np.zeros(n_features, np.int64), np.empty(n_features, np.int32)
-    values, shares = np.empty(n_rows * longest, kind), np.empty(n_rows * widths[-1], kind)
+    values, shares = np.empty(n_rows * length, kind), np.empty(n_rows * widths[-1], kind)
     units, deltas = np.empty((2, n_rows * sum(widths)), kind)
-    return Batch(values, indices, np.empty(n_rows, np.int64), units, deltas, shares, *seen)
+    stops = np.empty(n_rows, np.int64)
+    return Batch(values, indices, stops, units, deltas, shares, *seen, length=length, n_units=sum(widths))
 
 
 @lru_cache(maxsize=16)
@@ -73,7 +86,7 @@ def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = Non
     features = np.arange(d) if features is None else features
     chosen = (features[:, np.newaxis] * width + np.arange(width)).ravel()
     w, m, v = (state[name][chosen] for name in "wmv")
-    live = state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
+    live = _live_inputs(state)
     clock, last = state["clock"].copy(), state["last"][features]
     lazy, constants = make_lazy(w.dtype), make_constants(w.dtype)
     if clock[LAZY]:

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from estimators._validation import Features
-from estimators.networks._kernels.regularised import Forces, Past, run
-from estimators.networks._kernels.state import ADAM, DENSE, LEARN, SCALE
+from estimators.networks._kernels.regularised import PastTasks, Regularisation, run
+from estimators.networks._kernels.state import RunOptions
 from estimators.networks._network_classifier import NetworkClassifier, writable
 from estimators.networks._network_options import check_learning_rate, check_network, diverged, hidden_widths
 from estimators.networks._network_state import State, as_network, draw_state, make_batch
@@ -19,12 +19,12 @@ Array = npt.NDArray[Any]
 Taught = tuple[Array, Array | None, Array | None]  # labels, masks, weights
 
 
-class AnchoredNetwork(NetworkClassifier):
+class RegularisedNetwork(NetworkClassifier):
     """Base of networks that learn a task while being held to what the tasks before it have left.
 
     A task is over when other labels count than in the row before, or when `task_rows` of its rows have been learnt.
     Subclasses have the parameters `hidden_units`, `learning_rate`, `task_rows`, `dtype`, `random_state`, and say in
-    `_begin_past` and `_forces` what is kept of a task and how it holds the network.
+    `_begin_past` and `_regularisation` what is kept of a task and how it holds the network.
     """
 
     hidden_units: int | tuple[int, ...] | None
@@ -44,14 +44,14 @@ class AnchoredNetwork(NetworkClassifier):
     def _begin_past(self, n_weights: int) -> State:
         raise NotImplementedError
 
-    def _forces(self) -> Forces:
+    def _regularisation(self) -> Regularisation:
         raise NotImplementedError
 
     def _start(self) -> None:
         check_network(self)
         if self.task_rows is not None and not (isinstance(self.task_rows, Integral) and self.task_rows > 0):
             raise ValueError(f"task_rows must be a positive integer or None. Got {self.task_rows!r} instead.")
-        self._forces()
+        self._regularisation()
         sizes = (self.n_features_in_, *hidden_widths(self.hidden_units), self.n_labels_)
         self.state_ = draw_state(sizes, self.dtype, check_random_state(self.random_state), freeze=False)
         self.past_ = {
@@ -80,14 +80,13 @@ class AnchoredNetwork(NetworkClassifier):
 
     def _run(self, state: State, past: State, X: Features, taught: Taught, *, learn: bool) -> Array:
         rows, nothing = as_rows(X, *taught, self.dtype), empty_store(self.n_labels_, self.dtype)
-        options = np.zeros(SCALE + 2, dtype=np.int64)
-        options[[ADAM, DENSE, LEARN]] = True, isinstance(X, np.ndarray), learn
-        net = as_network(state, options, self.learning_rate)
+        options = RunOptions(learn=learn, dense=isinstance(X, np.ndarray), rate=float(self.learning_rate))
+        net = as_network(state, options)
         proba = np.empty(rows.codes.size, self.dtype)
         kind = net.w.dtype.type
-        forces = Forces(*(kind(force) for force in self._forces()))
-        most_rows = -1 if self.task_rows is None else self.task_rows
-        failed = run(net, make_batch(net, rows, nothing, 1), rows, Past(**past), forces, most_rows, proba)
+        strength = Regularisation(*(kind(part) for part in self._regularisation()))
+        max_rows = -1 if self.task_rows is None else self.task_rows
+        failed = run(net, make_batch(net, rows, nothing, 1), rows, PastTasks(**past), strength, max_rows, proba)
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
         return proba.reshape(rows.codes.shape)

@@ -7,15 +7,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from estimators._row_codes import cast_features, encode_labels
 from estimators._validation import Features
-from estimators.networks._kernels.state import Rows
+from estimators.networks._kernels.state import CodedRows
 
 Array = npt.NDArray[Any]
-COUNTS = np.uint8(2)
 _NO_INDICES = np.empty(0, np.int32)
 
 
-def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> Rows:
+def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> CodedRows:
     """Hand over a chunk: features in the network's precision, labels and masks as codes."""
     if isinstance(X, np.ndarray):
         values, indices = X.ravel(), _NO_INDICES
@@ -24,20 +24,13 @@ def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dty
         values, indices = X.data, _writable(X.indices.astype(np.int32, copy=False))
         ends, ones = X.indptr.astype(np.int64), np.ones(X.shape[0])
         starts, ends = ends[:-1], ends[1:]
-    values = _writable(cast(values, np.dtype(dtype)))
-    return Rows(values, indices, starts, ends, _codes(Y, mask), ones if weight is None else weight)
+    values = _writable(cast_features(values, np.dtype(dtype)))
+    return CodedRows(values, indices, starts, ends, encode_labels(Y, mask), ones if weight is None else weight)
 
 
-def is_dense(rows: Rows) -> bool:
+def is_dense(rows: CodedRows) -> bool:
     """Tell dense rows from sparse ones: they have values but no indices."""
     return len(rows.indices) == 0 and len(rows.values) > 0
-
-
-def _codes(Y: Array, mask: Array | None) -> Array:
-    if mask is None:
-        return Y | COUNTS
-    once = mask.view(np.uint8)
-    return Y + (once + once)  # of a single row, NumPy adds arrays faster than it multiplies by a number
 
 
 def _places(n_rows: int, width: int) -> tuple[Array, Array, Array]:
@@ -53,7 +46,7 @@ def _one_row(width: int) -> tuple[Array, Array, Array]:
 
 
 @lru_cache
-def empty_store(n_labels: int, dtype: npt.DTypeLike) -> Rows:
+def empty_store(n_labels: int, dtype: npt.DTypeLike) -> CodedRows:
     """Hand over a store that keeps nothing."""
     return RowStore(0, 0, n_labels, dtype).as_rows()
 
@@ -91,12 +84,12 @@ class RowStore:
         vars(twin).update({name: np.array(part) for name, part in vars(self).items()})
         return twin
 
-    def as_rows(self) -> Rows:
+    def as_rows(self) -> CodedRows:
         """Hand over all slots; the arrays are those that later rows are stored in, as long as `starts` is the same."""
         flat = self.values.reshape(-1), self.indices.reshape(-1)
-        return Rows(*flat, self.starts, self.ends, self.codes, self.weight)
+        return CodedRows(*flat, self.starts, self.ends, self.codes, self.weight)
 
-    def keep(self, rows: Rows, slots: Array) -> None:
+    def keep(self, rows: CodedRows, slots: Array) -> None:
         """Store the rows of a chunk in their slots, -1 being none, later rows over earlier ones."""
         kept, column = np.nonzero(slots >= 0)
         last = dict(zip(slots[kept, column].tolist(), kept.tolist(), strict=True))
@@ -132,7 +125,7 @@ class RowStore:
             self.starts, self.ends = _empty_slots(len(lengths), length)
             self.ends += lengths
 
-    def _keep_sparse(self, rows: Rows, to: Array, of: Array) -> None:
+    def _keep_sparse(self, rows: CodedRows, to: Array, of: Array) -> None:
         for slot, row in zip(to, of, strict=True):
             start, stop = rows.starts[row], rows.ends[row]
             self.values[slot, : stop - start] = rows.values[start:stop]
@@ -142,17 +135,6 @@ class RowStore:
 def _empty_slots(size: int, length: int) -> tuple[Array, Array]:
     starts = np.arange(size) * length
     return starts, starts.copy()
-
-
-def cast(values: Array, dtype: npt.DTypeLike) -> Array:
-    """Return features in a precision, refusing those that do not fit."""
-    if values.dtype == dtype:
-        return values
-    with np.errstate(over="ignore"):
-        cast = values.astype(dtype)
-    if not np.isfinite(cast).all():
-        raise ValueError(f"X must fit {np.dtype(dtype).name}. Got {values[~np.isfinite(cast)][0]} instead.")
-    return cast
 
 
 def _writable(array: Array) -> Array:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from estimators._row_codes import COUNTS
 from estimators.networks._kernels.adam import B1, B2, EPS
-from estimators.networks._kernels.state import B1_POWER, B2_POWER, STEPS, Rows
+from estimators.networks._kernels.state import B1_POWER, B2_POWER, STEPS, CodedRows
 from estimators.networks._network_state import State, brought_up_to_date, layers_of
-from estimators.networks._row_store import COUNTS
 from estimators.replay.memories import ReplayPlan, lay_out
 
 Array = npt.NDArray[Any]
@@ -52,7 +52,9 @@ def how_to_learn(estimator: Any) -> Learning:
     )
 
 
-def learn_on_device(how: Learning, state: State, rows: Rows, kept: Rows, plan: ReplayPlan) -> tuple[Array, State]:
+def learn_on_device(
+    how: Learning, state: State, rows: CodedRows, kept: CodedRows, plan: ReplayPlan
+) -> tuple[Array, State]:
     """Answer each row, then learn it with those replayed; return the answers and what the network is then."""
     if len(rows.indices):
         raise ValueError("X must be dense on a device. Got sparse rows instead.")

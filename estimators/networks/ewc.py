@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from estimators.networks._kernels.regularised import Forces
-from estimators.networks._network_options import check_finite
+from estimators._parameters import check_number
+from estimators.networks._kernels.regularised import Regularisation
 from estimators.networks._network_state import State
-from estimators.networks._regularised_network import AnchoredNetwork
+from estimators.networks._regularised_network import RegularisedNetwork
 
 
-class EWCClassifier(AnchoredNetwork):
+class EWCClassifier(RegularisedNetwork):
     """A network whose weights are held where earlier tasks left them, the more the more they mattered there.
 
     Online elastic weight consolidation: one anchor and one diagonal Fisher information for all earlier tasks, so that
@@ -99,7 +99,7 @@ class EWCClassifier(AnchoredNetwork):
     def _begin_past(self, n_weights: int) -> State:
         return {name: np.zeros(n_weights, dtype=self.dtype) for name in ("anchor", "importance", "squares")}
 
-    def _forces(self) -> Forces:
-        check_finite("penalty", self.penalty)
-        check_finite("decay", self.decay, most=1)
-        return Forces(self.penalty, self.decay, distillation=0, temperature=1)
+    def _regularisation(self) -> Regularisation:
+        check_number("penalty", self.penalty)
+        check_number("decay", self.decay, maximum=1)
+        return Regularisation(self.penalty, self.decay, distillation=0, temperature=1)

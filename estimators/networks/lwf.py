@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from estimators.networks._kernels.regularised import Forces
-from estimators.networks._network_options import check_finite
+from estimators._parameters import check_number
+from estimators.networks._kernels.regularised import Regularisation
 from estimators.networks._network_state import State
-from estimators.networks._regularised_network import AnchoredNetwork
+from estimators.networks._regularised_network import RegularisedNetwork
 
 
-class LwFClassifier(AnchoredNetwork):
+class LwFClassifier(RegularisedNetwork):
     """A network that goes on answering, for labels that the present task leaves out, what it answered before the task.
 
     Learning without forgetting: when a task is over, a copy of the network is kept; its answers to the rows of the next
@@ -101,7 +101,7 @@ class LwFClassifier(AnchoredNetwork):
         sizes = {"anchor": n_weights, "importance": 0, "squares": 0}
         return {name: np.zeros(size, dtype=self.dtype) for name, size in sizes.items()}
 
-    def _forces(self) -> Forces:
-        check_finite("distillation", self.distillation)
-        check_finite("temperature", self.temperature, least=1)
-        return Forces(penalty=0, decay=1, distillation=self.distillation, temperature=self.temperature)
+    def _regularisation(self) -> Regularisation:
+        check_number("distillation", self.distillation)
+        check_number("temperature", self.temperature, minimum=1)
+        return Regularisation(penalty=0, decay=1, distillation=self.distillation, temperature=self.temperature)

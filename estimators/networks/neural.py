@@ -9,16 +9,16 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._validation import Features
-from estimators.networks._kernel_context import Manner, Shelf
+from estimators.networks._kernel_context import ContextCache
 from estimators.networks._kernels.one_pass import run
-from estimators.networks._kernels.state import LAZY, RATE, Rows
+from estimators.networks._kernels.state import LAZY, RATE, CodedRows
 from estimators.networks._network_classifier import NetworkClassifier, writable
 from estimators.networks._network_options import (
     check_learning_rate,
     check_parameters,
     diverged,
     hidden_widths,
-    kernel_options,
+    run_options,
 )
 from estimators.networks._network_state import State, brought_up_to_date, draw_state, restored_on_error
 from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense
@@ -149,7 +149,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self.state_ = draw_state(sizes, self.dtype, random_state, freeze=self.freeze_masked)
         self.memories_ = begin_memories(self.reservoir, self.fifo, random_state)
         self.store_: RowStore | None = None
-        self._shelf_ = Shelf()
+        self._contexts_ = ContextCache()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -159,13 +159,13 @@ class OnlineNeuralClassifier(NetworkClassifier):
             self.store_ = state["store_"].copy()
 
     def _predict_proba(self, X: Features) -> Array:
-        state, shelf = self.state_, self._shelf_
+        state, contexts = self.state_, self._contexts_
         if state["clock"][LAZY]:
             features, X = _compact(X)
-            state, shelf = brought_up_to_date(state, features), Shelf()
+            state, contexts = brought_up_to_date(state, features), ContextCache()
         rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self.dtype)
         nothing = empty_store(self.n_labels_, self.dtype), no_replay(len(rows.weight))
-        return self._run(shelf, state, rows, *nothing, learn=False)
+        return self._run(contexts, state, rows, *nothing, learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Answer each row, then learn it. Memories and rows kept change once nothing can go wrong any more."""
@@ -184,14 +184,14 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self.memories_, self.store_ = memories, store
         return proba
 
-    def _learn_compiled(self, rows: Rows, kept: Rows, plan: ReplayPlan) -> Array:
+    def _learn_compiled(self, rows: CodedRows, kept: CodedRows, plan: ReplayPlan) -> Array:
         clock = self.state_["clock"]
         if clock[LAZY] and (clock[RATE] != self.learning_rate or is_dense(rows) or self.optimizer != "adam"):
             self.state_ = brought_up_to_date(self.state_)
         with restored_on_error(self.state_, self._features_at_risk(rows, plan)):
-            return self._run(self._shelf_, self.state_, rows, kept, plan, learn=True)
+            return self._run(self._contexts_, self.state_, rows, kept, plan, learn=True)
 
-    def _features_at_risk(self, rows: Rows, plan: ReplayPlan) -> Array | None:
+    def _features_at_risk(self, rows: CodedRows, plan: ReplayPlan) -> Array | None:
         """Return the features whose weights may change in a call that fails; None if anything may.
 
         One step is taken whole or not at all, but Adam's skipped steps are made up for before it.
@@ -202,16 +202,18 @@ class OnlineNeuralClassifier(NetworkClassifier):
         becomes_lazy = not dense and self.optimizer == "adam" and not self.state_["clock"][LAZY]
         return rows.indices if one_step and not counts and not becomes_lazy else None
 
-    def _run(self, shelf: Shelf, state: State, rows: Rows, store: Rows, plan: ReplayPlan, *, learn: bool) -> Array:
-        options = kernel_options(self, dense=is_dense(rows), learn=learn)
-        # rows learnt together are taken by fours
+    def _run(
+        self, contexts: ContextCache, state: State, rows: CodedRows, store: CodedRows, plan: ReplayPlan, *, learn: bool
+    ) -> Array:
+        options = run_options(self, dense=is_dense(rows), learn=learn)
+        # rows learnt together are processed by fours
         n_rows = (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else 1
-        bench = shelf.take(Manner(options, self.learning_rate, n_rows), state, rows, store)
+        context = contexts.take(options, n_rows, state, rows, store)
         proba = np.empty(rows.codes.shape, self.dtype)
-        failed = run(bench.bench, *plan, proba.reshape(-1), *rows)
+        failed = run(context.context, *plan, proba.reshape(-1), *rows)
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
-        shelf.put_back(bench)
+        contexts.put_back(context)
         return proba
 
     def _match_store(self, X: Features) -> tuple[Features, RowStore | None]:

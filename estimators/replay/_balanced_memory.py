@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from estimators.networks._row_store import COUNTS
+from estimators._row_codes import COUNTS
 from estimators.replay._kept_rows import KeptRows, replaced, take
 from estimators.replay._kernels.balanced import NONE, place
 from estimators.replay.memories import Integers, chances

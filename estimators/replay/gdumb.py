@@ -10,10 +10,10 @@ from numpy.random import RandomState
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from estimators._parameters import PRECISIONS, check_choice, check_number
+from estimators._row_codes import COUNTS, cast_features, encode_labels
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.networks._network_options import check_choice, check_finite
-from estimators.networks._row_store import COUNTS, cast
 from estimators.replay._balanced_memory import BalancedMemory
 from estimators.replay._kept_rows import KeptRows, blank, take
 from estimators.replay._kernels.balanced import NONE
@@ -147,11 +147,11 @@ class GDumbClassifier(OuterClassifier):
 
     def _as_rows(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> KeptRows:
         if isinstance(X, np.ndarray):
-            X = cast(X, self.dtype)
+            X = cast_features(X, self.dtype)
         else:
-            X = sparse.csr_array((cast(X.data, self.dtype), X.indices, X.indptr), shape=X.shape)
+            X = sparse.csr_array((cast_features(X.data, self.dtype), X.indices, X.indptr), shape=X.shape)
         if Y.ndim == 2:
-            Y = Y | (COUNTS if mask is None else mask * COUNTS)
+            Y = encode_labels(Y, mask)
         return KeptRows(X, Y, None, np.ones(len(Y)) if weight is None else weight)
 
     def _train(self, rows: KeptRows, chance: RandomState) -> StreamClassifier:
@@ -172,5 +172,5 @@ class GDumbClassifier(OuterClassifier):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be a positive integer. Got {value!r} instead.")
-        check_finite("share", self.share, most=1)
-        check_choice(self, "dtype")
+        check_number("share", self.share, maximum=1)
+        check_choice("dtype", self.dtype, PRECISIONS)

@@ -1,4 +1,4 @@
-"""Steps of Adam and of gradient descent over a stretch of flat weights."""
+"""Steps of Adam and of gradient descent on a part of the flat weights."""
 # ruff: noqa: PLR0913, PLR0917 - compiled functions take arrays one by one
 
 from functools import lru_cache
@@ -16,12 +16,14 @@ from estimators.networks._kernels.state import (
     GAIN_V,
     KEEP_M,
     KEEP_V,
-    LEAST_G,
-    LEAST_M,
-    LEAST_V,
+    MIN_G,
+    MIN_M,
+    MIN_V,
     STEP,
     STEPS,
     ZERO,
+    Doubles,
+    Flags,
     Floats,
 )
 
@@ -35,15 +37,15 @@ def make_constants(dtype: npt.DTypeLike) -> Floats:
 
 @lru_cache
 def _constants(dtype: np.dtype[Any]) -> Floats:
-    least = float(np.finfo(dtype).tiny)
-    # gradients and moments under these cannot move a weight, and products with those over them are no denormals
-    leasts = least**0.45, least**0.75, least**0.9
-    return np.array([0, 0, B1, 1 - B1, B2, 1 - B2, *leasts, 0, 1], dtype=dtype)
+    tiny = float(np.finfo(dtype).tiny)
+    # gradients and moments below these cannot move a weight, and products with those above them are not denormal
+    minima = tiny**0.45, tiny**0.75, tiny**0.9
+    return np.array([0, 0, B1, 1 - B1, B2, 1 - B2, *minima, 0, 1], dtype=dtype)
 
 
 @njit(**INLINE)
-def tick(clock, constants, rate, adaptive):  # type: ignore[no-untyped-def]
-    """Count one step; set its length and, for Adam, the eps that make up for the bias of young moments."""
+def count_step(clock: Doubles, constants: Floats, rate: float, adaptive: bool) -> None:
+    """Count one step; set its length and, for Adam, the eps that correct the bias of the first moments."""
     clock[STEPS] += 1
     constants[STEP] = rate
     if adaptive:
@@ -55,36 +57,38 @@ def tick(clock, constants, rate, adaptive):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINE)
-def adam(w, m, v, g, constants, start, stop):  # type: ignore[no-untyped-def]
-    """Move weights by one step of Adam.
+def adam(w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, start: int, stop: int) -> None:
+    """Update weights from start to stop by one step of Adam.
 
-    Gradients and moments too small to move anything become 0: as denormals they would slow every later step tenfold.
+    Gradients and moments too small to move a weight become 0: as denormals they would slow every later step tenfold.
     """
     step, eps, zero = constants[STEP], constants[EPS_NOW], constants[ZERO]
     b1, a1, b2, a2 = constants[KEEP_M], constants[GAIN_M], constants[KEEP_V], constants[GAIN_V]
-    least_g, least_m, least_v = constants[LEAST_G], constants[LEAST_M], constants[LEAST_V]
+    min_g, min_m, min_v = constants[MIN_G], constants[MIN_M], constants[MIN_V]
     for i in range(uint64(start), uint64(stop)):
-        gi = g[i] if abs(g[i]) > least_g else zero
+        gi = g[i] if abs(g[i]) > min_g else zero
         mi = b1 * m[i] + a1 * gi
         vi = b2 * v[i] + a2 * gi * gi
-        mi = mi if abs(mi) > least_m else zero
-        vi = vi if vi > least_v else zero
+        mi = mi if abs(mi) > min_m else zero
+        vi = vi if vi > min_v else zero
         m[i] = mi
         v[i] = vi
         w[i] -= step * mi / (np.sqrt(vi) + eps)
 
 
 @njit(**INLINE)
-def descend(w, g, constants, start, stop):  # type: ignore[no-untyped-def]
-    """Move weights by one step of gradient descent."""
+def descend(w: Floats, g: Floats, constants: Floats, start: int, stop: int) -> None:
+    """Update weights from start to stop by one step of gradient descent."""
     step = constants[STEP]
     for i in range(uint64(start), uint64(stop)):
         w[i] -= step * g[i]
 
 
 @njit(**INLINE)
-def move(w, m, v, g, constants, adaptive, start, stop):  # type: ignore[no-untyped-def]
-    """Move weights from start to stop by one step."""
+def update(
+    w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, adaptive: bool, start: int, stop: int
+) -> None:
+    """Update weights from start to stop by one step."""
     if adaptive:
         adam(w, m, v, g, constants, start, stop)
     else:
@@ -92,8 +96,10 @@ def move(w, m, v, g, constants, adaptive, start, stop):  # type: ignore[no-untyp
 
 
 @njit(**BUILD)
-def move_live(w, m, v, g, constants, live, start, stop, n_in):  # type: ignore[no-untyped-def]
-    """Move the weights of live outputs by one step of Adam, where each output has n_in side by side, over and over."""
+def update_live(
+    w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, live: Flags, start: int, stop: int, n_in: int
+) -> None:
+    """Update the weights of live outputs by one step of Adam, where n_in weights of each output follow each other."""
     for at in range(start, stop, live.size * n_in):
         for k in range(live.size):
             if live[k]:

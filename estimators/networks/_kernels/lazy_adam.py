@@ -1,4 +1,4 @@
-"""Adam's steps without gradient, made up for in one go.
+"""Adam's steps without gradient, taken all at once when they are needed.
 
 A feature that is zero in a row has no gradient, yet under Adam its weights go on moving by their momentum. Sparse rows
 leave such weights alone, and `catch_up` moves them when they are next needed. With no gradient for k steps after step
@@ -27,8 +27,8 @@ import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, FUSED, JIT, SUM, njit, uint64
 from estimators.networks._kernels.adam import B1, B2, EPS
-from estimators.networks._kernels.state import LEAST_M, LEAST_V, ONE, ZERO, Doubles, Lazy
-from estimators.networks._kernels.vectors import size
+from estimators.networks._kernels.state import MIN_M, MIN_V, ONE, ZERO, Doubles, Flags, Floats, Integers, Lazy
+from estimators.networks._kernels.vectors import l1_norm
 
 EARLY, STRETCH = 500, 8
 HORIZON = {np.dtype(np.float32): 160, np.dtype(np.float64): 372}  # 0.9**160 = 5e-8, 0.9**372 = 1e-17
@@ -49,38 +49,63 @@ def _tables(dtype: np.dtype[Any]) -> Tables:
 
 
 def make_lazy(dtype: npt.DTypeLike) -> Lazy:
-    """Return the tables for a precision, with room to work."""
+    """Return the tables for a precision, with scratch space."""
     powers, corrections, last_moment = _tables(np.dtype(dtype))
     return Lazy(powers, corrections, last_moment, np.empty(powers.shape), np.zeros(N_TERMS, dtype))
 
 
 @njit(**BUILD)
-def refresh(w, m, v, constants, rate, lazy, live, width, last, j, now):  # type: ignore[no-untyped-def]
-    """Bring the weights of feature j up to a step; where they are those of the outputs, only the live ones."""
-    t, skipped, place = last[j], now - last[j], j * width
+def refresh(
+    w: Floats,
+    m: Floats,
+    v: Floats,
+    constants: Floats,
+    rate: float,
+    lazy: Lazy,
+    live: Flags,
+    width: int,
+    last: Integers,
+    j: int,
+    now: int,
+) -> None:
+    """Take the skipped steps of feature j up to step `now`; of an output layer, for the live outputs only."""
+    t, skipped, start = last[j], now - last[j], j * width
     if skipped == 0:
         return
     n = width if live.size == 0 else width // live.size
     for k in range(0, width, n):
         if live.size == 0 or live[k]:
-            catch_up(w, m, v, constants, rate, lazy, place + k, n, t, skipped)
+            catch_up(w, m, v, constants, rate, lazy, start + k, n, t, skipped)
     last[j] = now
 
 
 @njit(**JIT)
-def refresh_all(w, m, v, constants, rate, lazy, live, width, last, now):  # type: ignore[no-untyped-def]
-    """Bring the weights of all features up to a step."""
+def refresh_all(
+    w: Floats,
+    m: Floats,
+    v: Floats,
+    constants: Floats,
+    rate: float,
+    lazy: Lazy,
+    live: Flags,
+    width: int,
+    last: Integers,
+    now: int,
+) -> None:
+    """Take the skipped steps of all features up to step `now`."""
     for j in range(last.size):
         refresh(w, m, v, constants, rate, lazy, live, width, last, j, now)
 
 
 @njit(**BUILD)
-def catch_up(w, m, v, constants, rate, lazy, at, width, t, k):  # type: ignore[no-untyped-def]
-    """Make up for the k steps after step t of the weights of one feature, which lie at a place."""
+def catch_up(
+    w: Floats, m: Floats, v: Floats, constants: Floats, rate: float, lazy: Lazy, at: int, width: int, t: int, k: int
+) -> None:
+    """Take the k steps after step t for the `width` weights of one feature from offset `at`."""
     horizon, terms = lazy.powers.shape[1] - 1, lazy.terms
-    while k > 0 and size(m, at, width) > 0:
+    while k > 0 and l1_norm(m, at, width) > 0:
         n = k if t >= EARLY else min(k, max(1, t // STRETCH))
-        _sum_up(lazy, rate, t, min(n, horizon))
+        _sum_terms(lazy, rate, t, min(n, horizon))
         _move(w, m, v, terms, constants[ONE], at, width)
         terms[0] = lazy.powers[0, n] if n <= horizon else 0.0
         terms[1] = B2**n
@@ -92,9 +117,9 @@ def catch_up(w, m, v, constants, rate, lazy, at, width, t, k):  # type: ignore[n
 
 
 @njit(**BUILD, **SUM)
-def _sum_up(lazy, rate, t, n):  # type: ignore[no-untyped-def]
+def _sum_terms(lazy: Lazy, rate: float, t: int, n: int) -> None:
     """Put u, eps, and the rate times M_0, M_2, M_3, ... of the n steps after step t into the terms."""
-    powers, corrections, room, terms = lazy.powers, lazy.corrections, lazy.room, lazy.terms
+    powers, corrections, scratch, terms = lazy.powers, lazy.corrections, lazy.scratch, lazy.terms
     total, mean = 0.0, 0.0
     t = min(t, SETTLED - n)
     for s in range(1, n + 1):
@@ -102,22 +127,23 @@ def _sum_up(lazy, rate, t, n):  # type: ignore[no-untyped-def]
         u = powers[1, s] * corrections[1, t + s]
         total += p
         mean += p * u
-        room[0, s], room[1, s] = p, u
+        scratch[0, s], scratch[1, s] = p, u
     mean /= total
     terms[0], terms[1], terms[2] = mean, EPS, total
     for s in range(1, n + 1):
-        room[1, s] = room[1, s] / mean - 1
-        room[0, s] *= room[1, s]
+        scratch[1, s] = scratch[1, s] / mean - 1
+        scratch[0, s] *= scratch[1, s]
     for order in range(3, lazy.last_moment + 2):
         moment = 0.0
         for s in range(1, n + 1):
-            room[0, s] *= room[1, s]
-            moment += room[0, s]
+            scratch[0, s] *= scratch[1, s]
+            moment += scratch[0, s]
         terms[order] = moment
 
 
 @njit(**BUILD, **FUSED)
-def _move(w, m, v, terms, one, at, width):  # type: ignore[no-untyped-def]
+def _move(w: Floats, m: Floats, v: Floats, terms: Floats, one: Any, at: int, width: int) -> None:
+    """Move weights by the sum over the skipped steps."""
     mean, eps, m0 = terms[0], terms[1], terms[2]
     m2, m3, m4, m5, m6 = terms[3], terms[4], terms[5], terms[6], terms[7]
     m7, m8, m9, m10 = terms[8], terms[9], terms[10], terms[11]
@@ -131,10 +157,11 @@ def _move(w, m, v, terms, one, at, width):  # type: ignore[no-untyped-def]
 
 
 @njit(**BUILD)
-def _shrink(m, v, constants, factors, at, width):  # type: ignore[no-untyped-def]
+def _shrink(m: Floats, v: Floats, constants: Floats, factors: Floats, at: int, width: int) -> None:
+    """Multiply the moments by their factors; those too small to move a weight become 0."""
     by_m, by_v = factors[0], factors[1]
-    least_m, least_v, zero = constants[LEAST_M], constants[LEAST_V], constants[ZERO]
+    min_m, min_v, zero = constants[MIN_M], constants[MIN_V], constants[ZERO]
     for i in range(uint64(at), uint64(at + width)):
         mi, vi = by_m * m[i], by_v * v[i]
-        m[i] = mi if abs(mi) > least_m else zero
-        v[i] = vi if vi > least_v else zero
+        m[i] = mi if abs(mi) > min_m else zero
+        v[i] = vi if vi > min_v else zero

@@ -1,63 +1,79 @@
-"""One row into a network, through it and back: answer, deltas, gradient.
+"""One row through a network and back: probabilities, deltas, gradient.
 
-`units` holds the outputs of all layers for one row, end to end from `at`, and `deltas` the derivatives of the loss by
-them. A row of features is `values` and `indices` from `start` to `stop`.
+`units` holds the outputs of all layers for one row, one layer after another from `at`, and `deltas` the derivatives of
+the loss with respect to them.
 """
 # ruff: noqa: PLR0913, PLR0917 - compiled functions take arrays one by one
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, INLINE, njit
-from estimators.networks._kernels.state import BALANCE, PUBLISHED
-from estimators.networks._kernels.vectors import add, add4, clear, copy, dot, keep_active, put, put4, rectify
+from estimators.networks._kernels.state import Batch, CodedRows, Doubles, Flags, Floats, Integers, RunOptions
+from estimators.networks._kernels.vectors import add, add4, clear, clear_inactive, copy, dot, put, put4, relu
 
 
 @njit(**INLINE)
-def load(rows_values, rows_indices, start, n, values, indices, at):  # type: ignore[no-untyped-def]
-    """Copy the n features from start to a place; return where they end there."""
-    copy(values, at, rows_values, start, n)
-    for q in range(min(n, rows_indices.size)):  # dense rows have no indices
-        indices[at + q] = rows_indices[start + q]
-    return at + n
+def load_features(source: CodedRows, row: int, batch: Batch, b: int) -> None:
+    """Copy the features of a row into place b of the batch."""
+    first, at = source.starts[row], b * batch.length
+    n = source.ends[row] - first
+    copy(batch.values, at, source.values, first, n)
+    for q in range(min(n, source.indices.size)):  # dense rows have no indices
+        batch.indices[at + q] = source.indices[first + q]
+    batch.stops[b] = at + n
 
 
 @njit(**INLINE)
-def weigh(codes, weight, i, counts, options, shares, at):  # type: ignore[no-untyped-def]
-    """Put the share of each label in the loss of row i into a place, negative where the label is 1."""
-    n_labels, counted = codes.shape[1], 0
+def share_loss(source: CodedRows, row: int, counts: Doubles, options: RunOptions, shares: Floats, at: int) -> None:
+    """Put the share of each label in the loss of a row into shares from `at`, negative where the label is 1."""
+    codes = source.codes
+    n_labels, n_counted = codes.shape[1], 0
     for k in range(n_labels):
-        counted += codes[i, k] >> 1
-    if options[PUBLISHED]:
-        counted = n_labels
+        n_counted += codes[row, k] >> 1
+    if options.published:
+        n_counted = n_labels
     for k in range(n_labels):
-        code = codes[i, k]
-        share = weight[i] / counted if code > 1 else 0.0
-        if options[BALANCE]:
+        code = codes[row, k]
+        share = source.weight[row] / n_counted if code > 1 else 0.0
+        if options.balance:
             share *= (counts[0, k] + counts[1, k] + 2) / (2 * counts[code & 1, k] + 2)
         shares[at + k] = -share if code & 1 else share
 
 
 @njit(**INLINE)
-def forward(w, sizes, values, indices, stops, units, dense, first, last):  # type: ignore[no-untyped-def]
-    """Fill the units of rows first to last, probabilities last; tell whether the scores before them are finite."""
-    width, length, n_units = sizes[1], values.size // stops.size, units.size // stops.size
+def forward(w: Floats, sizes: Integers, batch: Batch, dense: bool, first: int, last: int) -> bool:
+    """Fill the units of rows first to last, probabilities at the end; return whether their logits are finite."""
+    width, length, units = sizes[1], batch.length, batch.units
     for b in range(first, last):
-        copy(units, b * n_units, w, sizes[0] * width, width)
-    # the weights of four features at a time are read for all dense rows, as all rows are about the same features
+        copy(units, b * batch.n_units, w, sizes[0] * width, width)
+    # the weights of four features at a time are read for all dense rows, as all rows have the same features
     block = 4 if dense and last - first > 1 else length
     for q in range(0, length, block):
         for b in range(first, last):
             start = b * length + q
-            _enter(w, width, values, indices, start, min(start + block, stops[b]), units, b * n_units)
+            stop = min(start + block, batch.stops[b])
+            _add_inputs(w, width, batch.values, batch.indices, start, stop, units, b * batch.n_units)
     finite = True
     for b in range(first, last):
-        finite = _rise(w, sizes, units, b * n_units) and finite
+        finite = _propagate(w, sizes, units, b * batch.n_units) and finite
     return finite
 
 
 @njit(**INLINE)
-def _enter(w, width, values, indices, start, stop, units, at):  # type: ignore[no-untyped-def]
-    """Add what features from start to stop give to the first layer."""
+def _add_inputs(
+    w: Floats,
+    width: int,
+    values: Floats,
+    indices: npt.NDArray[np.int32],
+    start: int,
+    stop: int,
+    units: Floats,
+    at: int,
+) -> None:
+    """Add the inputs of the first layer that come from features start to stop."""
     fours = start + ((stop - start) & ~3)
     for q in range(start, fours, 4):
         rows = indices[q] * width, indices[q + 1] * width, indices[q + 2] * width, indices[q + 3] * width
@@ -67,21 +83,22 @@ def _enter(w, width, values, indices, start, stop, units, at):  # type: ignore[n
 
 
 @njit(**INLINE)
-def _rise(w, sizes, units, at):  # type: ignore[no-untyped-def]
-    """Go on from the first layer to the probabilities."""
+def _propagate(w: Floats, sizes: Integers, units: Floats, at: int) -> bool:
+    """Compute the layers above the first one, and the probabilities; return whether the logits are finite."""
     n_out = sizes[1]
     place = (sizes[0] + 1) * n_out
     for layer in range(1, sizes.size - 1):
         n_in, n_out = n_out, sizes[layer + 1]
-        rectify(units, at, n_in)
+        relu(units, at, n_in)
         for k in range(n_out):
             units[at + n_in + k] = w[place + n_out * n_in + k] + dot(w, place + k * n_in, units, at, n_in)
         place, at = place + n_out * (n_in + 1), at + n_in
-    return _squash(units, at, n_out)
+    return _sigmoid(units, at, n_out)
 
 
 @njit(**INLINE)
-def _squash(units, at, n):  # type: ignore[no-untyped-def]
+def _sigmoid(units: Floats, at: int, n: int) -> bool:
+    """Replace n logits by probabilities; return whether the logits are finite."""
     finite = True
     for k in range(at, at + n):
         finite = finite and abs(units[k]) < np.inf
@@ -90,8 +107,8 @@ def _squash(units, at, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINE)
-def err(units, deltas, at, shares, shares_at, n, n_rows):  # type: ignore[no-untyped-def]
-    """Fill the deltas of the output layer, for a step on n_rows rows."""
+def output_deltas(units: Floats, deltas: Floats, at: int, shares: Floats, shares_at: int, n: int, n_rows: int) -> None:
+    """Fill the deltas of the n outputs, for a step on n_rows rows."""
     for k in range(n):
         share = shares[shares_at + k]
         error = units[at + k] - 1 if share < 0 else units[at + k]
@@ -99,8 +116,8 @@ def err(units, deltas, at, shares, shares_at, n, n_rows):  # type: ignore[no-unt
 
 
 @njit(**INLINE)
-def backward(w, sizes, units, deltas, at):  # type: ignore[no-untyped-def]
-    """Fill the deltas of the hidden layers from those of the output layer, which lie from `at`."""
+def backward(w: Floats, sizes: Integers, units: Floats, deltas: Floats, at: int) -> None:
+    """Fill the deltas of the hidden layers from those of the output layer, which begin at `at`."""
     place = w.size
     for layer in range(sizes.size - 2, 0, -1):
         n_in, n_out = sizes[layer], sizes[layer + 1]
@@ -109,28 +126,30 @@ def backward(w, sizes, units, deltas, at):  # type: ignore[no-untyped-def]
         for k in range(n_out):
             if deltas[at + k] != 0:
                 add(deltas, lower, w, place + k * n_in, n_in, deltas[at + k])
-        keep_active(deltas, lower, units, n_in)
+        clear_inactive(deltas, lower, units, n_in)
         at = lower
 
 
 @njit(**INLINE)
-def add_features(g, width, values, indices, start, stop, deltas, at, stamp, step, touched, n):  # type: ignore[no-untyped-def]
-    """Add the gradient of the weights of features; list features met first in this step, return their number so far."""
-    for q in range(start, stop):
+def add_sparse_gradient(g: Floats, width: int, batch: Batch, b: int, step: int, n: int) -> int:
+    """Add the gradient of row b by its features' weights; list features new in this step, and return their number."""
+    values, indices, deltas, at = batch.values, batch.indices, batch.deltas, b * batch.n_units
+    for q in range(b * batch.length, batch.stops[b]):
         j = indices[q]
-        if stamp[j] == step:
+        if batch.stamp[j] == step:
             add(g, j * width, deltas, at, width, values[q])
         else:
             put(g, j * width, deltas, at, width, values[q])
-            stamp[j] = step
-            touched[n] = j
+            batch.stamp[j] = step
+            batch.touched[n] = j
             n += 1
     return n
 
 
 @njit(**INLINE)
-def put_features(g, width, values, length, deltas, n_units, n_rows):  # type: ignore[no-untyped-def]
-    """Put the gradient of the weights of all features, from one dense row or rows by fours, the last ones all zero."""
+def put_dense_gradient(g: Floats, width: int, batch: Batch, n_rows: int) -> None:
+    """Put the gradient by the weights of all features, of one dense row or of rows by fours, the last ones all zero."""
+    values, deltas, length, n_units = batch.values, batch.deltas, batch.length, batch.n_units
     for j in range(length):
         if n_rows == 1:
             put(g, j * width, deltas, 0, width, values[j])
@@ -145,8 +164,8 @@ def put_features(g, width, values, length, deltas, n_units, n_rows):  # type: ig
 
 
 @njit(**INLINE)
-def add_gradient(g, sizes, units, deltas, at, one):  # type: ignore[no-untyped-def]
-    """Add the gradient of all other weights; one is 1 in their precision."""
+def add_upper_gradient(g: Floats, sizes: Integers, units: Floats, deltas: Floats, at: int, one: Any) -> None:
+    """Add the gradient by all other weights; `one` is 1 in their precision."""
     n_out = sizes[1]
     place = sizes[0] * n_out
     add(g, place, deltas, at, n_out, one)
@@ -162,8 +181,8 @@ def add_gradient(g, sizes, units, deltas, at, one):  # type: ignore[no-untyped-d
 
 
 @njit(**BUILD)
-def thaws(live, shares, n_rows):  # type: ignore[no-untyped-def]
-    """Tell whether `thaw` would change anything."""
+def live_changes(live: Flags, shares: Floats, n_rows: int) -> bool:
+    """Return whether `set_live` would change anything."""
     for k in range(live.size):
         counted = False
         for b in range(n_rows):
@@ -174,8 +193,8 @@ def thaws(live, shares, n_rows):  # type: ignore[no-untyped-def]
 
 
 @njit(**BUILD)
-def thaw(live, shares, n_rows):  # type: ignore[no-untyped-def]
-    """Make live the outputs that some row of the step counts, and no others."""
+def set_live(live: Flags, shares: Floats, n_rows: int) -> None:
+    """Mark the outputs that count in some row of the step, and no others, as live."""
     for k in range(live.size):
         live[k] = False
         for b in range(n_rows):

@@ -1,176 +1,205 @@
-"""One pass over the rows of a chunk: answer each, then learn it together with what is replayed."""
+"""One pass over the rows of a chunk: predict each, then learn it together with the rows replayed."""
 
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from estimators._kernels.compile import JIT, njit, unowned_views
-from estimators.networks._kernels.adam import move, move_live, tick
+from estimators._kernels.compile import HOT, JIT, njit, unowned_views
+from estimators.networks._kernels.adam import count_step, update, update_live
 from estimators.networks._kernels.lazy_adam import refresh, refresh_all
 from estimators.networks._kernels.network import (
-    add_features,
-    add_gradient,
+    add_sparse_gradient,
+    add_upper_gradient,
     backward,
-    err,
     forward,
-    load,
-    put_features,
-    thaw,
-    thaws,
-    weigh,
+    live_changes,
+    load_features,
+    output_deltas,
+    put_dense_gradient,
+    set_live,
+    share_loss,
 )
 from estimators.networks._kernels.running_stats import count_features, count_labels, standardise
 from estimators.networks._kernels.state import (
-    ADAM,
-    BALANCE,
-    DENSE,
     LAZY,
-    LEARN,
-    MINI_BATCH,
     ONE,
     RATE,
-    SCALE,
     STEPS,
-    Rows,
+    Batch,
+    CodedRows,
+    Floats,
+    Integers,
+    Network,
+    Workspace,
 )
-from estimators.networks._kernels.vectors import clear, copy, size
+from estimators.networks._kernels.vectors import clear, copy, l1_norm
 
 
 @njit(**JIT)
-def run(bench, draws, slots, proba, *parts):  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912, PLR0915 - its parts see its arrays
-    """Put the answers to all rows into proba and, if the options say so, learn the rows.
+def run(context: Any, draws: Integers, slots: Integers, proba: Floats, *parts: npt.NDArray[Any]) -> int:
+    """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows.
 
     The parts of the rows come one by one, as Numba takes longer over a tuple than to learn a small row.
 
     Draws are, for each row, slots of the store whose rows are replayed with it, and slots those that the row is then
-    put into; -1 is none. The store itself is not changed: ``taken`` knows the slots that rows of the chunk have taken.
-    Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
+    put into; -1 stands for no slot. The store itself is not changed: ``taken`` says which row of the chunk a slot holds
+    by now. Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
-    net, lazy, batch, store = (
-        unowned_views(bench.net),
-        unowned_views(bench.lazy),
-        unowned_views(bench.batch),
-        unowned_views(bench.store),
-    )
-    taken = unowned_views(bench.taken)
-    for slot in range(taken.size):
-        taken[slot] = -1
-    rows, draws, slots, proba = (
-        unowned_views(Rows(*parts)),
-        unowned_views(draws),
-        unowned_views(slots),
-        unowned_views(proba),
-    )
-    w, m, v, g, sizes, clock, last, live, counts, scaler, options, rate, limit, constants = net
-    values, indices, stops, units, deltas, shares, stamp, touched = batch
-    n_labels, width = sizes[-1], sizes[1]
-    n_units, length = units.size // stops.size, values.size // stops.size
-    output = w.size - (sizes[-2] + 1) * n_labels
-    live_features = live if output == 0 else live[:0]
-    dense, together, adaptive = options[DENSE] != 0, options[MINI_BATCH] != 0, options[ADAM] != 0
-    counting = options[BALANCE] != 0 or options[SCALE] != 0
-    if options[LEARN] and not dense and adaptive and not clock[LAZY]:
-        for j in range(last.size):
-            last[j] = int(clock[STEPS])
-        clock[LAZY] = True
-        clock[RATE] = rate
+    work, rows = unowned_views(context.workspace), unowned_views(CodedRows(*parts))
+    return process_rows(work, rows, unowned_views(draws), unowned_views(slots), unowned_views(proba))
 
-    def take(b: Any, row: Any, own: Any) -> None:
-        """Take a row of the chunk, or of the store, into place b of the batch."""
-        of, start = rows if own else store, b * length
-        stops[b] = load(of.values, of.indices, of.starts[row], of.ends[row] - of.starts[row], values, indices, start)
-        weigh(of.codes, of.weight, row, counts, options, shares, b * n_labels)
-        if options[SCALE]:
-            standardise(scaler, clock, options, values, indices, start, stops[b])
-        if options[LEARN] and clock[LAZY]:
-            now = int(clock[STEPS])
-            for q in range(start, stops[b]):
-                refresh(w, m, v, constants, rate, lazy, live_features, width, last, np.int64(indices[q]), now)
 
-    def derive(b: Any, n_rows: Any) -> Any:
-        """Fill the deltas of row b; tell whether squares of its gradient, and the step, fit the network's numbers."""
-        at, top = b * n_units, (b + 1) * n_units - n_labels
-        err(units, deltas, top, shares, b * n_labels, n_labels, n_rows)
-        backward(w, sizes, units, deltas, top)
-        n = stops[b] - b * length
-        inputs = (size(values, b * length, n) if n else 0) + size(units, at, n_units)
-        gradient = size(deltas, at, n_units) * (inputs + 1)
-        return gradient < limit and max(gradient, 1) * rate < limit
-
-    def add_up(n_rows: Any) -> Any:
-        """Add up the gradient of the rows; list the features it is about, and return their number."""
-        n_touched, step = np.int64(0), int(clock[STEPS])
-        clear(g, sizes[0] * width, g.size)
-        for b in range(n_rows):
-            at = b * n_units
-            add_gradient(g, sizes, units, deltas, at, constants[ONE])
-            if not dense:
-                start = b * length
-                n_touched = add_features(
-                    g, width, values, indices, start, stops[b], deltas, at, stamp, step, touched, n_touched
-                )
-        if dense:
-            for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
-                clear(deltas, b * n_units, (b + 1) * n_units)
-                clear(values, b * length, (b + 1) * length)
-            put_features(g, width, values, length, deltas, n_units, n_rows)
-        return n_touched
-
-    def go(n_touched: Any) -> None:
-        """Move all weights, or, if rows are sparse, those of the features touched and of what is above them."""
-        frozen = live.size > 0 and adaptive
-        for q in range(n_touched + 1):
-            if q < n_touched:
-                last[touched[q]] = int(clock[STEPS])
-                start = touched[q] * width
-                stop = start + width
-            else:
-                start = 0 if dense else sizes[0] * width
-                stop = output if frozen and output > 0 else w.size
-            if frozen and output == 0:
-                move_live(w, m, v, g, constants, live, start, stop, np.int64(1))
-            else:
-                move(w, m, v, g, constants, adaptive, start, stop)
-        if frozen and output > 0:
-            biases = w.size - n_labels
-            move_live(w, m, v, g, constants, live, output, biases, sizes[-2])
-            move_live(w, m, v, g, constants, live, biases, w.size, np.int64(1))
-
+@njit(**HOT)
+def process_rows(work: Workspace, rows: CodedRows, draws: Integers, slots: Integers, proba: Floats) -> int:
+    """Predict and learn row after row; return -1, or the row at which the network diverged."""
+    for slot in range(work.taken.size):
+        work.taken[slot] = -1
+    if work.net.options.learn:
+        start_lazy_steps(work.net)
     for i in range(rows.weight.size):
-        learning = options[LEARN] != 0 and rows.weight[i] > 0
-        first_turn = -1 if learning and counting else 0
-        last_turn = draws.shape[1] if learning else 0
-        n_rows = np.int64(0)
-        # turn -1, where something is counted, answers the row as it came; turn 0 the row, and later ones those drawn
-        for turn in range(first_turn, last_turn + 1):
-            slot = draws[i, turn - 1] if turn > 0 else -1
-            if turn <= 0 or slot >= 0:
-                own = turn <= 0 or taken[slot] >= 0
-                take(n_rows, i if turn <= 0 else taken[slot] if own else slot, own)
-                n_rows += np.int64(1)
-            # what is learnt together is answered together, but for the row itself
-            first = 1 if together and turn > 0 else 0
-            asked = turn <= 0 or not together or turn == last_turn
-            if asked and not forward(w, sizes, values, indices, stops, units, dense, first, n_rows):
-                return i
-            if turn == first_turn:
-                copy(proba, i * n_labels, units, n_units - n_labels, n_labels)
-            if turn < 0:
-                count_labels(counts, rows.codes, i)
-                count_features(scaler, clock, rows.values, rows.indices, rows.starts[i], rows.ends[i])
-                n_rows = np.int64(0)
-            if learning and n_rows > 0 and (not together or turn == last_turn):
-                for b in range(n_rows):
-                    if not derive(b, n_rows):
-                        return i
-                if live.size and thaws(live, shares, n_rows):
-                    if clock[LAZY] and output == 0:
-                        refresh_all(w, m, v, constants, rate, lazy, live, width, last, int(clock[STEPS]))
-                    thaw(live, shares, n_rows)
-                tick(clock, constants, rate, adaptive)
-                go(add_up(n_rows))
-                n_rows = np.int64(0)
-        for q in range(slots.shape[1]):
-            if learning and slots[i, q] >= 0:
-                taken[slots[i, q]] = i
+        learning = work.net.options.learn and rows.weight[i] > 0
+        if not process_row(work, rows, draws, proba, i, learning):
+            return i
+        for q in range(slots.shape[1] if learning else 0):
+            if slots[i, q] >= 0:
+                work.taken[slots[i, q]] = i
     return -1
+
+
+@njit(**HOT)
+def start_lazy_steps(net: Network) -> None:
+    """From now on, let Adam skip the weights of features that are zero in a row, if rows are sparse."""
+    if not net.options.dense and net.options.adam and not net.clock[LAZY]:
+        for j in range(net.last.size):
+            net.last[j] = int(net.clock[STEPS])
+        net.clock[LAZY] = True
+        net.clock[RATE] = net.options.rate
+
+
+@njit(**HOT)
+def process_row(work: Workspace, rows: CodedRows, draws: Integers, proba: Floats, i: int, learning: bool) -> bool:
+    """Predict row i, then learn it and the rows drawn for it; return False if the network diverged.
+
+    Where statistics are updated, turn -1 predicts the row with those before it. Turn 0 is the row itself, and each
+    later turn a row drawn. Each part of a step is called at one place only, as compiled code is copied to each.
+    """
+    net, batch, n_labels = work.net, work.batch, work.net.sizes[-1]
+    together = net.options.mini_batch
+    first_turn = -1 if learning and (net.options.balance or net.options.scale) else 0
+    last_turn = draws.shape[1] if learning else 0
+    n_rows = np.int64(0)
+    for turn in range(first_turn, last_turn + 1):
+        n_rows += load_turn(work, rows, draws, i, turn, n_rows)
+        # rows learnt together are predicted together, except for the row itself
+        first, is_last = 1 if together and turn > 0 else 0, turn == last_turn or not together
+        if (turn <= 0 or is_last) and not forward(net.w, net.sizes, batch, net.options.dense, first, n_rows):
+            return False
+        if turn == first_turn:
+            copy(proba, i * n_labels, batch.units, batch.n_units - n_labels, n_labels)
+        if turn < 0:
+            count_labels(net.counts, rows.codes, i)
+            count_features(net.scaler, net.clock, rows, i)
+        elif learning and n_rows > 0 and is_last and not learn_batch(work, n_rows):
+            return False
+        n_rows = n_rows if together and turn >= 0 else np.int64(0)
+    return True
+
+
+@njit(**HOT)
+def load_turn(work: Workspace, rows: CodedRows, draws: Integers, i: int, turn: int, b: int) -> int:
+    """Put the row of a turn into place b of the batch; return the number of rows, 0 if none was drawn."""
+    slot = draws[i, turn - 1] if turn > 0 else -1
+    if turn > 0 and slot < 0:
+        return 0
+    own = turn <= 0 or work.taken[slot] >= 0
+    row = i if turn <= 0 else work.taken[slot] if own else slot
+    load_row(work, rows if own else work.store, row, b)
+    return 1
+
+
+@njit(**HOT)
+def load_row(work: Workspace, source: CodedRows, row: int, b: int) -> None:
+    """Put a row into place b of the batch, and take the steps that the weights of its features have skipped."""
+    net, batch = work.net, work.batch
+    start = b * batch.length
+    load_features(source, row, batch, b)
+    share_loss(source, row, net.counts, net.options, batch.shares, b * net.sizes[-1])
+    if net.options.scale:
+        standardise(net, batch.values, batch.indices, start, batch.stops[b])
+    if net.options.learn and net.clock[LAZY]:
+        live, now, width, rate = net.live_inputs, int(net.clock[STEPS]), net.sizes[1], net.options.rate
+        for q in range(start, batch.stops[b]):
+            j = np.int64(batch.indices[q])
+            refresh(net.w, net.m, net.v, net.constants, rate, work.lazy, live, width, net.last, j, now)
+
+
+@njit(**HOT)
+def learn_batch(work: Workspace, n_rows: int) -> bool:
+    """Take a step on the rows of the batch; return False, and leave the weights alone, if numbers get too large."""
+    net, batch = work.net, work.batch
+    for b in range(n_rows):
+        if not backpropagate(net, batch, b, n_rows):
+            return False
+    if net.live.size and live_changes(net.live, batch.shares, n_rows):
+        if net.clock[LAZY] and net.sizes.size == 2:
+            args = net.constants, net.options.rate, work.lazy, net.live_inputs, net.sizes[1], net.last
+            refresh_all(net.w, net.m, net.v, *args, int(net.clock[STEPS]))
+        set_live(net.live, batch.shares, n_rows)
+    count_step(net.clock, net.constants, net.options.rate, net.options.adam)
+    update_weights(net, batch.touched, sum_gradients(net, batch, n_rows))
+    return True
+
+
+@njit(**HOT)
+def backpropagate(net: Network, batch: Batch, b: int, n_rows: int) -> bool:
+    """Fill the deltas of row b; return whether squares of its gradient, and the step, fit the network's numbers."""
+    units, deltas, n_labels = batch.units, batch.deltas, net.sizes[-1]
+    at = b * batch.n_units
+    top = at + batch.n_units - n_labels
+    output_deltas(units, deltas, top, batch.shares, b * n_labels, n_labels, n_rows)
+    backward(net.w, net.sizes, units, deltas, top)
+    n = batch.stops[b] - b * batch.length
+    inputs = (l1_norm(batch.values, b * batch.length, n) if n else 0) + l1_norm(units, at, batch.n_units)
+    gradient = l1_norm(deltas, at, batch.n_units) * (inputs + 1)
+    return gradient < net.limit and max(gradient, 1) * net.options.rate < net.limit
+
+
+@njit(**HOT)
+def sum_gradients(net: Network, batch: Batch, n_rows: int) -> np.int64:
+    """Add up the gradients of the rows; list the features of sparse rows, and return their number."""
+    g, width = net.g, net.sizes[1]
+    n_touched, step = np.int64(0), int(net.clock[STEPS])
+    clear(g, net.sizes[0] * width, g.size)
+    for b in range(n_rows):
+        add_upper_gradient(g, net.sizes, batch.units, batch.deltas, b * batch.n_units, net.constants[ONE])
+        if not net.options.dense:
+            n_touched = add_sparse_gradient(g, width, batch, b, step, n_touched)
+    if net.options.dense:
+        for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
+            clear(batch.deltas, b * batch.n_units, (b + 1) * batch.n_units)
+            clear(batch.values, b * batch.length, (b + 1) * batch.length)
+        put_dense_gradient(g, width, batch, n_rows)
+    return n_touched
+
+
+@njit(**HOT)
+def update_weights(net: Network, touched: npt.NDArray[np.int32], n_touched: np.int64) -> None:
+    """Update all weights or, if rows are sparse, those of the features touched and of the layers above them."""
+    n_outputs, n_in, hidden = net.sizes[-1], net.sizes[-2], net.sizes.size > 2
+    frozen, now, width = net.live.size > 0 and net.options.adam, int(net.clock[STEPS]), net.sizes[1]
+    output = net.w.size - (n_in + 1) * n_outputs
+    for q in range(n_touched):
+        net.last[touched[q]] = now
+    # the last part is the one above the features
+    for q in range(n_touched + 1):
+        start = touched[q] * width if q < n_touched else 0 if net.options.dense else net.sizes[0] * width
+        stop = start + width if q < n_touched else output if frozen and hidden else net.w.size
+        if frozen and not hidden:
+            update_live(net.w, net.m, net.v, net.g, net.constants, net.live, start, stop, np.int64(1))
+        else:
+            update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, start, stop)
+    if frozen and hidden:
+        biases = net.w.size - n_outputs
+        update_live(net.w, net.m, net.v, net.g, net.constants, net.live, output, biases, n_in)
+        update_live(net.w, net.m, net.v, net.g, net.constants, net.live, biases, net.w.size, np.int64(1))

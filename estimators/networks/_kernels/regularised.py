@@ -1,44 +1,56 @@
-"""One pass over the rows of a chunk by a network that holds on to what earlier tasks have taught it."""
+"""One pass over the rows of a chunk by a network that is regularised towards what it learnt in earlier tasks."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from estimators._kernels.compile import INLINE, JIT, njit, uint64, unowned_views
-from estimators.networks._kernels.adam import adam, tick
+from estimators._kernels.compile import HOT, JIT, njit, uint64, unowned_views
+from estimators.networks._kernels.adam import adam, count_step
 from estimators.networks._kernels.network import (
-    add_features,
-    add_gradient,
+    add_sparse_gradient,
+    add_upper_gradient,
     backward,
-    err,
     forward,
-    load,
-    put_features,
-    weigh,
+    load_features,
+    output_deltas,
+    put_dense_gradient,
+    share_loss,
 )
-from estimators.networks._kernels.state import DENSE, LEARN, LEAST_G, LEAST_M, ONE, STEPS, ZERO, Floats, Integers
-from estimators.networks._kernels.vectors import clear, copy, size
+from estimators.networks._kernels.state import (
+    MIN_G,
+    MIN_M,
+    ONE,
+    STEPS,
+    ZERO,
+    Batch,
+    CodedRows,
+    Flags,
+    Floats,
+    Integers,
+    Network,
+)
+from estimators.networks._kernels.vectors import clear, copy, l1_norm
 
 
-class Past(NamedTuple):
-    """What a network knows of its tasks.
+class PastTasks(NamedTuple):
+    """The state of a network with respect to its tasks.
 
-    ``mask`` are the labels that count in the present task, and ``n_rows`` how many of its rows have been learnt. Tasks
-    that are over were about the ``known`` labels, and left the weights at ``anchor``. Where weights are held, they are
-    of an ``importance`` each, and the present task adds up ``squares`` of its gradients; elsewhere these are empty.
+    ``mask`` marks the labels that count in the present task, and ``n_rows`` is the number of its rows learnt so far.
+    ``known`` marks the labels that counted in earlier tasks, which left the weights at ``anchor``. For a penalty on
+    changes of weights, each has an ``importance``, and the present task sums the ``squares`` of its gradients;
+    otherwise these two are empty.
     """
 
-    mask: npt.NDArray[np.bool_]
-    known: npt.NDArray[np.bool_]
+    mask: Flags
+    known: Flags
     n_rows: Integers
     anchor: Floats
     importance: Floats
     squares: Floats
 
 
-class Forces(NamedTuple):
-    """How strongly the past holds: its weights, their importance after one more task, its answers and their heat."""
+class Regularisation(NamedTuple):
+    """Strength of the penalty on changes, decay of importance over a task, weight and temperature of distillation."""
 
     penalty: Any
     decay: Any
@@ -47,128 +59,168 @@ class Forces(NamedTuple):
 
 
 @njit(**JIT)
-def run(net, batch, rows, past, forces, most_rows, proba):  # type: ignore[no-untyped-def]
-    """Put the answers to all rows into proba and, if the options say so, learn the rows.
+def run(
+    net: Network,
+    batch: Batch,
+    rows: CodedRows,
+    past: PastTasks,
+    strength: Regularisation,
+    max_rows: int,
+    proba: Floats,
+) -> int:
+    """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows.
 
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
     old = np.empty(past.mask.size, net.w.dtype)
-    net, batch, rows, past, proba = (
-        unowned_views(net),
-        unowned_views(batch),
-        unowned_views(rows),
-        unowned_views(past),
-        unowned_views(proba),
-    )
-    w, m, v, g, sizes, clock, _, _, counts, _, options, rate, limit, constants = net
-    values, indices, stops, units, deltas, shares, _, _ = batch
-    n_labels, top, dense = sizes[-1], units.size - sizes[-1], options[DENSE] != 0
+    net, batch, rows = unowned_views(net), unowned_views(batch), unowned_views(rows)
+    past, proba = unowned_views(past), unowned_views(proba)
     for i in range(rows.weight.size):
-        learning = options[LEARN] != 0 and rows.weight[i] > 0
-        if learning:
-            meet(w, past, rows.codes, i, most_rows, constants, forces.decay)
-        stops[0] = load(rows.values, rows.indices, rows.starts[i], rows.ends[i] - rows.starts[i], values, indices, 0)
-        n_absent = count_absent(past) if learning and forces.distillation > 0 else 0
-        if n_absent:
-            forward(past.anchor, sizes, values, indices, stops, units, dense, 0, 1)
-            copy(old, 0, units, top, n_labels)
-        if not forward(w, sizes, values, indices, stops, units, dense, 0, 1):
+        if not process_row(net, batch, rows, i, past, strength, max_rows, unowned_views(old), proba):
             return i
-        copy(proba, i * n_labels, units, top, n_labels)
-        if learning:
-            weigh(rows.codes, rows.weight, i, counts, options, shares, 0)
-            err(units, deltas, top, shares, 0, n_labels, 1)
-            if n_absent:
-                distil(units, deltas, top, old, past, forces, rows.weight[i] / n_absent)
-            backward(w, sizes, units, deltas, top)
-            tick(clock, constants, rate, True)
-            put_gradient(g, sizes, dense, batch, int(clock[STEPS]), constants[ONE])
-            hold(w, g, past, constants, forces.penalty)
-            gradient = size(g, 0, g.size)
-            if not (gradient < limit and max(gradient, 1) * rate < limit):
-                return i
-            adam(w, m, v, g, constants, 0, w.size)
     return -1
 
 
-@njit(**INLINE)
-def meet(w, past, codes, i, most_rows, constants, decay):  # type: ignore[no-untyped-def]
-    """End the task if row i is of another one, then count the row and remember which labels count in it."""
-    if is_over(past, codes, i, most_rows):
-        consolidate(w, past, constants, decay)
+@njit(**HOT)
+def process_row(  # noqa: PLR0913, PLR0917 - compiled functions take arrays one by one
+    net: Network,
+    batch: Batch,
+    rows: CodedRows,
+    i: int,
+    past: PastTasks,
+    strength: Regularisation,
+    max_rows: int,
+    old: Floats,
+    proba: Floats,
+) -> bool:
+    """Predict row i and, with the option `learn`, learn it; return False if the network diverged.
+
+    What the network of earlier tasks predicts for the row is put into `old`.
+    """
+    learning = net.options.learn and rows.weight[i] > 0
+    n_labels, top = net.sizes[-1], batch.n_units - net.sizes[-1]
+    if learning:
+        count_row(net, past, rows, i, max_rows, strength.decay)
+    load_features(rows, i, batch, 0)
+    n_absent = count_absent(past) if learning and strength.distillation > 0 else 0
+    if n_absent:
+        forward(past.anchor, net.sizes, batch, net.options.dense, 0, 1)
+        copy(old, 0, batch.units, top, n_labels)
+    if not forward(net.w, net.sizes, batch, net.options.dense, 0, 1):
+        return False
+    copy(proba, i * n_labels, batch.units, top, n_labels)
+    return not learning or learn_row(net, batch, rows, i, past, strength, old, n_absent)
+
+
+@njit(**HOT)
+def learn_row(  # noqa: PLR0913, PLR0917 - compiled functions take arrays one by one
+    net: Network,
+    batch: Batch,
+    rows: CodedRows,
+    i: int,
+    past: PastTasks,
+    strength: Regularisation,
+    old: Floats,
+    n_absent: int,
+) -> bool:
+    """Take a step on row i, whose units are those of the batch; return False if numbers get too large."""
+    n_labels, rate, units, deltas = net.sizes[-1], net.options.rate, batch.units, batch.deltas
+    top = batch.n_units - n_labels
+    share_loss(rows, i, net.counts, net.options, batch.shares, 0)
+    output_deltas(units, deltas, top, batch.shares, 0, n_labels, 1)
+    if n_absent:
+        distil(units, deltas, top, old, past, strength, rows.weight[i] / n_absent)
+    backward(net.w, net.sizes, units, deltas, top)
+    count_step(net.clock, net.constants, rate, True)
+    put_gradient(net, batch)
+    add_penalty(net, past, strength.penalty)
+    gradient = l1_norm(net.g, 0, net.g.size)
+    if not (gradient < net.limit and max(gradient, 1) * rate < net.limit):
+        return False
+    adam(net.w, net.m, net.v, net.g, net.constants, 0, net.w.size)
+    return True
+
+
+@njit(**HOT)
+def count_row(net: Network, past: PastTasks, rows: CodedRows, i: int, max_rows: int, decay: Any) -> None:
+    """End the task if row i belongs to another one; then count the row and store which labels count in it."""
+    if is_over(past, rows, i, max_rows):
+        consolidate(net, past, decay)
     past.n_rows[0] += 1
     for k in range(past.mask.size):
-        past.mask[k] = codes[i, k] > 1
+        past.mask[k] = rows.codes[i, k] > 1
 
 
-@njit(**INLINE)
-def is_over(past, codes, i, most_rows):  # type: ignore[no-untyped-def]
-    """Tell whether the task is over once row i comes: other labels count, or its rows are used up."""
-    over = past.n_rows[0] == most_rows
+@njit(**HOT)
+def is_over(past: PastTasks, rows: CodedRows, i: int, max_rows: int) -> bool:
+    """Return whether the task ends before row i: other labels count in it, or `max_rows` rows have been learnt."""
+    over = past.n_rows[0] == max_rows
     for k in range(past.mask.size):
-        over = over or past.mask[k] != (codes[i, k] > 1)
+        over = over or past.mask[k] != (rows.codes[i, k] > 1)
     return over and past.n_rows[0] > 0
 
 
-@njit(**INLINE)
-def consolidate(w, past, constants, decay):  # type: ignore[no-untyped-def]
-    """End the task: anchor the weights, and add their importance to what is left of that for earlier tasks."""
-    least, zero, share = constants[LEAST_M], constants[ZERO], 1 / past.n_rows[0]
-    copy(past.anchor, 0, w, 0, w.size)
+@njit(**HOT)
+def consolidate(net: Network, past: PastTasks, decay: Any) -> None:
+    """End the task: anchor the weights, and add their importance to the rest of that of earlier tasks."""
+    minimum, zero, share = net.constants[MIN_M], net.constants[ZERO], 1 / past.n_rows[0]
+    copy(past.anchor, 0, net.w, 0, net.w.size)
     for k in range(past.mask.size):
         past.known[k] = past.known[k] or past.mask[k]
     for j in range(uint64(past.squares.size)):
         importance = decay * past.importance[j] + share * past.squares[j]
-        past.importance[j] = importance if importance > least else zero
+        past.importance[j] = importance if importance > minimum else zero
         past.squares[j] = 0
     past.n_rows[0] = 0
 
 
-@njit(**INLINE)
-def put_gradient(g, sizes, dense, batch, step, one):  # type: ignore[no-untyped-def]
-    """Put the gradient of all weights from the deltas of the one row of the batch."""
-    values, indices, stops, units, deltas, _, stamp, touched = batch
-    clear(g, sizes[0] * sizes[1] if dense else 0, g.size)
-    add_gradient(g, sizes, units, deltas, 0, one)
+@njit(**HOT)
+def put_gradient(net: Network, batch: Batch) -> None:
+    """Put the gradient of the loss by all weights, from the deltas of the one row of the batch."""
+    g, width, dense = net.g, net.sizes[1], net.options.dense
+    clear(g, net.sizes[0] * width if dense else 0, g.size)
+    add_upper_gradient(g, net.sizes, batch.units, batch.deltas, 0, net.constants[ONE])
     if dense:
-        put_features(g, sizes[1], values, stops[0], deltas, units.size, 1)
+        put_dense_gradient(g, width, batch, 1)
     else:
-        add_features(g, sizes[1], values, indices, 0, stops[0], deltas, 0, stamp, step, touched, 0)
+        add_sparse_gradient(g, width, batch, 0, int(net.clock[STEPS]), 0)
 
 
-@njit(**INLINE)
-def hold(w, g, past, constants, penalty):  # type: ignore[no-untyped-def]
-    """Add up the squares of the gradient, then add to it the pull back to the anchor.
+@njit(**HOT)
+def add_penalty(net: Network, past: PastTasks, penalty: Any) -> None:
+    """Sum the squares of the gradient, then add the gradient of the penalty on changes.
 
     Gradients too small to move a weight are left out: their squares would be denormal, and slow.
     """
-    least, zero = constants[LEAST_G], constants[ZERO]
+    w, g, minimum, zero = net.w, net.g, net.constants[MIN_G], net.constants[ZERO]
     for j in range(uint64(past.squares.size)):
-        slope = g[j] if abs(g[j]) > least else zero
+        slope = g[j] if abs(g[j]) > minimum else zero
         past.squares[j] += slope * slope
         g[j] = slope + penalty * past.importance[j] * (w[j] - past.anchor[j])
 
 
-@njit(**INLINE)
-def count_absent(past):  # type: ignore[no-untyped-def]
-    """Count the labels that earlier tasks were about and the present one is not."""
+@njit(**HOT)
+def count_absent(past: PastTasks) -> int:
+    """Count the labels that counted in earlier tasks and do not in the present one."""
     n = 0
     for k in range(past.mask.size):
         n += past.known[k] and not past.mask[k]
     return n
 
 
-@njit(**INLINE)
-def distil(units, deltas, top, old, past, forces, share):  # type: ignore[no-untyped-def]
-    """Add to the deltas of these labels what draws their answers to the old ones, each of a share."""
+@njit(**HOT)
+def distil(
+    units: Floats, deltas: Floats, top: int, old: Floats, past: PastTasks, strength: Regularisation, share: Any
+) -> None:
+    """Add to the deltas of absent labels, which have a share each, the gradient of their distance to the old ones."""
     for k in range(past.mask.size):
         if past.known[k] and not past.mask[k]:
-            difference = soften(units[top + k], forces.temperature) - soften(old[k], forces.temperature)
-            deltas[top + k] += share * forces.distillation * forces.temperature * difference
+            difference = soften(units[top + k], strength.temperature) - soften(old[k], strength.temperature)
+            deltas[top + k] += share * strength.distillation * strength.temperature * difference
 
 
-@njit(**INLINE)
-def soften(p, temperature):  # type: ignore[no-untyped-def]
-    """Return the probability whose score is that of p, divided by the temperature."""
+@njit(**HOT)
+def soften(p: Any, temperature: Any) -> Any:
+    """Return the probability whose logit is that of p, divided by the temperature."""
     yes, no = p ** (1 / temperature), (1 - p) ** (1 / temperature)
     return yes / (yes + no)

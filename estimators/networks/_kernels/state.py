@@ -1,31 +1,68 @@
-"""What the kernels of the networks work on, by name."""
+"""The arrays and options that the kernels of the networks work on, by name."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from estimators._kernels.compile import JIT, njit, structref, types
+
 Floats = npt.NDArray[Any]
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
-# positions in Network.options
-ADAM, DENSE, LEARN, MINI_BATCH, FREEZE, PUBLISHED, BALANCE, SCALE, CENTRE = range(9)
 # positions in Network.clock: steps, powers of Adam's decay rates, whether `last` counts, rows counted for scaling, and
 # the learning rate of skipped steps
 STEPS, B1_POWER, B2_POWER, LAZY, ROWS, RATE = range(6)
 # positions in Network.constants, in the precision of the weights
-STEP, EPS_NOW, KEEP_M, GAIN_M, KEEP_V, GAIN_V, LEAST_G, LEAST_M, LEAST_V, ZERO, ONE = range(11)
+STEP, EPS_NOW, KEEP_M, GAIN_M, KEEP_V, GAIN_V, MIN_G, MIN_M, MIN_V, ZERO, ONE = range(11)
+
+
+class RunOptions(NamedTuple):
+    """Options of one call of the kernels.
+
+    Attributes
+    ----------
+    learn : bool
+        Learn the rows after predicting them.
+    dense : bool
+        Rows hold all features, and no indices.
+    rate : float
+        Learning rate.
+    adam : bool
+        Take steps of Adam; otherwise, of gradient descent.
+    mini_batch : bool
+        Learn a row and those replayed with it in one step; otherwise, in a step each.
+    published : bool
+        Divide the loss of a row by the number of all labels; otherwise, of those that count.
+    balance : bool
+        Give zeros and ones of a label the same weight.
+    scale, centre : bool
+        Divide features by their deviation; before that, subtract their mean.
+    """
+
+    learn: bool
+    dense: bool
+    rate: float
+    adam: bool = True
+    mini_batch: bool = False
+    published: bool = False
+    balance: bool = False
+    scale: bool = False
+    centre: bool = False
 
 
 class Network(NamedTuple):
     """A network and how it learns.
 
-    Weights w, moments m and v, and gradient g lie flat: for each feature a row of one weight per unit of the first
+    Weights w, moments m and v, and gradient g are flat: for each feature a row of one weight per unit of the first
     layer, then its biases; in the layers above for each output a row of one weight per input, then the biases.
-    ``last`` is the step that the weights of each feature are at, where ``clock[LAZY]``;
-    ``live`` are the outputs that move; ``counts`` are zeros and ones met of each label; ``scaler`` holds, for each
-    feature, number, mean and sum of squared deviations of its values other than 0.
+    ``last`` is the step up to which the weights of each feature have been updated, if ``clock[LAZY]`` is set.
+    ``live`` marks the outputs that are updated; it is empty if all are, and so is ``live_inputs`` unless features feed
+    the outputs directly. ``counts`` are the zeros and ones seen of each
+    label. ``scaler`` holds, for each feature, number, mean and sum of squared deviations of its values other than 0.
+    Products of gradients below ``limit`` can be squared.
     """
 
     w: Floats
@@ -35,31 +72,32 @@ class Network(NamedTuple):
     sizes: Integers
     clock: Doubles
     last: Integers
-    live: npt.NDArray[np.bool_]
+    live: Flags
     counts: Doubles
     scaler: Doubles
-    options: Integers
-    rate: float
+    options: RunOptions
     limit: float
     constants: Floats
+    live_inputs: Flags
 
 
 class Lazy(NamedTuple):
-    """Tables over skipped steps (b1**s, b2**(s/2)) and over steps (1/(1-b1**t), 1/sqrt(1-b2**t)), and room to work."""
+    """Tables over skipped steps (b1**s, b2**(s/2)) and over steps (1/(1-b1**t), 1/sqrt(1-b2**t)), and scratch space."""
 
     powers: Doubles
     corrections: Doubles
     last_moment: int
-    room: Doubles
+    scratch: Doubles
     terms: Floats
 
 
 class Batch(NamedTuple):
-    """Room for the rows of one step.
+    """Scratch space for the rows of one step.
 
-    Row b has its features in an equal part of values and indices, up to ``stops[b]``; the outputs of all layers and the
-    derivatives of the loss by them in an equal part of units and deltas; and the share of each label in the loss,
-    negative where the label is 1, in shares. ``stamp`` is the last step that met a feature, ``touched`` are those met.
+    Row b has its features in values and indices, from ``b * length`` to ``stops[b]``. From ``b * n_units`` on, units
+    and deltas hold the outputs of all layers and the derivatives of the loss by them. The share of each label in the
+    loss is in shares, negative if the label is 1. ``stamp`` is the last step in which a feature occurred, ``touched``
+    lists those of the present step.
     """
 
     values: Floats
@@ -70,9 +108,11 @@ class Batch(NamedTuple):
     shares: Floats
     stamp: Integers
     touched: npt.NDArray[np.int32]
+    length: int
+    n_units: int
 
 
-class Rows(NamedTuple):
+class CodedRows(NamedTuple):
     """Rows of features from starts to ends (dense rows have no indices); codes are label + 2 * (does it count?)."""
 
     values: Floats
@@ -81,3 +121,36 @@ class Rows(NamedTuple):
     ends: Integers
     codes: npt.NDArray[np.uint8]
     weight: Doubles
+
+
+class Workspace(NamedTuple):
+    """Everything that a pass over rows works on.
+
+    A network, the tables for skipped steps, scratch space for the rows of a step, and the rows kept for replay.
+    ``taken`` is, for each slot of the store, the row of the chunk that has taken it, or -1.
+    """
+
+    net: Network
+    lazy: Lazy
+    batch: Batch
+    store: CodedRows
+    taken: Integers
+
+
+@structref.register  # type: ignore[untyped-decorator, unused-ignore]
+class KernelContextType(types.StructRef):  # type: ignore[misc, unused-ignore]
+    """Numba's type of `KernelContext`."""
+
+
+class KernelContext(structref.StructRefProxy):  # type: ignore[misc, unused-ignore]
+    """A workspace as one object: to pass forty arrays takes longer than to learn a row."""
+
+
+structref.define_boxing(KernelContextType, KernelContext)
+structref.define_constructor(KernelContext, KernelContextType, ["workspace"])
+
+
+@njit(**JIT)
+def make_context(workspace: Workspace) -> KernelContext:
+    """Return a context that shares the arrays of the workspace."""
+    return KernelContext(workspace)

@@ -1,29 +1,34 @@
-"""Stretches of flat arrays: n numbers of one array from a place, and n of another.
+"""Operations on parts of flat arrays: n numbers of one array from an offset, and n of another.
 
-Offsets instead of slices, and unsigned ones: Numba then neither counts references nor looks for negative indices, and
-LLVM turns the loops into vector instructions.
+Unsigned offsets instead of slices: Numba then neither counts references nor looks for negative indices, and LLVM turns
+the loops into vector instructions.
 """
 
+from typing import Any
+
 from estimators._kernels.compile import FUSED, INLINE, SUM, njit, uint64
+from estimators.networks._kernels.state import Floats
+
+Four = tuple[Any, Any, Any, Any]
 
 
 @njit(**INLINE)
-def copy(z, at, w, start, n):  # type: ignore[no-untyped-def]
-    """Put n numbers of w into z."""
+def copy(z: Floats, at: int, w: Floats, start: int, n: int) -> None:
+    """Copy n numbers of w into z."""
     z_at, w_at = uint64(at), uint64(start)
     for k in range(uint64(n)):
         z[z_at + k] = w[w_at + k]
 
 
 @njit(**INLINE)
-def clear(z, start, stop):  # type: ignore[no-untyped-def]
-    """Put zeros from start to stop."""
+def clear(z: Floats, start: int, stop: int) -> None:
+    """Fill with zeros from start to stop."""
     for k in range(uint64(start), uint64(stop)):
         z[k] = 0
 
 
 @njit(**INLINE, **FUSED)
-def put(z, at, w, start, n, x):  # type: ignore[no-untyped-def]
+def put(z: Floats, at: int, w: Floats, start: int, n: int, x: Any) -> None:
     """Put x times n numbers of w into z."""
     z_at, w_at = uint64(at), uint64(start)
     for k in range(uint64(n)):
@@ -31,7 +36,7 @@ def put(z, at, w, start, n, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINE, **FUSED)
-def add(z, at, w, start, n, x):  # type: ignore[no-untyped-def]
+def add(z: Floats, at: int, w: Floats, start: int, n: int, x: Any) -> None:
     """Add x times n numbers of w to those of z."""
     z_at, w_at = uint64(at), uint64(start)
     for k in range(uint64(n)):
@@ -39,8 +44,8 @@ def add(z, at, w, start, n, x):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINE, **FUSED)
-def put4(z, at, w, starts, x, n):  # type: ignore[no-untyped-def]
-    """Put, for four places in w, their x times n numbers of w into z."""
+def put4(z: Floats, at: int, w: Floats, starts: Four, x: Four, n: int) -> None:
+    """Put into z the sum, over four offsets in w, of their x times n numbers of w."""
     z_at, a, b, c, d = uint64(at), uint64(starts[0]), uint64(starts[1]), uint64(starts[2]), uint64(starts[3])
     x_a, x_b, x_c, x_d = x
     for k in range(uint64(n)):
@@ -48,8 +53,8 @@ def put4(z, at, w, starts, x, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINE, **FUSED)
-def add4(z, at, w, starts, x, n):  # type: ignore[no-untyped-def]
-    """Add, for four places in w, their x times n numbers of w to those of z: one trip through z instead of four."""
+def add4(z: Floats, at: int, w: Floats, starts: Four, x: Four, n: int) -> None:
+    """Add the sum, over four offsets in w, of their x times n numbers of w to z: one pass over z instead of four."""
     z_at, a, b, c, d = uint64(at), uint64(starts[0]), uint64(starts[1]), uint64(starts[2]), uint64(starts[3])
     x_a, x_b, x_c, x_d = x
     for k in range(uint64(n)):
@@ -57,8 +62,8 @@ def add4(z, at, w, starts, x, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINE, **SUM)
-def dot(a, at, b, start, n):  # type: ignore[no-untyped-def]
-    """Multiply n numbers of a, one at least, with those of b, and add up."""
+def dot(a: Floats, at: int, b: Floats, start: int, n: int) -> Any:
+    """Return the scalar product of n numbers of a, at least one, and n of b."""
     a_at, b_at = uint64(at), uint64(start)
     total = a[a_at] * b[b_at]
     for k in range(uint64(1), uint64(n)):
@@ -67,8 +72,8 @@ def dot(a, at, b, start, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINE, **SUM)
-def size(a, at, n):  # type: ignore[no-untyped-def]
-    """Add up the absolute values of n numbers of a, one at least."""
+def l1_norm(a: Floats, at: int, n: int) -> Any:
+    """Return the sum of the absolute values of n numbers of a, at least one."""
     a_at = uint64(at)
     total = abs(a[a_at])
     for k in range(uint64(1), uint64(n)):
@@ -77,14 +82,14 @@ def size(a, at, n):  # type: ignore[no-untyped-def]
 
 
 @njit(**INLINE)
-def rectify(z, at, n):  # type: ignore[no-untyped-def]
-    """Put 0 for what is negative; NaN goes on, as it has to be seen."""
+def relu(z: Floats, at: int, n: int) -> None:
+    """Replace negative numbers by 0; NaN stays, as it has to be noticed."""
     for k in range(uint64(at), uint64(at + n)):
-        z[k] *= z[k] > 0  # not a choice: LLVM would store under a mask, and the next load would wait for it
+        z[k] *= z[k] > 0  # not a conditional: LLVM would store under a mask, and the next load would wait for it
 
 
 @njit(**INLINE)
-def keep_active(z, at, units, n):  # type: ignore[no-untyped-def]
-    """Put 0 where the units are not positive."""
+def clear_inactive(z: Floats, at: int, units: Floats, n: int) -> None:
+    """Replace numbers by 0 where the units are not positive."""
     for k in range(uint64(at), uint64(at + n)):
         z[k] *= units[k] > 0

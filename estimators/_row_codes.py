@@ -1,0 +1,28 @@
+"""Rows in the form in which they are stored: labels and masks as one code, features in a chosen precision."""
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators._typing import Array
+
+# what is added to the value of a label that counts
+COUNTS = np.uint8(2)
+
+
+def encode_labels(Y: Array, mask: Array | None) -> Array:
+    """Return label + 2 * (does it count?) for each label; without a mask, all count."""
+    if mask is None:
+        return Y | COUNTS
+    once = mask.view(np.uint8)
+    return Y + (once + once)  # of a single row, NumPy adds arrays faster than it multiplies by a number
+
+
+def cast_features(values: Array, dtype: npt.DTypeLike) -> Array:
+    """Return features in a precision; refuse those that do not fit."""
+    if values.dtype == dtype:
+        return values
+    with np.errstate(over="ignore"):
+        cast = values.astype(dtype)
+    if not np.isfinite(cast).all():
+        raise ValueError(f"X must fit {np.dtype(dtype).name}. Got {values[~np.isfinite(cast)][0]} instead.")
+    return cast

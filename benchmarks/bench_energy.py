@@ -1,6 +1,6 @@
-"""What measuring energy costs: CPU seconds of an idle process with the meter on, and the time of each reading.
+"""Cost of measuring energy: CPU seconds of an idle process with the meter on, and the time of each reading.
 
-Asked for: less than 2 % of runs of a minute or more. Both figures are CPU time, which other programs do not disturb.
+Requirement: less than 2 % of runs of a minute or more. Both figures are CPU time, which other programs do not disturb.
 """
 
 import time
@@ -8,14 +8,14 @@ import time
 from harness import demand, sized
 
 from mlstream.evaluation.energy import warm_meter
-from mlstream.evaluation.resources import _LONGEST_LAP_S
+from mlstream.evaluation.resources import MAX_LAP_S
 
 IDLE_S = sized(20.0, 0.2)
 RUN_S = 60.0
 
 
 def cpu_seconds(sleep_s: float) -> float:
-    """Give the CPU seconds that this process takes while it sleeps."""
+    """Return the CPU seconds that this process uses while it sleeps."""
     began = time.process_time()
     time.sleep(sleep_s)
     return time.process_time() - began
@@ -32,11 +32,11 @@ def main() -> None:
         meter.start()
         meter.stop()
     reading_s = (time.perf_counter() - began) / 10
-    share = watching + reading_s / _LONGEST_LAP_S
+    share = watching + reading_s / MAX_LAP_S
     print(f"{meter.method}")
     print(f"thread of the meter: {watching:.2%} of a core")
-    print(f"a reading: {1000 * reading_s:.1f} ms every {_LONGEST_LAP_S:g} s")
-    print(f"share of a run of {RUN_S:g} s: {share:.2%} (asked for: below 2 %)")
+    print(f"a reading: {1000 * reading_s:.1f} ms every {MAX_LAP_S:g} s")
+    print(f"share of a run of {RUN_S:g} s: {share:.2%} (required: below 2 %)")
     print(f"power read while idle: {meter.overhead.idle_w:.2f} W, not subtracted from anything")
     demand(share < 0.02, "below 2 %")
 

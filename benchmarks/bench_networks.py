@@ -1,14 +1,14 @@
 """Online networks, side by side with the same network in lean PyTorch: one row a step, one forward pass, fused Adam.
 
-Asked for, on Yeast (d = 103, l = 14), synthetic_rand (d = l = 4) and Slashdot (d = 1079, sparse): the ratios that a
-prototype reached, and ten times lean PyTorch for one call per row. Both learn the same rows from the same weights;
-answers are compared where float32 replay does not make a network chaotic.
+The demands, on Yeast (d = 103, l = 14), synthetic_rand (d = l = 4) and Slashdot (d = 1079, sparse), are the ratios that
+a prototype reached, and ten times lean PyTorch for one call per row. Both learn the same rows from the same weights;
+probabilities are compared where float32 replay does not make a network chaotic.
 
-What bounds a row is printed after the ratios: Adam must read gradient, moments and weights and write the last three,
-with a square root and a division for each weight; its loop alone, over as many weights, is the least that a step can
-take. What is more is the way forward and back: products with the weights, which mini-batches spend most of their time
-on. Both figures are set beside what the machine does at best, in a copy that stays in its caches and in a matrix
-product.
+The lower bound of a row's time is printed after the ratios: Adam must read gradient, moments and weights and write the
+last three, with a square root and a division for each weight; its loop alone, over as many weights, is the least that
+a step can take. The rest is the forward and the backward pass: products with the weights, which mini-batches spend
+most of their time on. Both figures are printed beside the best that the machine does, in a copy that stays in its
+caches and in a matrix product.
 """
 
 import os
@@ -41,7 +41,7 @@ Table = tuple[Any, np.ndarray]
 
 
 def tables() -> dict[str, Table]:
-    """Read what is there: Yeast is embedded, the others are shared files."""
+    """Load the tables that exist: Yeast is embedded, the others are shared files."""
     found = {"Yeast": load_dataset("yeast")}
     for name, labels in (("synthetic_rand", -4), ("Slashdot", None)):
         path = SHARED / "multilabel" / f"{name}.arff"
@@ -71,7 +71,7 @@ def lean_torch(name: str, X: np.ndarray, Y: np.ndarray, mask: np.ndarray) -> Cal
     def learn() -> np.ndarray:
         network = learner.to_torch()
         optimizer = torch.optim.Adam(network.parameters(), lr=learner.learning_rate, fused=True)
-        random, answers = np.random.default_rng(0), np.empty(Y.shape, np.float32)
+        random, predicted = np.random.default_rng(0), np.empty(Y.shape, np.float32)
 
         def step(rows: slice | np.ndarray) -> torch.Tensor:
             proba = network(features[rows])
@@ -84,18 +84,18 @@ def lean_torch(name: str, X: np.ndarray, Y: np.ndarray, mask: np.ndarray) -> Cal
         for i in range(len(X)):
             if learner.replay == "mini-batch" and i > n_draws:
                 rows = np.concatenate([[i], random.integers(0, i, 2 * n_draws)])
-                answers[i] = step(rows)[0].detach().numpy()
+                predicted[i] = step(rows)[0].detach().numpy()
                 continue
-            answers[i] = step(slice(i, i + 1))[0].detach().numpy()
+            predicted[i] = step(slice(i, i + 1))[0].detach().numpy()
             for j in random.integers(0, max(i, 1), 2 * n_draws if i > n_draws else 0):
                 step(slice(j, j + 1))
-        return answers
+        return predicted
 
     return learn
 
 
 def compiled(name: str, X: Any, Y: np.ndarray, mask: np.ndarray, *, one_call: bool = True) -> Callable[[], np.ndarray]:
-    """Let ours learn the rows, in one call or in one a row."""
+    """Return a call in which our network learns the rows, in one call or in one a row."""
     size = len(Y) if one_call else 1
 
     def learn() -> np.ndarray:
@@ -107,8 +107,8 @@ def compiled(name: str, X: Any, Y: np.ndarray, mask: np.ndarray, *, one_call: bo
 
 
 def contests() -> list[Contest]:
-    """All strategies that something is asked of, and one call per row on Yeast."""
-    held, peers = [], {}
+    """Return all strategies with a demand, and one call per row on Yeast."""
+    found, peers = [], {}
     data = tables()
     for table, demands in DEMANDS.items():
         for name, demand in demands.items() if table in data else ():
@@ -117,12 +117,12 @@ def contests() -> list[Contest]:
             dense = X.toarray() if sparse.issparse(X) else X
             peers[table, name] = {"lean torch": lean_torch(name, dense, Y, mask_of(Y))}
             ours = compiled(name, X, Y, mask_of(Y))
-            held.append(Contest(f"{table} {name}", ours, peers[table, name], demand, TOLERANCES.get(name)))
+            found.append(Contest(f"{table} {name}", ours, peers[table, name], demand, TOLERANCES.get(name)))
     for name in ("NN_TL", "NN_TLH"):
         X, Y = (part[: N_ROWS[name]] for part in data["Yeast"])
         ours = compiled(name, X.astype(np.float32), Y, mask_of(Y), one_call=False)
-        held.append(Contest(f"Yeast {name}, one call per row", ours, peers["Yeast", name], 10, TOLERANCES.get(name)))
-    return held
+        found.append(Contest(f"Yeast {name}, one call per row", ours, peers["Yeast", name], 10, TOLERANCES.get(name)))
+    return found
 
 
 @njit
@@ -143,7 +143,7 @@ def best(call: Callable[[], Any], repeats: int = 5) -> float:
 
 
 def print_machine() -> None:
-    """Print what the machine does at best, on one core."""
+    """Print the best speed of the machine, on one core."""
     a, b = np.ones((512, 512), np.float32), np.ones((512, 512), np.float32)
     few, same = np.ones(20_000, np.float32), np.ones(20_000, np.float32)
     copying = best(lambda: [np.copyto(few, same) for _ in range(1000)])
@@ -152,7 +152,7 @@ def print_machine() -> None:
 
 
 def print_bounds() -> None:
-    """Print, for each strategy on dense rows, what a row takes and the least it could."""
+    """Print, for each strategy on dense rows, the time of a row and its lower bound."""
     data = tables()
     for table, name in ((one, name) for one in ("Yeast", "synthetic_rand") for name in DEMANDS[one]):
         if table in data:

@@ -82,7 +82,7 @@ def judge(experiment: Experiment, model: Any, seed: int) -> dict[str, float]:
 
 
 def judge_again(experiment: Experiment, name: str) -> dict[str, Any]:
-    """Judge a contender on several draws of folds and of the forest; return means, and PRAGMA of each draw."""
+    """Evaluate a method on several draws of folds and of the forest; return means, and PRAGMA of each draw."""
     seeds = range(sized(REPEATS.get(experiment.name, 1), 1))
     judged = [judge(experiment, contenders(experiment, seed)[name], seed) for seed in seeds]
     means = {key: float(np.mean([one[key] for one in judged])) for key in judged[0]}

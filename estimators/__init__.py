@@ -1,6 +1,6 @@
-"""Multi-label classifiers that learn from a stream, in scikit-learn's manner.
+"""Multi-label classifiers that learn from a stream, with scikit-learn's interface.
 
-Names are imported when they are first used, so that readers of files can use kernels without loading all learners.
+Names are imported when first used, so that readers of files can use kernels without loading all learners.
 """
 
 from importlib import import_module

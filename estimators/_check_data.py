@@ -1,4 +1,4 @@
-"""What the laws of learning probe an estimator with: one small stream, and ways to learn, ask and compare."""
+"""A small stream for the laws of learning, and functions that learn, predict and compare."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from estimators._seeding import clone_with_seed
 from estimators._typing import Array
 from estimators.base import StreamClassifier
 
-# features of the stream are below 1; one that is far greater than the rest is so after scaling too
+# features of the stream are below 1; a value far greater than the rest remains so after scaling
 REFUSED, LIMIT = 1e7, 4.0
 
 
@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
 
 class Fragile(StreamClassifier):
-    """Learn how frequent labels are; refuse, changing nothing, a positive row whose first feature is over `LIMIT`."""
+    """Learn label frequencies; refuse, changing nothing, a positive row whose first feature exceeds `LIMIT`."""
 
     def _start(self) -> None:
         self.counts_ = np.ones((2, self.n_labels_))
@@ -44,7 +44,7 @@ class Fragile(StreamClassifier):
 
 
 def with_fragile_parts(estimator: Any) -> Any:
-    """Return a clone in which every learner inside is a `Fragile` one."""
+    """Return a clone in which every learner inside is a `Fragile`."""
     return fresh(estimator).set_params(**{name: Fragile() for name in learners_inside(estimator)})
 
 
@@ -55,7 +55,7 @@ def learners_inside(estimator: Any) -> list[str]:
 
 
 def spoilt(rows: Rows) -> Rows:
-    """Return the rows, of which one in the middle has the last label only, and is what `Fragile` refuses."""
+    """Return the rows with one in the middle that has the last label only, and that `Fragile` refuses."""
     X, Y, middle = rows.X.copy(), rows.Y.copy(), len(rows.Y) // 2
     X[middle, 0], Y[middle] = REFUSED, np.arange(Y.shape[1]) == Y.shape[1] - 1
     return Rows(X, Y)
@@ -75,51 +75,51 @@ def fresh(estimator: Any) -> Any:
 
 
 def learn(estimator: Any, rows: Rows, size: int | None = None) -> Any:
-    """Teach rows in chunks of a size, all at once by default, and return the estimator."""
+    """Learn rows in chunks of a size, all at once by default, and return the estimator."""
     n = rows.X.shape[0]
     size = size or n
-    # others than ours ask for the classes at their first call, as scikit-learn's do
+    # estimators of other packages need the classes at their first call, as scikit-learn's do
     first = {} if hasattr(estimator, "predict_then_fit") else {"classes": np.arange(rows.Y.shape[1])}
     for i in range(0, n, size):
         estimator.partial_fit(rows.X[i : i + size], rows.Y[i : i + size], **first)
     return estimator
 
 
-def answers(estimator: Any, rows: Rows) -> tuple[Array, ...]:
-    """Ask for decisions, and for probabilities where there are any."""
+def predictions(estimator: Any, rows: Rows) -> tuple[Array, ...]:
+    """Return predictions, and probabilities if the estimator has any."""
     methods = [name for name in ("predict", "predict_proba") if hasattr(estimator, name)]
     return tuple(np.asarray(getattr(estimator, name)(rows.X)) for name in methods)
 
 
 def loop(estimator: Any, rows: Rows) -> tuple[Array, ...]:
-    """Predict and learn row by row, as `predict_then_fit` is defined, and return the answers."""
-    given = []
+    """Predict and learn row by row, as `predict_then_fit` is defined, and return the predictions."""
+    rows_predicted = []
     for i in range(len(rows.X)):
         row = Rows(rows.X[i : i + 1], rows.Y[i : i + 1])
-        given.append(answers(estimator, row))
+        rows_predicted.append(predictions(estimator, row))
         learn(estimator, row)
-    return tuple(np.concatenate(part) for part in zip(*given, strict=True))
+    return tuple(np.concatenate(part) for part in zip(*rows_predicted, strict=True))
 
 
 def failed_first_call(estimator: Any, X: Array, Y: Array) -> Any:
-    """Return an estimator whose first call ever was refused."""
+    """Return an estimator whose very first call was refused."""
     refused = fresh(estimator)
-    demand_error(lambda: refused.partial_fit(X, Y), "NaN in the first X is accepted")
+    require_error(lambda: refused.partial_fit(X, Y), "NaN in the first X is accepted")
     return refused
 
 
 def same(one: tuple[Array, ...], two: tuple[Array, ...]) -> bool:
-    """Tell whether two answers agree to the last bit."""
+    """Return whether two predictions agree to the last bit."""
     return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
 
 
-def demand(holds: bool, otherwise: str) -> None:
+def require(holds: bool, otherwise: str) -> None:
     """Fail with a message unless the statement holds."""
     if not holds:
         raise AssertionError(otherwise)
 
 
-def demand_error(call: Callable[[], Any], otherwise: str) -> None:
+def require_error(call: Callable[[], Any], otherwise: str) -> None:
     """Fail with a message unless the call raises ValueError."""
     try:
         call()

@@ -1,4 +1,4 @@
-"""One lock for each estimator, kept outside of it, so that it is in no copy, comparison or file of the estimator."""
+"""One lock for each estimator, kept outside of it, so that copies, comparisons and files do not contain it."""
 
 import os
 from contextlib import AbstractContextManager
@@ -24,8 +24,9 @@ class _Entry(ref[Any]):
 _ENTRIES: dict[int, _Entry] = {}
 
 
-def _remove(entry: _Entry) -> None:
-    _ENTRIES.pop(entry.key, None)
+def _remove(entry: _Entry, entries: dict[int, _Entry] = _ENTRIES) -> None:
+    # an argument, since estimators may outlive the names of this module when the interpreter exits
+    entries.pop(entry.key, None)
 
 
 if hasattr(os, "register_at_fork"):
@@ -37,12 +38,12 @@ def lock_of(estimator: Any) -> AbstractContextManager[bool]:
     """Return the lock of an estimator, which a thread may take again while it holds it.
 
     A method takes the lock of its estimator, then those of the estimators inside, never the other way round. Work that
-    it hands to other threads must not take its own lock: it would wait for ever.
+    it passes to other threads must not take its own lock: that would be a deadlock.
     """
     try:
         return _ENTRIES[id(estimator)].lock
     except KeyError:
-        # two threads may come here at once; a table keeps the entry that was first
+        # two threads may arrive here at once: the first entry is kept
         return _ENTRIES.setdefault(id(estimator), _Entry(estimator)).lock
 
 

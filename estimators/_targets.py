@@ -1,4 +1,4 @@
-"""What an estimator learns: labels of a row, or one class of a row; both reach the learner as 0/1 columns."""
+"""Targets of learning: the labels of a row, or its class; both reach the learner as 0/1 columns."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from estimators._typing import Array
 from estimators._validation import is_sparse
 
-# the least and greatest numbers inside (0, 1), as arrays: NumPy takes longer over its scalars
+# the smallest and largest numbers inside (0, 1), as arrays: NumPy is slower on its scalars
 _OPEN_INTERVAL = {
     np.dtype(kind): (np.array(np.finfo(kind).tiny), np.array(np.nextafter(kind(1), kind(0))))
     for kind in (np.float32, np.float64)
@@ -26,8 +26,8 @@ class LabelTarget:
     width : int
         Number of labels.
     announced : bool
-        Whether the width was announced with `classes`: a table may then hold the first labels only, and the labels
-        that have not come yet are zeros.
+        Whether the width was announced with `classes`: a table may then hold the first labels only, and the others
+        are zeros.
     names : sequence of str, optional
         Names of the labels, if announced.
     """
@@ -52,23 +52,23 @@ class LabelTarget:
         return np.pad(Y, ((0, 0), (0, missing))) if missing else Y
 
     def agrees_with(self, other: Any) -> bool:
-        """Tell whether `other` announces the same labels."""
+        """Return whether `other` announces the same labels."""
         return isinstance(other, LabelTarget) and self.width == other.width and other.names in (None, self.names)
 
     def probabilities(self, scores: Array) -> Array:
-        """Keep P(label = 1) inside the open interval (0, 1), as scikit-learn asks of probabilities."""
-        least, greatest = _OPEN_INTERVAL[scores.dtype]
-        return np.minimum(np.maximum(scores, least), greatest)
+        """Keep P(label = 1) inside the open interval (0, 1), as scikit-learn requires of probabilities."""
+        low, high = _OPEN_INTERVAL[scores.dtype]
+        return np.minimum(np.maximum(scores, low), high)
 
     def decisions(self, decided: Array, scores: Array) -> npt.NDArray[np.int64]:  # noqa: ARG002 - one shape for both
-        """Return the label sets as the learner decided them."""
+        """Return the label sets as the learner predicted them."""
         return decided.astype(np.int64)
 
 
 class ClassTarget:
     """One class a row, with scikit-learn's shapes.
 
-    Two classes are one column (is it the second?), more are one column each.
+    Two classes are one column, 1 for the second; more classes have one column each.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class ClassTarget:
         unknown = self.classes[codes] != y
         if unknown.any():
             raise ValueError(
-                f"y must hold the classes {_short(self.classes)} known from the first call. Got "
+                f"y must hold the classes {_short(self.classes)} of the first call. Got "
                 f"{y[unknown][:1].tolist()[0]!r} instead; announce all with `classes` at the first call."
             )
         return codes.astype(np.int64)
@@ -101,11 +101,11 @@ class ClassTarget:
         return (codes == columns).astype(np.uint8)
 
     def agrees_with(self, other: Any) -> bool:
-        """Tell whether `other` announces the same classes."""
+        """Return whether `other` announces the same classes."""
         return isinstance(other, ClassTarget) and np.array_equal(self.classes, other.classes)
 
     def probabilities(self, scores: Array) -> Array:
-        """Return (n_samples, n_classes): scores of columns made to sum to 1; scores of classes pass."""
+        """Return (n_samples, n_classes): scores of columns normalised to sum to 1; scores of classes are unchanged."""
         n_classes = len(self.classes)
         if n_classes == 1:
             return np.ones((len(scores), 1))
@@ -124,7 +124,7 @@ Target = LabelTarget | ClassTarget
 
 
 def make_target(Y: Any, classes: Any = None) -> Target:
-    """Tell from the first targets, and from what is announced, what there is to learn."""
+    """Return the kind of target, from the first Y and the announced classes."""
     if is_indicator(Y):
         return _label_target(_indicator(Y).shape[1], classes)
     y = _vector(Y)
@@ -132,7 +132,7 @@ def make_target(Y: Any, classes: Any = None) -> Target:
 
 
 def is_indicator(Y: Any) -> bool:
-    """Tell whether Y is a table of labels; a single column of other values than 0/1 is a vector of classes."""
+    """Return whether Y is a table of labels; a single column of other values than 0/1 is a vector of classes."""
     if is_sparse(Y):
         return True
     Y = np.asarray(Y)
@@ -171,7 +171,7 @@ def _indicator(Y: Any) -> npt.NDArray[np.uint8]:
         row, column = np.argwhere((dense != 0) & (dense != 1))[0]
         raise ValueError(
             f"Y must be a table of 0 and 1, or one column of classes. Got {dense[row, column].item()!r} "
-            f"at row {row}, column {column} instead (continuous and multi-class tables are not learnt)."
+            f"at row {row}, column {column} instead (continuous and multi-class tables are not supported)."
         )
     return np.ascontiguousarray(dense, dtype=np.uint8)
 
@@ -180,7 +180,7 @@ def _is_binary(table: Array) -> bool:
     if table.dtype.kind == "b":
         return True
     if table.dtype.kind in "ui":
-        # no bit but the last: much faster than comparing, which counts for single rows
+        # no bit but the last: much faster than comparing, which matters for single rows
         return bool(np.bitwise_or.reduce(table, axis=None) >> 1 == 0)
     return bool(((table == 0) | (table == 1)).all())
 

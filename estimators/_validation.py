@@ -1,4 +1,4 @@
-"""The one gate of the estimators: features, masks and weights are checked here, once; inside, code trusts."""
+"""Checks of features, masks and weights, made once at the public methods of estimators."""
 
 import math
 from typing import Any
@@ -12,9 +12,9 @@ from estimators._typing import Array
 
 Features = Array | sparse.csr_array
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-# for many, BLAS wakes threads, which takes a hundred times as long as to look at each value
+# for more values BLAS wakes threads, which takes a hundred times as long as a look at each value
 FEW_VALUES = 4096
-# from here on, a row of weight one added to it changes nothing
+# beyond this weight, adding a row of weight 1 changes nothing
 MAX_WEIGHT = 2.0**53
 
 
@@ -29,12 +29,12 @@ def check_features(estimator: Any, X: Any, *, first: bool) -> Features:
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell a sparse matrix or array from everything else."""
+    """Return whether X is a sparse matrix or array."""
     return bool(sparse.issparse(X))
 
 
 def check_label_mask(label_mask: Any, n_samples: int, n_labels: int) -> npt.NDArray[np.bool_] | None:
-    """Return the mask as boolean (n_samples, n_labels), or None if there is none."""
+    """Return the mask as boolean (n_samples, n_labels), or None without a mask."""
     if label_mask is None:
         return None
     mask = np.asarray(label_mask)
@@ -55,7 +55,7 @@ def check_label_mask(label_mask: Any, n_samples: int, n_labels: int) -> npt.NDAr
 
 
 def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float64] | None:
-    """Return the weights as float64 (n_samples,), or None if there are none."""
+    """Return the weights as float64 (n_samples,), or None without weights."""
     if sample_weight is None:
         return None
     weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
@@ -65,14 +65,14 @@ def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float
         raise ValueError(f"sample_weight must not be negative. Got {weight.min()} instead.")
     if (weight > MAX_WEIGHT).any():
         raise ValueError(
-            f"sample_weight must be at most 2**53, beside which a row of weight 1 would not count. "
+            f"sample_weight must be at most 2**53, beyond which a row of weight 1 would not count. "
             f"Got {weight.max()} instead; divide all weights by one number."
         )
     return np.ascontiguousarray(weight)
 
 
 def _is_plain(estimator: Any, X: Any) -> bool:
-    """Tell whether nothing but finiteness is left to check: one call per row should not cost a full validation."""
+    """Return whether only finiteness is left to check: a call for one row must not cost a full validation."""
     return (
         type(X) is np.ndarray
         and X.dtype in FLOATS
@@ -84,10 +84,12 @@ def _is_plain(estimator: Any, X: Any) -> bool:
 
 
 def _check_every_row_counts(mask: npt.NDArray[np.bool_]) -> None:
-    counted = np.asfortranarray(mask).any(axis=-1)  # few long columns are looked through faster than many short rows
+    counted = np.asfortranarray(mask).any(axis=-1)  # few long columns are faster to reduce than many short rows
     if not counted.all():
         row = int(np.argmin(counted))
-        raise ValueError(f"label_mask must leave at least one label in every row. Got none in row {row} instead.")
+        raise ValueError(
+            f"label_mask must keep at least one label in every row. Got a row without any, row {row}, instead."
+        )
 
 
 def _canonical(X: Any) -> sparse.csr_array:
@@ -110,7 +112,7 @@ def _check_finite(X: Features) -> None:
 
 
 def _is_finite(values: Array) -> bool:
-    # a finite sum of squares has finite parts, and takes half the time; squares of large numbers are looked at again
+    # a finite sum of squares has finite parts, and takes half the time; squares that overflow need a second look
     few = values.size <= FEW_VALUES
     return (few and math.isfinite(np.vdot(values, values))) or bool(np.isfinite(values).all())
 

@@ -1,4 +1,4 @@
-"""The contract of learning from a stream, written once: first call, checks, masks, test-then-train."""
+"""The contract of learning from a stream: first call, checks of input, masks, test-then-train."""
 
 import pickle
 from typing import Any, ClassVar, Self
@@ -21,9 +21,9 @@ _FACTS = ("_target", "classes_", "n_labels_", "n_features_in_", "feature_names_i
 
 
 class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
-    """Base of every classifier that learns from a stream, row after row.
+    """Base of classifiers that learn from a stream, row after row.
 
-    A learner writes three short hooks over checked input and gets the whole contract:
+    A learner implements three short hooks on checked input and inherits the whole contract:
 
     - ``_start()``: build the state before anything is learnt; ``n_features_in_`` and ``n_labels_`` are known;
     - ``_learn(X, Y, mask, weight)``: learn rows in order;
@@ -31,12 +31,12 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     X is a float32 or float64 array or canonical ``csr_array``; Y is uint8 (n_samples, n_labels); mask is None or
     boolean (n_samples, n_labels), and always None for a learner that does not use the task; weight is None or float64
-    (n_samples,). A one-dimensional target of two classes is one column (is it the second class?), of more classes one
-    column each. A learner of classes sets ``_takes_codes = True``: for such targets Y is then int64 (n_samples,), a
-    position in ``classes_``, and ``_predict_proba`` returns (n_samples, n_classes).
+    (n_samples,). A one-dimensional target of two classes is one column, 1 for the second class; with more classes,
+    each has a column. A learner of classes sets ``_takes_codes = True``: Y is then int64 (n_samples,) for such targets,
+    positions in ``classes_``, and ``_predict_proba`` returns (n_samples, n_classes).
 
-    Two more hooks have defaults: ``_infer(X)`` returns decisions and probabilities (override it where decisions are not
-    P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train (override it with a compiled loop).
+    Two more hooks have defaults: ``_infer(X)`` returns predictions and probabilities (override it where predictions are
+    not P >= 0.5), and ``_predict_then_learn(X, Y, mask)`` is test-then-train (override it with a compiled loop).
 
     The state of a learner is what ``_start`` sets: these attributes are listed, and `fit` removes them. Only those that
     are documented end in an underscore. A call with invalid input leaves the estimator as it was, since every attribute
@@ -50,7 +50,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     ``_fails_late = False`` states that nothing but divergence can fail once rows are checked: meta-estimators then make
     no copies of the learner.
 
-    Every public method holds the lock of the estimator: calls from several threads are made one after another.
+    Every public method holds the lock of the estimator: calls from several threads run one after another.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     def partial_fit(
         self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn the rows of a chunk, in order, on top of what is known.
+        """Learn the rows of a chunk, in order, in addition to all rows before.
 
         Parameters
         ----------
@@ -79,10 +79,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         Y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
             0/1 indicator of labels, or one class a row.
         classes : int, list of str, list of ndarray, or ndarray, optional
-            Read at the first call, which fixes the width: the number of labels, their names, or scikit-learn's list of
-            arrays for labels; the values for one class a row. None: what the first Y holds.
+            Read at the first call, which fixes the width. For labels: their number, their names, or scikit-learn's list
+            of arrays. For one class a row: the values. None: those of the first Y.
         label_mask : bool ndarray of shape (n_labels,) or (n_samples, n_labels), optional
-            Which labels count, for learners with ``uses_task``; the others learn the zeros outside it.
+            Labels that count, for learners with ``uses_task``; other learners learn the zeros outside it.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights of the rows; a row of weight 0 is not learnt.
 
@@ -112,8 +112,8 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, Y, label_mask
-            As in `partial_fit`. There is no ``sample_weight``: a learner for which order matters cannot make a row
-            of weight two equal to the row met twice, which scikit-learn asks of ``fit``.
+            As in `partial_fit`. There is no ``sample_weight``: if order matters, a row of weight two is not equal to
+            the same row twice, which scikit-learn requires of ``fit``.
 
         Returns
         -------
@@ -127,17 +127,17 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return self
 
     def begin(self, X: Any, Y: Any, classes: Any = None) -> Self:
-        """Take the start state for data like these, learning nothing, so that `predict` can answer before any row.
+        """Take the start state for data of this form without learning, so that `predict` works before any row.
 
         Parameters
         ----------
         X, Y, classes
-            As in `partial_fit`; only their widths and kinds are read.
+            As in `partial_fit`; only widths and kinds are read.
 
         Returns
         -------
         self
-            The estimator, which answers but has learnt nothing.
+            The estimator, which can predict but has learnt nothing.
         """
         with unchanged_on_error(self):
             self._forget()
@@ -146,7 +146,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     # ---------------------------------------------------------------- predict
     def predict(self, X: Any) -> Array:
-        """Decide the labels, or the class, of each row.
+        """Predict the labels, or the class, of each row.
 
         Parameters
         ----------
@@ -185,14 +185,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, Y, label_mask
-            As in `partial_fit`; an estimator that knows nothing yet answers from its start state.
+            As in `partial_fit`; an estimator that has learnt nothing predicts from its start state.
 
         Returns
         -------
         Y_pred : ndarray of shape (n_samples, n_labels) or (n_samples,)
-            As `predict` gives row by row.
+            As `predict` returns row by row.
         Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
-            As `predict_proba` gives row by row.
+            As `predict_proba` returns row by row.
         """
         with unchanged_on_error(self, in_place=True) as call:
             X, Y, mask = self._check_chunk(X, Y, None, label_mask)
@@ -203,12 +203,12 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ facts
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, between two calls of other threads.
+        """Set parameters while no other thread is inside a call.
 
         Parameters
         ----------
         **params
-            Parameter -> value, also ``part__parameter`` of an estimator inside.
+            Values by parameter, also ``part__parameter`` of an estimator inside.
 
         Returns
         -------
@@ -258,9 +258,9 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
-        """Return the attributes that test-then-train, or learning, can leave half changed.
+        """Return the attributes that learning, or test-then-train, can leave half changed.
 
-        The loop over rows is the one case here: a row may be refused after others have been learnt.
+        Here this is the loop over rows only: a row may be refused after others have been learnt.
         """
         if not testing or n_rows == 1 or type(self)._predict_then_learn is not StreamClassifier._predict_then_learn:
             return []
@@ -271,12 +271,12 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return proba >= 0.5, proba
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
-        answers = []
+        predictions = []
         for i in range(X.shape[0]):
             row = slice(i, i + 1)
-            answers.append(self._infer(X[row]))
+            predictions.append(self._infer(X[row]))
             self._learn(X[row], Y[row], None if mask is None else mask[row], None)
-        decided, scores = zip(*answers, strict=True)
+        decided, scores = zip(*predictions, strict=True)
         return np.concatenate(decided), np.concatenate(scores)
 
     # ------------------------------------------------------------------- gate
@@ -292,7 +292,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             raise ValueError("classes must be those of the first call, or None.")
         Y = self._encode(Y)
         if X.shape[0] != len(Y):
-            raise ValueError(f"X and Y must have as many rows as each other. Got {X.shape[0]} and {len(Y)} instead.")
+            raise ValueError(f"X and Y must have the same number of rows. Got {X.shape[0]} and {len(Y)} instead.")
         mask = check_label_mask(label_mask, len(Y), self.n_labels_)
         return X, Y, mask if self.uses_task else None
 
@@ -324,5 +324,5 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
 
 def fails_late(estimator: Any) -> bool:
-    """Tell whether rows that passed all checks can still be refused: by others' estimators, and by some of ours."""
+    """Return whether rows that passed all checks can still be refused: by other packages, and some of our learners."""
     return not isinstance(estimator, StreamClassifier) or estimator._fails_late

@@ -1,4 +1,4 @@
-"""Learners that any other should beat: the last labels, the usual labels, the mean labels, those of the nearest row."""
+"""Baselines: the last labels, the most frequent labels, the mean labels, and the labels of the nearest row."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ from metrics._validation import require_choice, require_integer
 
 
 class _Baseline(StreamClassifier):
-    """A learner that is there to be beaten, and may say so to scikit-learn's checks."""
+    """A baseline, with the tag that allows poor scores in scikit-learn's checks."""
 
     _fails_late = False
 
@@ -24,9 +24,9 @@ class _Baseline(StreamClassifier):
 
 
 class LastLabelsClassifier(_Baseline):
-    """Predict the labels of the row learnt last; none before any row.
+    """Predict the labels of the row learnt last; no label before any row.
 
-    It is right as often as labels stay as they are: a stream whose rows are not independent is easy for it.
+    It is right as often as labels do not change: a stream whose rows are not independent is easy for it.
 
     Attributes
     ----------
@@ -35,7 +35,8 @@ class LastLabelsClassifier(_Baseline):
 
     Notes
     -----
-    A row of positive weight counts whatever its weight. River's ``NoChangeClassifier``, one per label, gives the same.
+    A row of positive weight counts whatever its weight. River's ``NoChangeClassifier``, one per label, predicts the
+    same.
 
     Examples
     --------
@@ -103,13 +104,13 @@ class _LabelFrequencies(_Baseline):
 
 
 class PriorLabelsClassifier(_LabelFrequencies):
-    """Predict for each label the value it had most often so far.
+    """Predict for each label its most frequent value so far.
 
     Parameters
     ----------
     start : {'first-row', 'first-positive'}, default='first-row'
-        From which row on a label's values are counted. 'first-positive' is what published tables have; it changes
-        nothing where every row has one class.
+        First row from which the values of a label are counted. Published tables use 'first-positive'; it has no effect
+        where every row has one class.
 
     Attributes
     ----------
@@ -118,8 +119,8 @@ class PriorLabelsClassifier(_LabelFrequencies):
 
     Notes
     -----
-    The probability is the share of positive rows, 0 before any row. A tie goes to the value that the label had first,
-    as in River's ``PriorClassifier``; where every row has one class, to the first of ``classes_``.
+    The probability is the share of positive rows, 0 before any row. Ties go to the value that the label had first, as
+    in River's ``PriorClassifier``; where every row has one class, to the first of ``classes_``.
 
     Examples
     --------
@@ -145,26 +146,26 @@ class PriorLabelsClassifier(_LabelFrequencies):
         return self._first_values if begun else labels == 1
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        decided = self._usual(self.counts_, self._first_values)
+        decided = self._most_frequent(self.counts_, self._first_values)
         return np.tile(decided, (X.shape[0], 1)), self._predict_proba(X)
 
     def _decide(self, counts: Array, Y: Array) -> Array:
-        return self._usual(counts, self._first(Y[0]))
+        return self._most_frequent(counts, self._first(Y[0]))
 
     @staticmethod
-    def _usual(counts: Array, first: Array) -> Array:
+    def _most_frequent(counts: Array, first: Array) -> Array:
         rows, positives = counts[..., 0, :], counts[..., 1, :]
         return (2 * positives > rows) | ((2 * positives == rows) & (rows > 0) & first)
 
 
 class MeanLabelsClassifier(_LabelFrequencies):
-    """Predict the mean of each label so far, and decide 1 where it is at least 0.5.
+    """Predict 1 where the mean of a label so far, its probability, is at least 0.5.
 
     Parameters
     ----------
     start : {'first-row', 'first-positive'}, default='first-row'
-        From which row on a label's values are averaged. 'first-positive' is what published tables have; it changes
-        nothing where every row has one class.
+        First row from which the values of a label are averaged. Published tables use 'first-positive'; it has no effect
+        where every row has one class.
 
     Attributes
     ----------
@@ -197,9 +198,9 @@ class NearestRowClassifier(_Baseline):
     Parameters
     ----------
     window : int or None, default=1000
-        Number of rows kept, the newest ones; None keeps all, so that memory is bounded by the stream's length only.
+        Number of newest rows that are kept; None keeps all, so that memory grows with the stream.
     metric : {'euclidean', 'cosine'}, default='euclidean'
-        Nearest means of least Euclidean distance, or of greatest cosine.
+        Nearest means smallest Euclidean distance, or greatest cosine.
     zero_similarity : {0, 1}, default=0
         Cosine of two zero vectors. The cosine of a zero vector and another one is 0.
 
@@ -207,8 +208,8 @@ class NearestRowClassifier(_Baseline):
     -----
     Rows are kept in double precision, sparse if the first rows were; later ones are converted.
 
-    Of rows equally near, the oldest is taken, as published. Distances are summed in the order of features whatever the
-    chunk, and for CSR in proportion to the non-zeros: dense and CSR rows give the same bits. Before any row, no label
+    Ties go to the oldest row, as published. Distances are summed in the order of features whatever the chunk, and for
+    CSR in time proportional to the non-zeros: dense and CSR rows give the same bits. Before any row, no label
     is predicted. A row of positive weight is kept whatever its weight. Up to twice the window is allocated.
 
     Examples
@@ -249,14 +250,14 @@ class NearestRowClassifier(_Baseline):
         return self._labels_of_nearest(X, np.zeros(X.shape[0], np.int64), np.full(X.shape[0], n_rows))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
-        answers = []
+        predictions = []
         for block in blocks(len(Y)):
             last = len(self._labels) + np.arange(block.stop - block.start)
             first = np.zeros_like(last) if self.window is None else np.maximum(last - self.window, 0)
             self._append(X[block], Y[block])
-            answers.append(self._labels_of_nearest(X[block], first, last))
+            predictions.append(self._labels_of_nearest(X[block], first, last))
             self._drop()
-        labels = np.concatenate(answers)
+        labels = np.concatenate(predictions)
         return labels == 1, labels
 
     def _append(self, X: Features, Y: Array) -> None:

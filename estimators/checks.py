@@ -1,4 +1,4 @@
-"""Laws of learning from a stream, as a generator of (estimator, check): scikit-learn's own checks let these slip."""
+"""Laws of learning from a stream, as a generator of (estimator, check), beyond scikit-learn's own checks."""
 
 import inspect
 import pickle
@@ -12,14 +12,14 @@ from sklearn.utils import get_tags
 
 from estimators._check_data import (
     Rows,
-    answers,
-    demand,
-    demand_error,
     failed_first_call,
     fresh,
     learn,
     learners_inside,
     loop,
+    predictions,
+    require,
+    require_error,
     same,
     spoilt,
     stream,
@@ -34,29 +34,29 @@ def stream_checks(
 ) -> Iterator[tuple[Any, Check]]:
     """Yield every law of ``partial_fit`` that applies to an estimator, as (estimator, check).
 
-    Laws about ``predict_then_fit``, ``label_mask`` and CSR input are yielded for estimators that claim them: that have
-    the method, the parameter, the tag.
+    Laws about ``predict_then_fit``, ``label_mask`` and CSR input are yielded only for estimators that have the method,
+    the parameter or the tag.
 
     Parameters
     ----------
     estimator : estimator instance
         Any multi-label classifier with ``partial_fit``; it is cloned, never changed.
     expected_failed_checks : mapping of str to str, optional
-        Laws that cannot hold for this estimator, by name, and why; they are not yielded.
+        Names of laws that cannot hold for this estimator, each with the reason; they are not yielded.
 
     Yields
     ------
     estimator : estimator instance
-        The one given.
+        The estimator passed.
     check : callable
-        ``check(estimator)`` raises AssertionError, saying which law is broken.
+        ``check(estimator)`` raises AssertionError that names the broken law.
 
     Raises
     ------
     TypeError
         If the estimator does not learn from streams.
     ValueError
-        If `expected_failed_checks` names what is no law.
+        If `expected_failed_checks` names anything that is not a law.
 
     Examples
     --------
@@ -81,60 +81,69 @@ def check_accumulates_over_calls(estimator: Any) -> None:
     """Check that learning A then B is not learning B alone."""
     A, B, test = stream().parts(40, 40)
     both = learn(learn(fresh(estimator), A), B)
-    demand(not same(answers(both, test), answers(learn(fresh(estimator), B), test)), "A is forgotten")
+    require(not same(predictions(both, test), predictions(learn(fresh(estimator), B), test)), "A is forgotten")
 
 
 def check_fit_forgets(estimator: Any) -> None:
     """Check that ``fit`` on B gives the same estimator whatever was learnt before."""
     A, B, test = stream().parts(40, 40)
     again = learn(fresh(estimator), A).fit(B.X, B.Y)
-    demand(same(answers(again, test), answers(fresh(estimator).fit(B.X, B.Y), test)), "fit remembers")
+    require(same(predictions(again, test), predictions(fresh(estimator).fit(B.X, B.Y), test)), "fit remembers")
 
 
 def check_width_is_fixed(estimator: Any) -> None:
     """Check that more labels than at the first call, or fewer features, are errors."""
     A, B, _ = stream().parts(40, 40)
     learnt = learn(fresh(estimator), A)
-    demand_error(lambda: learnt.partial_fit(B.X, np.hstack([B.Y, B.Y[:, :1]])), "one more label is accepted")
-    demand_error(lambda: learnt.partial_fit(B.X[:, :-1], B.Y), "one feature less is accepted")
+    require_error(lambda: learnt.partial_fit(B.X, np.hstack([B.Y, B.Y[:, :1]])), "one more label is accepted")
+    require_error(lambda: learnt.partial_fit(B.X[:, :-1], B.Y), "one feature less is accepted")
 
 
 def check_error_changes_nothing(estimator: Any) -> None:
     """Check that a call that fails leaves the estimator as it was."""
     A, B, test = stream().parts(40, 40)
     learnt = learn(fresh(estimator), A)
-    before = answers(learnt, test)
+    before = predictions(learnt, test)
     spoilt = B.X.copy()
     spoilt[-1, 0] = np.nan
-    demand_error(lambda: learnt.partial_fit(spoilt, B.Y), "NaN in X is accepted")
-    demand_error(lambda: learnt.partial_fit(B.X, B.Y[:-1]), "fewer rows in Y than in X are accepted")
-    demand(same(before, answers(learnt, test)), "a failed call changed the answers")
-    demand_error(lambda: answers(failed_first_call(estimator, spoilt, B.Y), test), "a failed first call counts")
+    require_error(lambda: learnt.partial_fit(spoilt, B.Y), "NaN in X is accepted")
+    require_error(lambda: learnt.partial_fit(B.X, B.Y[:-1]), "fewer rows in Y than in X are accepted")
+    require(same(before, predictions(learnt, test)), "a failed call changed the predictions")
+    require_error(
+        lambda: predictions(failed_first_call(estimator, spoilt, B.Y), test),
+        "an estimator is fitted after a failed first call",
+    )
 
 
 def check_failing_part_changes_nothing(estimator: Any) -> None:
-    """Check that a chunk of which an estimator inside refuses one row leaves the whole as it was, in depth."""
+    """Check that a chunk of which an estimator inside refuses one row leaves everything as it was."""
     A, B, test = stream().parts(40, 40)
     bad = spoilt(B)
     for method in ("partial_fit", "predict_then_fit"):
         try:
             learnt, twin = (learn(with_fragile_parts(estimator), A) for _ in range(2))
         except TypeError:
-            return  # it takes one kind of estimator only, which no other can stand for
+            return  # it accepts one class of estimators only, which cannot be replaced
         try:
             getattr(learnt, method, learnt.partial_fit)(bad.X, bad.Y)
         except ValueError:
-            demand(same(answers(twin, test), answers(learnt, test)), f"{method} changed what is predicted, and failed")
-            goes_on = same(answers(learn(twin, B), test), answers(learn(learnt, B), test))
-            demand(goes_on, f"{method} changed what is learnt later, and failed")
+            require(
+                same(predictions(twin, test), predictions(learnt, test)),
+                f"{method} changed what is predicted, and failed",
+            )
+            same_later = same(predictions(learn(twin, B), test), predictions(learn(learnt, B), test))
+            require(same_later, f"{method} changed what is learnt later, and failed")
 
 
 def check_cuts_do_not_matter(estimator: Any) -> None:
-    """Check that one chunk, one-row chunks and uneven chunks teach the same, to the last bit."""
+    """Check that one chunk, one-row chunks and uneven chunks give the same estimator, to the last bit."""
     A, _, test = stream().parts(60, 0)
-    whole = answers(learn(fresh(estimator), A), test)
+    whole = predictions(learn(fresh(estimator), A), test)
     for size in (1, 7):
-        demand(same(whole, answers(learn(fresh(estimator), A, size), test)), f"chunks of {size} teach otherwise")
+        require(
+            same(whole, predictions(learn(fresh(estimator), A, size), test)),
+            f"chunks of {size} rows give another estimator",
+        )
 
 
 def check_chunk_without_a_positive(estimator: Any) -> None:
@@ -142,33 +151,39 @@ def check_chunk_without_a_positive(estimator: Any) -> None:
     A, B, test = stream().parts(20, 40)
     empty = A._replace(Y=np.zeros_like(A.Y))
     learnt = learn(learn(fresh(estimator), empty), B)
-    demand(answers(learnt, test)[0].shape == test.Y.shape, "the answer has another width than the labels")
-    decided = answers(learn(learnt, empty), test)[0]
-    demand(bool(np.isin(decided, (0, 1)).all()), "the answer is not 0/1 after a chunk without a positive")
+    require(predictions(learnt, test)[0].shape == test.Y.shape, "predictions have another width than the labels")
+    decided = predictions(learn(learnt, empty), test)[0]
+    require(bool(np.isin(decided, (0, 1)).all()), "predictions are not 0/1 after a chunk without a positive")
 
 
 def check_predict_changes_nothing(estimator: Any) -> None:
-    """Check that an estimator that was asked goes on exactly like its twin that was not."""
+    """Check that an estimator that has predicted continues exactly like its twin that has not."""
     A, B, test = stream().parts(40, 40)
-    asked, twin = learn(fresh(estimator), A), learn(fresh(estimator), A)
-    first = answers(asked, test)
-    demand(same(first, answers(asked, test)), "the second answer is another")
-    demand(same(answers(learn(asked, B), test), answers(learn(twin, B), test)), "asking changes what is learnt")
+    predicting, twin = learn(fresh(estimator), A), learn(fresh(estimator), A)
+    first = predictions(predicting, test)
+    require(same(first, predictions(predicting, test)), "the second prediction differs from the first")
+    require(
+        same(predictions(learn(predicting, B), test), predictions(learn(twin, B), test)),
+        "predicting changes what is learnt",
+    )
 
 
 def check_same_seed_same_bits(estimator: Any) -> None:
-    """Check that two clones fed the same rows give the same bits."""
+    """Check that two clones that learn the same rows give the same bits."""
     A, _, test = stream().parts(60, 0)
-    one, two = (answers(learn(fresh(estimator), A), test) for _ in range(2))
-    demand(same(one, two), "two clones differ")
+    one, two = (predictions(learn(fresh(estimator), A), test) for _ in range(2))
+    require(same(one, two), "two clones differ")
 
 
 def check_pickle_continues_exactly(estimator: Any) -> None:
-    """Check that an estimator saved mid-stream and loaded goes on bit for bit."""
+    """Check that an estimator saved mid-stream and loaded continues bit for bit."""
     A, B, test = stream().parts(40, 40)
     learnt = learn(fresh(estimator), A)
     loaded = pickle.loads(pickle.dumps(learnt))  # noqa: S301 - our own bytes
-    demand(same(answers(learn(learnt, B), test), answers(learn(loaded, B), test)), "the loaded one goes astray")
+    require(
+        same(predictions(learn(learnt, B), test), predictions(learn(loaded, B), test)),
+        "the loaded estimator continues differently",
+    )
 
 
 def check_memory_is_bounded(estimator: Any) -> None:
@@ -179,41 +194,43 @@ def check_memory_is_bounded(estimator: Any) -> None:
         learn(learnt, A)
         if chunk in (9, 19):
             sizes.append(getattr(learnt, "memory_bytes_", None) or len(pickle.dumps(learnt)))
-    demand(sizes[1] < 1.5 * sizes[0], f"{sizes[0]} bytes after 1,000 rows, {sizes[1]} after 2,000")
+    require(sizes[1] < 1.5 * sizes[0], f"{sizes[0]} bytes after 1,000 rows, {sizes[1]} after 2,000")
 
 
 def check_csr_equals_dense(estimator: Any) -> None:
-    """Check that the same rows as CSR teach the same, up to the order of additions."""
+    """Check that CSR rows give the same estimator as dense rows, up to the order of additions."""
     A, _, test = stream().parts(60, 0)
-    dense = answers(learn(fresh(estimator), A), test)
+    dense = predictions(learn(fresh(estimator), A), test)
     learnt = learn(fresh(estimator), A._replace(X=sparse.csr_array(A.X)))
-    for one, two in zip(dense, answers(learnt, test._replace(X=sparse.csr_array(test.X))), strict=True):
-        demand(bool(np.allclose(one, two, rtol=1e-4, atol=1e-5)), "CSR teaches otherwise than dense")
+    for one, two in zip(dense, predictions(learnt, test._replace(X=sparse.csr_array(test.X))), strict=True):
+        require(bool(np.allclose(one, two, rtol=1e-4, atol=1e-5)), "CSR rows give another estimator than dense rows")
 
 
 def check_predict_then_fit_is_the_loop(estimator: Any) -> None:
-    """Check that ``predict_then_fit``, however cut, gives and leaves what predicting and learning row by row does."""
+    """Check that ``predict_then_fit``, however cut, equals predicting and learning row by row."""
     A, B, test = stream().parts(20, 40)
     looped = learn(fresh(estimator), A)
     expected = loop(looped, B)
     for size in (1, 7, 40):
         learnt = learn(fresh(estimator), A)
         parts = [learnt.predict_then_fit(B.X[i : i + size], B.Y[i : i + size]) for i in range(0, 40, size)]
-        given = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-        demand(same(expected, given), f"chunks of {size} are answered otherwise than the loop")
-        demand(same(answers(looped, test), answers(learnt, test)), f"chunks of {size} leave another state")
+        predicted = tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        require(same(expected, predicted), f"chunks of {size} rows are predicted differently from the loop")
+        require(
+            same(predictions(looped, test), predictions(learnt, test)), f"chunks of {size} rows leave another state"
+        )
 
 
 def check_cold_start(estimator: Any) -> None:
-    """Check that nothing is answered before any row, but by ``predict_then_fit``, which answers its first row."""
+    """Check that only ``predict_then_fit`` predicts before any row is learnt: its first row."""
     A, _, test = stream().parts(20, 0)
-    demand_error(lambda: fresh(estimator).predict(test.X), "an estimator that knows nothing answers")
+    require_error(lambda: fresh(estimator).predict(test.X), "an estimator that has learnt nothing predicts")
     decided, proba = fresh(estimator).predict_then_fit(A.X[:1], A.Y[:1])
-    demand(decided.shape == (1, A.Y.shape[1]) == proba.shape, "the first row gets no answer of the right width")
+    require(decided.shape == (1, A.Y.shape[1]) == proba.shape, "the prediction of the first row has the wrong width")
 
 
 def check_mask_is_honoured(estimator: Any) -> None:
-    """Check that labels outside the mask teach nothing to a learner that uses the task, and zeros to the others."""
+    """Check that a learner that uses the task ignores labels outside the mask, and that others learn zeros there."""
     A, _, test = stream().parts(60, 0)
     mask = np.arange(A.Y.shape[1]) != 1
     uses_task = estimator.uses_task
@@ -221,17 +238,22 @@ def check_mask_is_honoured(estimator: Any) -> None:
     other[:, 1] = 1 - other[:, 1] if uses_task else other[:, 1]
     one = fresh(estimator).partial_fit(A.X, A.Y, label_mask=mask)
     two = fresh(estimator).partial_fit(A.X, other, label_mask=mask if uses_task else None)
-    demand(same(answers(one, test), answers(two, test)), "the mask does not mean what `uses_task` says")
+    require(
+        same(predictions(one, test), predictions(two, test)), "the mask has another effect than `uses_task` declares"
+    )
 
 
 def check_weights(estimator: Any) -> None:
-    """Check that rows of weight one teach as without weights, and rows of weight zero teach nothing."""
+    """Check that rows of weight one are learnt as without weights, and rows of weight zero are not learnt."""
     A, B, test = stream().parts(40, 40)
     ones, first_only = np.ones(40), (np.arange(40) == 0).astype(float)
     for weight, equal in ((ones, B), (first_only, Rows(B.X[:1], B.Y[:1]))):
         learnt = learn(fresh(estimator), A).partial_fit(B.X, B.Y, sample_weight=weight)
         expected = learn(learn(fresh(estimator), A), equal)
-        demand(same(answers(expected, test), answers(learnt, test)), f"weights of {weight[-1]:.0f} are not as said")
+        require(
+            same(predictions(expected, test), predictions(learnt, test)),
+            f"weights of {weight[-1]:.0f} have the wrong effect",
+        )
 
 
 def _always(_: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Transformers and a learner in a row, learning together from a stream."""
+"""A pipeline of transformers and a classifier that learn together from a stream."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -22,27 +22,27 @@ from estimators.base import Mask, StreamClassifier
 class StreamPipeline(_BaseComposition, StreamClassifier):
     """Learn transformers and a classifier together, row after row: scikit-learn's `Pipeline` with ``partial_fit``.
 
-    A row is predicted with what the transformers have learnt from the rows before it; then they learn it; then the
-    classifier learns the row as they transform it now.
+    A row is predicted with transformers that have learnt the rows before it. Then the transformers learn the row, and
+    the classifier learns it as they transform it afterwards.
 
     Parameters
     ----------
     steps : list of (str, estimator) tuples
         Names and estimators. All but the last transform: they have ``partial_fit``, or need no fitting (as
         `Normalizer`), or are fitted and frozen (`sklearn.frozen.FrozenEstimator`). The last is one of our classifiers;
-        `BinaryRelevance` makes one of any classifier of scikit-learn.
+        `BinaryRelevance` wraps any classifier of scikit-learn.
 
     Attributes
     ----------
     steps_ : list of (str, estimator) tuples
-        What has learnt; the estimators in `steps` stay as they are.
+        The fitted steps; the estimators in `steps` are never changed.
 
     Notes
     -----
     Transformers that learn are called row by row, whatever the chunk, so that it does not matter how a stream is cut;
-    those that cannot learn from one row (`IncrementalPCA`) cannot be used. Where no transformer learns, chunks go
-    through in one call. Where one does, the first row of all is predicted 0 with probability 0: before it there is
-    nothing to transform it with.
+    those that cannot learn from a single row (`IncrementalPCA`) cannot be used. If no transformer learns, a chunk is
+    processed in one call. If one does, the very first row is predicted 0 with probability 0, since no transformer is
+    fitted before it.
 
     A call that fails changes nothing. As a row may be refused after others have been learnt, `predict_then_fit` copies
     all steps once a call if transformers learn and there are several rows; `partial_fit` copies the transformers only.
@@ -64,17 +64,17 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         self.steps = steps
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters, those of the steps as ``name__parameter``.
+        """Return the parameters, those of the steps as ``name__parameter``.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether to give those of the steps.
+            Whether to include those of the steps.
 
         Returns
         -------
         dict
-            Parameter -> value.
+            Values by parameter.
         """
         return dict(self._get_params("steps", deep=deep))
 
@@ -84,7 +84,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         Parameters
         ----------
         **params
-            Parameter -> value.
+            Values by parameter.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
 
     @property
     def uses_task(self) -> bool:
-        """Whether `label_mask` changes what is learnt: as the last step says."""
+        """Whether `label_mask` changes what is learnt: that of the last step."""
         return bool(self.steps[-1][1].uses_task)
 
     @property
@@ -114,8 +114,8 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         self._check_steps()
         self.steps_ = [(name, clone(step)) for name, step in self.steps]
         self._learns = [_learns(name, step) for name, step in self.steps_[:-1]]
-        self._began = not any(self._learns)
-        if self._began:
+        self._has_begun = not any(self._learns)
+        if self._has_begun:
             blank = self._transform(np.zeros((1, self.n_features_in_)))
             self._last.begin(blank, self._blank_target(), self._announced())
 
@@ -125,19 +125,19 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         if weight is not None:
-            met = weight > 0
-            X, Y, mask, weight = X[met], Y[met], None if mask is None else mask[met], weight[met]
-            if not met.any():
+            kept = weight > 0
+            X, Y, mask, weight = X[kept], Y[kept], None if mask is None else mask[kept], weight[kept]
+            if not kept.any():
                 return
         # Copies, so that an error in the last step leaves the transformers as they were.
         transformers = deepcopy(self.steps_[:-1])
         Z = _join([self._learn_row(transformers, X[i : i + 1]) for i in range(len(Y))]) if any(self._learns) else None
-        classes = None if self._began else self._announced()
+        classes = None if self._has_begun else self._announced()
         self._last.partial_fit(
             self._transform(X) if Z is None else Z, Y, classes, label_mask=mask, sample_weight=weight
         )
         self.steps_ = [*transformers, self.steps_[-1]]
-        self._began = True
+        self._has_begun = True
 
     def _learn_row(self, transformers: Sequence[tuple[str, Any]], row: Features) -> Features:
         for learns, (_, transformer) in zip(self._learns, transformers, strict=True):
@@ -147,13 +147,13 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         return row
 
     def _predict_proba(self, X: Features) -> Array:
-        if not self._began:
+        if not self._has_begun:
             return np.zeros((X.shape[0], len(self.classes_)))
         return np.asarray(self._last.predict_proba(self._transform(X)))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         proba = self._predict_proba(X)
-        if not self._began or isinstance(self._target, ClassTarget):
+        if not self._has_begun or isinstance(self._target, ClassTarget):
             return np.zeros(proba.shape, dtype=np.int64), proba
         return np.asarray(self._last.predict(self._transform(X))), proba
 
@@ -184,13 +184,13 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         name, last = self.steps[-1]
         if not isinstance(last, StreamClassifier):
             raise TypeError(
-                f"The last step must be a classifier of this package; BinaryRelevance makes one of any other. "
+                f"The last step must be a classifier of this package; BinaryRelevance wraps any other. "
                 f"Got {name!r}, a {type(last).__name__}, instead."
             )
 
 
 def _learns(name: str, transformer: Any) -> bool:
-    """Tell whether a transformer learns from the stream, or say why it cannot be used."""
+    """Return whether a transformer learns from the stream; raise if it cannot be used."""
     if not hasattr(transformer, "transform"):
         raise TypeError(f"Step {name!r} must have `transform`. Got a {type(transformer).__name__} instead.")
     if hasattr(transformer, "partial_fit"):

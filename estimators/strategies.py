@@ -1,7 +1,7 @@
-"""The named strategies of the protocol: a name gives a configured learner, and the grid that is searched for it.
+"""The named strategies of the protocol: for each name a configured learner, and its grid of parameters.
 
 Names are those of Peuzet et al. (EGC 2025); EWC, LwF and GDumb, baselines of the field; and StreamRidge, which is ours.
-The oracle of Peuzet et al. is the truth itself: no learner, and not here.
+The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,9 +39,9 @@ class Strategy(NamedTuple):
     Parameters
     ----------
     build : callable
-        Takes the strategy's parameters, all with defaults, and gives a fresh estimator.
+        Takes the parameters of the strategy, all with defaults, and returns a new estimator.
     grids : tuple of mappings
-        Parameter -> values to search; several mappings are several grids, as for scikit-learn's `ParameterGrid`.
+        Values to search by parameter; several mappings are several grids, as for scikit-learn's `ParameterGrid`.
     """
 
     build: Callable[..., BaseEstimator]
@@ -57,24 +57,24 @@ _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50
 
 
 def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
-    """Give a fresh, configured estimator.
+    """Return a new, configured estimator.
 
     Parameters
     ----------
     name : str
         A name of `STRATEGIES`.
     **parameters
-        Parameters of the strategy; `grid` names them. Those not given have their defaults.
+        Parameters of the strategy, listed by `grid`; the others keep their defaults.
 
     Returns
     -------
     estimator
-        It has learnt nothing.
+        An estimator that has learnt nothing.
 
     Raises
     ------
     ValueError
-        If the name, or a parameter, is unknown; the message names the nearest.
+        If the name, or a parameter, is unknown; the message suggests the nearest name.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
 
 
 def grid(name: str) -> list[dict[str, list[Any]]]:
-    """Give the values that a search for the best configuration tries.
+    """Return the values that a search for the best configuration tries.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def grid(name: str) -> list[dict[str, list[Any]]]:
     Returns
     -------
     list of dict
-        Grids of parameter -> values, as scikit-learn's `ParameterGrid` and `ParameterSampler` take them.
+        Grids of values by parameter, as scikit-learn's `ParameterGrid` and `ParameterSampler` take them.
 
     Raises
     ------

@@ -2,20 +2,21 @@
 Your own learner in five lines
 ==============================
 
-Any scikit-learn classifier with ``partial_fit`` goes through the protocol: here scikit-learn's own network and a
-River model beside ours. Campaigns take the same learners, by names of your own.
+Any scikit-learn classifier with ``partial_fit`` can be evaluated on a stream: here scikit-learn's own network and a
+River model, beside one of ours. Campaigns take the same learners, under names that you choose.
 """
 
 # %%
-# A stream of tasks from the embedded Yeast data: label sets are clustered, every task is visited twice.
+# A stream of tasks from the embedded Yeast data: the label sets are clustered, and every task is visited twice.
 from mlstream import evaluate, load_dataset, task_stream
 
 stream = task_stream(load_dataset("yeast"), seed=0)
 stream
 
 # %%
-# scikit-learn's network, exactly as it is; a River model, wrapped; ours. Learners without `predict_then_fit` go row by
-# row: each row is predicted, then learnt. A class of your own needs `partial_fit` and `predict`, nothing else.
+# scikit-learn's network as it is, a River model in a wrapper, and one of ours. Learners without `predict_then_fit` are
+# called row by row: each row is predicted, then learnt. A class of your own needs `partial_fit` and `predict`, nothing
+# else.
 from river.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
@@ -33,7 +34,7 @@ for name, result in results.items():
     print(f"{name:20} BA_macro {result.scores['ba_macro']:.3f}  ACC {result.scores['acc']:.3f}")
 
 # %%
-# What each knew of every task, experience after experience (row 0: before any learning).
+# The score of each learner on every task, after every experience (row 0: before any learning).
 import matplotlib.pyplot as plt
 import numpy as np
 

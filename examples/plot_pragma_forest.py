@@ -1,13 +1,14 @@
 """
-A forest that serves what you want of each class
-================================================
+A forest that follows your preferences for each class
+=====================================================
 
-You accept one alarm in ten being right if no case is missed: `estimators.PragmaForestClassifier` weighs the votes of a
-forest so that its measure, PRAGMA, is as low as it can be on votes of trees that have not seen the row.
+Suppose that you accept nine false alarms for each case, as long as no case is missed.
+`estimators.PragmaForestClassifier` weights the votes of a forest so that PRAGMA, a loss that states such preferences,
+is as low as possible. The votes are those of trees that have not seen the row.
 """
 
 # %%
-# A digit to be found among others: one class against nine, made weak by small trees and few pixels.
+# The task is to find one digit among the others: one class against nine, made hard by few trees and few pixels.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -22,8 +23,9 @@ X, X_test, digit, digit_test = train_test_split(X[:, 18:46:3], y, stratify=y == 
 y, y_test = (np.where(one == 8, "eight", "other") for one in (digit, digit_test))
 
 # %%
-# What is wanted: eights are ten times as important. (0.1, 0.9) says that finding all of them with a precision of 0.1
-# is worth as much as finding nine in ten without one false alarm; that makes recall worth nine times precision.
+# The preferences: eights are ten times as important. (0.1, 0.9) means that finding all of them with a precision of 0.1
+# is worth as much as finding nine in ten without a false alarm, so that recall is worth nine times as much as
+# precision.
 wanted = {"importance": {"eight": 10, "other": 1}, "compromise": {"eight": (0.1, 0.9), "other": (0.8, 0.8)}}
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
@@ -37,13 +39,13 @@ axes[0].set_ylabel("recall")
 figure.colorbar(filled, ax=axes, label="loss; equal on the dashed line")
 
 # %%
-# One forest, weighted in four ways: alike; by the votes of all trees, as the paper seems to have done; by the votes of
-# trees that have not seen the row, for trees know the rows they were grown from; and, the default, by such votes that
-# are shares of the leaf and of the nodes above it. One draw of few eights says little about the last two; the
-# experiment of the documentation compares them over many.
+# One forest, weighted in four ways: equally; on the votes of all trees, as the paper seems to have done; on the votes
+# of trees that have not seen the row, because trees remember the rows that they were grown from; and, by default, on
+# such votes as shares of the leaf and of the nodes above it. One sample with few eights cannot tell the last two apart;
+# the experiment in the documentation compares them on many.
 one_class = {"shrinkage": None, "random_state": 0}
 forests = {
-    "alike": PragmaForestClassifier(20, vote_weights=[1, 1], **one_class, **wanted),
+    "equal": PragmaForestClassifier(20, vote_weights=[1, 1], **one_class, **wanted),
     "in-bag votes": PragmaForestClassifier(20, votes="in_bag", **one_class, **wanted),
     "out-of-bag votes": PragmaForestClassifier(20, **one_class, **wanted),
     "default": PragmaForestClassifier(20, random_state=0, **wanted),
@@ -56,16 +58,16 @@ for name, forest in forests.items():
     print(f"{name:17} held out: recall {recall:.2f}, precision {precision:.2f}, PRAGMA {loss:.3f}")
 
 # %%
-# The whole picture: what every ratio of the two weights would give on the held-out rows, and the one that was found.
-shares = forests["alike"].predict_proba(X_test)
+# The scores on the held-out rows for every ratio of the two weights, and the ratio that was found.
+shares = forests["equal"].predict_proba(X_test)
 ratios = np.geomspace(0.5, 40, 200)
 is_eight = y_test == "eight"
 rates = []
 for ratio in ratios:
-    said = np.where(shares[:, 0] * ratio > shares[:, 1], "eight", "other")
-    hits = (is_eight & (said == "eight")).sum()
-    precision = hits / max((said == "eight").sum(), 1)
-    rates.append([hits / is_eight.sum(), precision, (said != y_test).mean(), pragma(y_test, said, **wanted)])
+    decided = np.where(shares[:, 0] * ratio > shares[:, 1], "eight", "other")
+    hits = (is_eight & (decided == "eight")).sum()
+    precision = hits / max((decided == "eight").sum(), 1)
+    rates.append([hits / is_eight.sum(), precision, (decided != y_test).mean(), pragma(y_test, decided, **wanted)])
 
 weights = forests["out-of-bag votes"].vote_weights_
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
@@ -81,7 +83,7 @@ right.set(xlabel="trees of 20 that vote for eight", ylabel="share of the class")
 right.legend()
 
 # %%
-# All ten digits, where eights and nines matter most: recall and precision of each class before and after weighing.
+# All ten digits, where eights and nines matter most: recall and precision of each class before and after weighting.
 first = {8, 9}
 wanted = {
     "importance": {c: 10 if c in first else 1 for c in range(10)},

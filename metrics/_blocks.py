@@ -25,7 +25,7 @@ def row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
 
 
 def read_indicator(Y: Indicator, rows: slice, name: str) -> NDArray[np.uint8]:
-    """Give a block of an indicator matrix as C-ordered 0/1 bytes."""
+    """Return a block of an indicator matrix as C-ordered 0/1 bytes."""
     if isinstance(Y, sparse.csr_array):
         return Y[rows].toarray()
     block = Y[rows]
@@ -37,21 +37,21 @@ def read_indicator(Y: Indicator, rows: slice, name: str) -> NDArray[np.uint8]:
 
 
 def read_scores(scores: NDArray[np.floating], rows: slice, name: str) -> NDArray[np.floating]:
-    """Give a block of finite scores."""
+    """Return a block of finite scores."""
     block = scores[rows]
     check_finite(block, name, rows.start)
     return block
 
 
 def read_mask(mask: NDArray[np.uint8], rows: slice) -> NDArray[np.uint8]:
-    """Give the mask of a block of rows; a mask of shape (n_labels,) holds for all of them."""
+    """Return the mask of a block of rows; a mask of shape (n_labels,) applies to all of them."""
     return mask if mask.ndim == 1 else mask[rows]
 
 
 def column_sums(block: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Count the ones of each column.
 
-    Up to 255 rows are added in bytes, many columns side by side, which is what vector instructions are good at.
+    Up to 255 rows are added in bytes, many columns side by side, for the sake of vector instructions.
     """
     n_rows, n_columns = block.shape
     n_folds = -(-n_rows // _BYTE_MAX)

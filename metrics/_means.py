@@ -1,4 +1,4 @@
-"""Division and means with one convention: what is undefined is NaN, and a mean leaves NaN out."""
+"""Division and means with one convention: undefined values are NaN, and a mean leaves NaN out."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,13 +17,13 @@ def divide(numerator: Array, denominator: Array, *, zero_division: float = np.na
 
 
 def nan_mean(values: Floats) -> Any:
-    """Average the last axis over what is defined; NaN where nothing is."""
+    """Average the defined values along the last axis; NaN where no value is defined."""
     defined = ~np.isnan(values)
     return divide(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))[()]
 
 
 def mean_of_blocks(blocks: Iterable[Array]) -> float:
-    """Average what is defined in arrays that come one after the other; NaN where nothing is."""
+    """Average the defined values of arrays that come one after the other; NaN if no value is defined."""
     total, n_defined = 0.0, 0
     for values in blocks:
         defined = values[~np.isnan(values)]

@@ -1,4 +1,4 @@
-"""How often truth and prediction hold together, per label or per row: all that count metrics need."""
+"""Counts of cells that are 1 in truth, in prediction and in both, per label or per row."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ Mask = NDArray[np.uint8] | None
 
 
 class Overlap(NamedTuple):
-    """Numbers of cells that are 1 in both, in truth, in the prediction, and that count; per label or per row."""
+    """Numbers of cells that are 1 in both, in truth and in the prediction, and that count, per label or per row."""
 
     both: NDArray[np.int64]
     true: NDArray[np.int64]
@@ -33,7 +33,7 @@ def label_overlap(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLik
 
 
 def row_overlaps(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike | None) -> Iterator[Overlap]:
-    """Count per row, block by block; rows without a cell that counts are left out."""
+    """Count per row, block by block; rows in which no cell counts are left out."""
     for part in _parts(y_true, y_pred, label_mask, axis=1):
         kept = part.counted > 0
         yield part if kept.all() else Overlap(*(numbers[kept] for numbers in part))

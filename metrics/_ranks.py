@@ -1,6 +1,6 @@
 """Labels in order of their scores: the k best and full rankings, block by block.
 
-Masked cells are scored minus infinity, which no valid score is, so that they rank last.
+Masked cells get the score minus infinity, which no valid score has, so that they rank last.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from metrics._means import mean_of_blocks
 from metrics._typing import Array, LabelMatrix
 from metrics._validation import check_indicator, check_label_mask, check_probabilities, check_same_shape, check_scores
 
-_FEW = 32  # so many times looking for the best label is faster than sorting
+_FEW = 32  # up to this k, k searches for the best label are faster than sorting
 
 
 class ScoredRows(NamedTuple):
@@ -34,7 +34,7 @@ def mean_over_rows(
     *,
     probabilities: bool = False,
 ) -> float:
-    """Average a number per row over the rows that count; a row that gives NaN is left out, a mean over none is NaN."""
+    """Average a number per row over the rows that count; NaN is left out, and a mean over no row is NaN."""
     return mean_of_blocks(score_rows(block) for block in _blocks(y_true, y_score, label_mask, probabilities))
 
 
@@ -66,9 +66,9 @@ def _masked(t: NDArray[np.uint8], s: NDArray[np.floating], mask: NDArray[np.uint
 
 
 def infinite_where_zero(bits: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[np.floating]:
-    """Give 0 for a 1 and infinity for a 0, to be added to scores or taken off them.
+    """Return 0 for a 1 and infinity for a 0, to be added to scores or subtracted from them.
 
-    1 / bits - 1, because `numpy.where` on random bits takes three times as long.
+    It is 1 / bits - 1, because `numpy.where` on random bits takes three times as long.
     """
     with np.errstate(divide="ignore"):
         penalty: NDArray[np.floating] = np.divide(1, bits, dtype=dtype)
@@ -77,12 +77,12 @@ def infinite_where_zero(bits: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArra
 
 
 def sink_masked(scores: NDArray[np.floating], mask: NDArray[np.uint8] | None) -> NDArray[np.floating]:
-    """Put the cells that do not count below every other."""
+    """Lower the scores of cells that do not count below all others."""
     return scores if mask is None else scores - infinite_where_zero(mask, scores.dtype)
 
 
 def best_labels(scores: NDArray[np.floating], k: int) -> NDArray[np.intp]:
-    """Give the `k` best-scored labels of each row, best first, equal scores in order of labels."""
+    """Return the `k` best-scored labels of each row, best first, ties in the order of labels."""
     if k > _FEW:
         return _descending(scores)[:, :k]
     left, rows = scores.copy(), np.arange(len(scores))

@@ -1,4 +1,4 @@
-"""The matrix of scores R and the order of tasks, checked once and read by name."""
+"""The matrix of scores R and the order of tasks, checked once."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from metrics._typing import Floats
 
 
 class History(NamedTuple):
-    """Scores of every task after every experience, and when each task was visited.
+    """Scores of every task after every experience, and the visits of each task.
 
     `visits[s, j]` says whether experience s (from 1; row 0 is never visited) holds task j; `seen[s, j]` whether any
     experience up to s does. `first` and `last` are the experiences of a task's first and last visit, 0 for never.
@@ -27,7 +27,7 @@ class History(NamedTuple):
         return np.flatnonzero(self.first)
 
     def cells(self, rows: ArrayLike, tasks: ArrayLike) -> Floats:
-        """Read scores, and refuse to use one that is missing."""
+        """Return scores; raise if one of them is missing."""
         rows, tasks = np.broadcast_arrays(np.asarray(rows) % len(self.R), tasks)
         values: Floats = self.R[rows, tasks]
         missing = ~np.isfinite(values)
@@ -38,7 +38,7 @@ class History(NamedTuple):
 
 
 def read_history(R: ArrayLike, order: ArrayLike) -> History:
-    """Check shapes and task numbers, and say when each task was visited."""
+    """Check shapes and task numbers, and find the visits of each task."""
     scores, present = _check_scores(R), _check_order(order)
     n_experiences = len(present)
     if len(scores) != n_experiences + 1:
@@ -95,13 +95,13 @@ def _visits(present: NDArray[np.integer | np.bool_], shape: tuple[int, ...]) -> 
     if not visits[1:].any(axis=1).all():
         empty = int(np.flatnonzero(~visits[1:].any(axis=1))[0])
         raise ValueError(
-            f"order must name at least one task per experience. Got none for experience {empty + 1} instead."
+            f"order must name at least one task per experience. Got no task for experience {empty + 1} instead."
         )
     return visits
 
 
 def left_behind(history: History) -> NDArray[np.intp]:
-    """Give the tasks that were trained, but not in the last experience."""
+    """Return the tasks that were trained, but not in the last experience."""
     return np.flatnonzero(history.seen[-1] & ~history.visits[-1])
 
 
@@ -111,7 +111,7 @@ def mean_over_tasks(values: Floats) -> float:
 
 
 def check_reference_scores(reference_scores: ArrayLike, history: History, tasks: NDArray[np.intp]) -> Floats:
-    """Give the reference scores of `tasks`; those of other tasks may be missing."""
+    """Return the reference scores of `tasks`; those of other tasks may be missing."""
     scores = np.asarray(reference_scores)
     n_tasks = history.R.shape[1]
     if scores.dtype.kind not in "iuf" or scores.shape != (n_tasks,):

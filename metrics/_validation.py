@@ -1,4 +1,4 @@
-"""The one gate: what the public functions accept, and the sentence that says why not."""
+"""Checks of the arguments of public functions, with one sentence for each mistake."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def check_scores(scores: ArrayLike, name: str) -> Array:
 
 
 def check_same_shape(y_true: Indicator, other: Indicator, name: str) -> None:
-    """Refuse two tables of different shapes: nothing is broadcast."""
+    """Refuse two tables of different shapes; nothing is broadcast."""
     if y_true.shape != other.shape:
         raise ValueError(f"{name} must have the shape of y_true, {y_true.shape}. Got {other.shape} instead.")
 

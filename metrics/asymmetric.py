@@ -1,4 +1,4 @@
-"""PRAGMA: an assessment guided by what the user wants from recall and precision, class by class."""
+"""PRAGMA: recall and precision of each class, weighted by the preferences of a user."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeAlias, TypeVar
@@ -26,7 +26,7 @@ def pragma(
     local: LocalLoss | None = None,
     label_mask: ArrayLike | None = None,
 ) -> float:
-    """Weigh recall and precision of each class as the user asked; lower is better.
+    """Weight recall and precision of each class by the preferences of a user; lower is better.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _taking_part(
 
 
 def _per_class(value: Any, option: str, check: Callable[[Any, str], T]) -> Callable[[Hashable], T]:
-    """Give a look-up of checked values; a mapping is checked as a whole, so that no mistake in it goes unseen."""
+    """Return a look-up of checked values; a mapping is checked as a whole, so that no mistake goes unnoticed."""
     if not isinstance(value, Mapping):
         common = check(value, "")
         return lambda _name: common
@@ -181,7 +181,7 @@ def _per_class(value: Any, option: str, check: Callable[[Any, str], T]) -> Calla
 
     def look_up(name: Hashable) -> T:
         if name not in own:
-            raise ValueError(f"{option} must have a value for every class. Got none for class {name!r} instead.")
+            raise ValueError(f"{option} must have a value for every class. Got no value for class {name!r} instead.")
         return own[name]
 
     return look_up

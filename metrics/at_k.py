@@ -198,9 +198,9 @@ def confident_accuracy_at_k(
 
     Notes
     -----
-    Confidence is max(p, 1 - p), the decision is 1 where p >= 0.5, ties are broken by label order. This is what the code
-    published with the continual multi-label benchmark calls precision at k: a confident absence is as good as a
-    confident presence, so that rare labels make it close to 1 for a model that knows nothing.
+    Confidence is max(p, 1 - p), the decision is 1 where p >= 0.5, ties are broken by label order. The code published
+    with the continual multi-label benchmark calls this precision at k: a confident absence is as good as a
+    confident presence, so that rare labels make it close to 1 for a model that has learnt nothing.
 
     Examples
     --------
@@ -230,6 +230,6 @@ def _check_k(k: int, rows: ScoredRows) -> None:
 
 
 def _best(rows: ScoredRows, k: int) -> NDArray[np.uint8]:
-    """Give the truth of the `k` best-scored labels of each row, best first."""
+    """Return the truth of the `k` best-scored labels of each row, best first."""
     _check_k(k, rows)
     return np.take_along_axis(rows.true, best_labels(sink_masked(rows.score, rows.mask), k), axis=1)

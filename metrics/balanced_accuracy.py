@@ -1,4 +1,4 @@
-"""Balanced accuracy of label decisions, and what to do with labels that have one class only."""
+"""Balanced accuracy of predicted labels, with conventions for labels that have one class only."""
 
 from typing import Any, Literal
 
@@ -25,9 +25,9 @@ def ba_macro(
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     one_class : {"skip", "recall", "river"}, default="skip"
-        What a label gives whose true values are all 0 or all 1, for which balanced accuracy is not defined:
-        nothing ("skip"), the recall of the class that is there ("recall"), or that recall divided by the number of
-        classes among truths and predictions ("river", what River up to 0.21 computes).
+        Score of a label whose true values are all 0 or all 1, for which balanced accuracy is not defined. "skip" leaves
+        the label out, "recall" takes the recall of its only class, and "river" divides that recall by the number of
+        classes among true and predicted values, as River does up to 0.21.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def ba_macro(
     Notes
     -----
     BA of a label is (tp / (tp + fn) + tn / (tn + fp)) / 2. Under "river" a constant prediction gets
-    1 on a label that never varies, so that it can score far above 0.5 (0.64 on Reuters-K500): say so wherever such a
-    number is shown.
+    1 on a label that never varies, so that it can score far above 0.5 (0.64 on Reuters-K500): report the option
+    beside such a number.
 
     References
     ----------
@@ -75,7 +75,7 @@ def ba_macro_from_counts(counts: LabelCounts, *, one_class: OneClass = "skip") -
     Raises
     ------
     ValueError
-        If `one_class` is none of the three.
+        If `one_class` is not one of the three.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How sure one can be that one method is better than another: a Bayesian comparison over data sets."""
+"""Bayesian comparison of two methods over several data sets."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from metrics._validation import check_number
 
 
 class BayesianComparison(NamedTuple):
-    """Posterior probabilities of the three answers to "which method is better?"; they add up to 1.
+    """Posterior probabilities that the first method is better, that both are equivalent, or the second is better.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ def bayesian_signed_rank(
     pair_means = (differences[:, None] + differences) / 2
     prior = np.concatenate([[0.5], np.ones(len(differences) - 1)])
     weights = np.random.default_rng(seed).dirichlet(prior, size=n_draws)
-    answers = (pair_means > rope, np.abs(pair_means) <= rope, pair_means < -rope)
-    # As numbers: a product of numbers and booleans would not be left to BLAS.
-    mass = np.stack([np.einsum("ni,ni->n", weights @ pairs.astype(np.float64), weights) for pairs in answers], axis=1)
+    outcomes = (pair_means > rope, np.abs(pair_means) <= rope, pair_means < -rope)
+    # as numbers, since BLAS does not multiply numbers by booleans
+    mass = np.stack([np.einsum("ni,ni->n", weights @ pairs.astype(np.float64), weights) for pairs in outcomes], axis=1)
     winners = mass == mass.max(axis=1, keepdims=True)
     shares = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
     return BayesianComparison(*shares.tolist())

@@ -1,4 +1,4 @@
-"""Continual metrics: how well a learner knows its tasks while it learns one after the other.
+"""Continual metrics: scores on all tasks while a learner is trained on one after the other.
 
 `R` has shape (n_experiences + 1, n_tasks): row s holds the scores on the evaluation set of every task after experience
 s, row 0 before any learning. `order` is the task of each experience, or, where experiences mix tasks, a boolean array
@@ -130,7 +130,7 @@ def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False) -> floa
     Notes
     -----
     Mean over tasks j of max over s = f(j)..E-1 of R[s, j], minus R[E, j], f(j) the experience of the first visit of j:
-    the maximum never runs over rows in which j was unknown.
+    the maximum leaves out rows before j was first visited.
 
     References
     ----------

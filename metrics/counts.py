@@ -72,13 +72,13 @@ def label_counts(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayL
 
 
 def counts_of(overlap: Overlap) -> LabelCounts:
-    """Tell right from wrong decisions: per label, or per row if the overlap is."""
+    """Return true and false positives and negatives, per label or per row as the overlap is."""
     both, true, pred, counted = overlap
     return LabelCounts(tp=both, fp=pred - both, fn=true - both, tn=counted - true - pred + both)
 
 
 def stack_counts(chunks: Iterable[LabelCounts]) -> LabelCounts:
-    """Put the counts of consecutive chunks on top of each other.
+    """Stack the counts of consecutive chunks.
 
     Parameters
     ----------

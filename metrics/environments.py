@@ -1,4 +1,4 @@
-"""Metrics for learners that meet environments they have not been trained in."""
+"""Metrics for environments that a learner has not been trained in."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
     Returns
     -------
     float
-        -1 for a perfect prediction, 0 for one that knows the base rate and no more, above 0 for worse.
+        -1 for a perfect prediction, 0 for always predicting the base rate, above 0 for worse.
 
     Raises
     ------
@@ -191,7 +191,9 @@ def _mean_nce(
     constant = (rate == 0) | (rate == 1)
     if constant.any():
         label = int(np.flatnonzero(used)[constant][0])
-        raise ValueError(f"y_true must hold both classes of every label{where}. Got one class only of label {label}.")
+        raise ValueError(
+            f"y_true must hold both classes of every label{where}. Got one class only for label {label} instead."
+        )
     entropy = -(rate * np.log(rate) + (1 - rate) * np.log1p(-rate))
     return float((losses[used] / n_counted[used] / entropy - 1.0).mean())
 

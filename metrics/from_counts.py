@@ -24,7 +24,7 @@ def hamming_loss_from_counts(counts: LabelCounts) -> Any:
     Returns
     -------
     float or ndarray of shape (n_checkpoints,)
-        In [0, 1]; NaN where nothing is counted.
+        In [0, 1]; NaN where no cell counts.
 
     Examples
     --------

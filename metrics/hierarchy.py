@@ -1,6 +1,6 @@
 """Metrics for labels that refine each other: a row that carries a subclass carries its superclass too.
 
-`parents` maps each subclass to its superclass, both as column numbers; labels that are no key have no superclass.
+`parents` maps each subclass to its superclass, both as column numbers; labels that are not keys have no superclass.
 Chains of any length are allowed. A cell that `label_mask` leaves out does not exist, and a row without cells is left
 out.
 """
@@ -83,7 +83,7 @@ def refinement_recall(
     Returns
     -------
     float
-        In [0, 1]; 0 for a learner that answers with superclasses only.
+        In [0, 1]; 0 for a learner that predicts superclasses only.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def refinement_recall(
     Notes
     -----
     sum of tp / sum of (tp + fn) over the labels that have a superclass: the recall of refinements, which `pw_js` does
-    not show. A label that has neither superclass nor subclass is no refinement of anything and does not take part.
+    not show. A label that has neither superclass nor subclass does not refine any other and does not take part.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def hierarchy_consistency(
     Returns
     -------
     float
-        In [0, 1]; 1 if predictions respect the hierarchy. It says nothing about their being right.
+        In [0, 1]; 1 if predictions respect the hierarchy. It does not measure whether they are right.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def _respected(
     children: NDArray[np.intp],
     superclasses: NDArray[np.intp],
 ) -> NDArray[np.bool_]:
-    """Say of each row that counts whether every predicted child comes with its superclass."""
+    """Return for each row that counts whether every predicted child comes with its superclass."""
     block = read_indicator(prediction, rows, "y_pred").view(np.bool_)
     orphans = block[:, children] & ~block[:, superclasses]
     if mask is not None:
@@ -189,5 +189,5 @@ def _check_no_circle(child: int, parents: Mapping[int, int]) -> None:
         path.append(parents[path[-1]])
         if path[-1] == child:
             raise ValueError(f"parents must not go round in a circle. Got {' -> '.join(map(str, path))} instead.")
-        if len(path) > len(parents) + 1:  # it runs into a circle further up, which is reported from there
+        if len(path) > len(parents) + 1:  # the circle lies further up, and is reported from there
             return

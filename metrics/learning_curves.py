@@ -1,7 +1,7 @@
-"""What a prequential curve tells: how fast a level is reached, how fast it is regained, and how high it is on average.
+"""Metrics of prequential curves: time to reach a level, time to regain it after a boundary, and mean height.
 
 A curve is a pair: `instances`, the increasing numbers of instances seen at each checkpoint, and `scores`, the readings.
-Scores are such that higher is better. A reading may be NaN, where the score was not defined yet: it reaches nothing.
+Scores are such that higher is better. A reading may be NaN, where the score was not defined yet: it reaches no level.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from metrics._validation import check_number
 
 
 class LearningSpeed(NamedTuple):
-    """How fast runs reached a target.
+    """Time that runs needed to reach a target.
 
     Attributes
     ----------
@@ -43,13 +43,13 @@ def learning_speed(instances: ArrayLike, scores: ArrayLike, target: float, *, wa
     target : float
         Score to reach.
     warm_up : float, default=0
-        Readings at fewer instances than this are ignored: a score over a handful of rows reaches anything.
+        Readings at fewer instances than this are ignored: a score over a few rows can reach any level by chance.
 
     Returns
     -------
     LearningSpeed
-        Mean instances over the runs that reached the target, and how many of how many runs did. Look at both: the mean
-        says nothing about runs that failed.
+        Mean instances over the runs that reached the target, and the numbers of these and of all runs. Read both: the
+        mean leaves out runs that failed.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def transition_time(instances: ArrayLike, scores: ArrayLike, boundary: float, *,
     -------
     float
         Instances from the boundary to the first reading at least as high as the last one up to the boundary; infinite
-        if there is none.
+        if there is no such reading.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def area_under_curve(instances: ArrayLike, scores: ArrayLike) -> float:
 
 
 def _first_reaching(seen: Floats, curve: Floats, level: float) -> float:
-    """Return the instances at the first reading of at least `level`, infinity if there is none."""
+    """Return the instances at the first reading of at least `level`, infinity if it is never reached."""
     reached = curve >= level
     return float(seen[reached.argmax()]) if reached.any() else float("inf")
 

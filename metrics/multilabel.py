@@ -1,8 +1,8 @@
-"""Metrics of label decisions: what follows from counts of right and wrong cells, per label or per row.
+"""Metrics of predicted labels that follow from counts of right and wrong cells, per label or per row.
 
 Conventions of the whole file. A cell that `label_mask` leaves out does not exist: a label without cells is left out of
 means over labels (and is NaN where labels are returned one by one), a row without cells is left out of means over rows.
-A mean over nothing is NaN. 0 / 0 is `zero_division`, as in scikit-learn but without a warning.
+A mean over no value is NaN. 0 / 0 is `zero_division`, as in scikit-learn but without a warning.
 """
 
 from typing import Any

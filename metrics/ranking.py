@@ -1,4 +1,4 @@
-"""Metrics of label scores: how good the order of the labels of each row is, and how far the scores are off.
+"""Metrics of label scores: quality of the ranking of the labels of each row, and errors of the scores.
 
 Conventions of the whole file. Every metric is a mean over rows. A cell that `label_mask` leaves out does not exist, and
 a row without cells is left out. A label ranks below every label that ties with it. Scores must be finite, in masked
@@ -98,7 +98,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
 
 
 def coverage(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
-    """How far down the ranking one must go to meet every relevant label, mean over rows; lower is better.
+    """Places of the ranking needed to cover every relevant label, mean over rows; lower is better.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def coverage(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike |
     Returns
     -------
     float
-        In [0, n_labels]; at best the mean number of relevant labels. A row without a relevant label gives 0.
+        In [0, n_labels]; at best the mean number of relevant labels. A row without a relevant label counts 0.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def ranking_loss(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLi
     Returns
     -------
     float
-        In [0, 1]. A row whose labels are all relevant or all irrelevant has no pair and gives 0.
+        In [0, 1]. A row whose labels are all relevant or all irrelevant has no pair and counts 0.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def ranking_loss(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLi
 
 
 def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
-    """Label ranking average precision: how pure the ranking is down to each relevant label; higher is better.
+    """Label ranking average precision: precision down to each relevant label, mean over rows; higher is better.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     Returns
     -------
     float
-        In (0, 1]. A row without a relevant label gives 1.
+        In (0, 1]. A row without a relevant label counts 1.
 
     Raises
     ------

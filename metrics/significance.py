@@ -1,4 +1,4 @@
-"""Comparing several methods over several data sets: mean ranks and the tests that read them.
+"""Comparison of several methods over several data sets: mean ranks and tests based on them.
 
 `scores` has shape (n_datasets, n_methods), one number per data set and method. SciPy's statistics are imported when a
 test runs, because their import takes longer than that of everything else here.
@@ -136,8 +136,7 @@ def nemenyi(scores: ArrayLike) -> Floats:
     -----
     The difference of mean ranks, divided by sqrt(k (k + 1) / (6 N)), is compared with the studentized range of k groups
     and infinite degrees of freedom, divided by sqrt(2). This is the paired test; the unpaired one of the same name
-    (ranks over all numbers at once) finds next to nothing on tables like these, because data sets differ more than
-    methods do.
+    (ranks over all numbers at once) has little power on such tables, because data sets differ more than methods do.
 
     References
     ----------
@@ -164,14 +163,14 @@ def nemenyi(scores: ArrayLike) -> Floats:
 
 
 def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05) -> float:
-    """Difference of mean ranks from which the Nemenyi test calls two methods different.
+    """Smallest difference of mean ranks that is significant in the Nemenyi test.
 
     Parameters
     ----------
     n_methods : int
         Number of methods compared, at least 2.
     n_datasets : int
-        Number of data sets, at least 1: the true one, columns that average others left out.
+        Number of data sets, at least 1, without columns that are averages of others.
     alpha : float, default=0.05
         Level of the test, in (0, 1).
 
@@ -203,7 +202,7 @@ def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05)
 
     if n_methods < 2 or n_datasets < 1 or not 0 < alpha < 1:
         raise ValueError(
-            f"critical_difference must be given n_methods >= 2, n_datasets >= 1 and alpha in (0, 1). "
+            f"n_methods must be at least 2, n_datasets at least 1, and alpha in (0, 1). "
             f"Got {n_methods}, {n_datasets} and {alpha} instead."
         )
     quantile = float(studentized_range.isf(alpha, n_methods, np.inf))

@@ -1,4 +1,4 @@
-"""Transfer between tasks: what learning one task did to the others, before and after their own turn.
+"""Transfer between tasks: the effect of learning one task on the scores of the others.
 
 `R` has shape (n_experiences + 1, n_tasks): row s holds the scores on the evaluation set of every task after experience
 s, row 0 before any learning. `order` is the task of each experience, or, where experiences mix tasks, a boolean array
@@ -20,7 +20,7 @@ from metrics._validation import require_choice
 def bwt(
     R: ArrayLike, order: ArrayLike, *, reference: Literal["last", "first"] = "last", include_current: bool = False
 ) -> float:
-    """Backward transfer: what later learning did to the tasks learnt before; higher is better.
+    """Backward transfer: effect of later learning on the tasks learnt before; higher is better.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def bwt(
 
 
 def fwt(R: ArrayLike, order: ArrayLike, *, reference_scores: ArrayLike | None = None) -> float:
-    """Forward transfer: what earlier learning did for tasks that were new; higher is better.
+    """Forward transfer: effect of earlier learning on tasks that were new; higher is better.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def fwt(R: ArrayLike, order: ArrayLike, *, reference_scores: ArrayLike | None = 
     Notes
     -----
     f(j) is the experience in which j is first visited; the tasks of the first experience are left out. By default the
-    mean over tasks j of R[f(j) - 1, j] - R[0, j]: what is known of a task just before it is learnt (Lopez-Paz and
+    mean over tasks j of R[f(j) - 1, j] - R[0, j]: the gain on a task just before it is learnt (Lopez-Paz and
     Ranzato). With reference scores a, the mean of R[f(j), j] - a[j]: how much better a task is learnt than from nothing
     (Wang et al.). A third quantity of the same name is in `stepwise_transfer`.
 
@@ -152,7 +152,7 @@ def stepwise_transfer(
     -----
     d(s, j) = R[s, j] - R[s - 1, j]. Backward at s: tasks seen before s, without those of experience s. Forward at s:
     tasks not seen up to s. "+" takes d >= 0, "-" takes d < 0. Means run over tasks, then over the experiences where
-    there is any. With both options at the published values this gives the published tables to the last digit.
+    there is any. With both options at the published values, the published tables are reproduced to the last digit.
 
     References
     ----------

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from mlstream._files import read_bounded
-from mlstream._schemas import describe_first
+from mlstream._validation_errors import describe_error
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -22,7 +22,7 @@ DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
 class _Strict(BaseModel):
-    """Immutable, and refuses fields it does not know."""
+    """Immutable; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -35,17 +35,17 @@ class SourceCard(_Strict):
     licence: str = ""
     citation: str = ""
     sha256: Sha256 | None = Field(
-        default=None, description="Hash of the file's content, unpacked; none for a table made in memory."
+        default=None, description="Hash of the file's content, unpacked; null for a table made in memory."
     )
     labels: int | list[str] | str | None = Field(
         default=None,
-        description="How the label columns are told apart: the `labels` of load_dataset; none if the file says.",
+        description="The `labels` of load_dataset that name the label columns; null where the file names them.",
     )
     n_samples: Count
 
 
 class GeneratorCard(_Strict):
-    """What made the stream: calling it again with these parameters gives the same stream."""
+    """The generator of the stream: called again with these parameters it returns the same stream."""
 
     name: str
     parameters: dict[str, JsonValue]
@@ -53,12 +53,12 @@ class GeneratorCard(_Strict):
 
 
 class ScenarioCard(_Strict):
-    """The rule by which tasks follow each other, and who is told which task a row belongs to."""
+    """The rule by which tasks follow each other, and when learners may see the task of a row."""
 
     name: str
     boundary: Literal["abrupt", "gradual"]
     task_identity: Literal["always", "training", "never"] = Field(
-        description="When a learner may be told the task: always, in training only, or never."
+        description="When a learner may see the task of a row: always, in training only, or never."
     )
 
 
@@ -99,7 +99,8 @@ class DriftCard(_Strict):
     """
 
     what: list[DriftTarget] = Field(
-        min_length=1, description="What changes; dependence is that between labels, whatever the features."
+        min_length=1,
+        description="The distributions that change; dependence is that between labels, whatever the features.",
     )
     pattern: Literal["abrupt", "gradual", "incremental"] = Field(
         description="Between start and stop, rows are of either task (gradual), or of something between (incremental)."
@@ -131,7 +132,7 @@ class FileCard(_Strict):
 
 
 class PartCard(_Strict):
-    """Where the rows of one experience or evaluation set come from, and which labels count in them.
+    """The rows of one experience or evaluation set in the source, and the labels that count in them.
 
     Numbers are listed by runs: ``"3..5 9"`` is 3, 4, 5, 9 and ``"2*350 0*10"`` is 350 times 2, then 10 times 0.
     """
@@ -144,7 +145,7 @@ class PartCard(_Strict):
 
 
 class RowsCard(_Strict):
-    """What the plain rows of an ARFF file cannot say; only on the card beside such a file."""
+    """Properties that the plain rows of an ARFF file cannot hold; only on the card beside such a file."""
 
     dtype: Literal["float32", "float64"]
     sparse: bool = Field(description="Whether X is a CSR matrix.")
@@ -154,7 +155,7 @@ class RowsCard(_Strict):
 
 
 class StreamCard(_Strict):
-    """Everything there is to know about a stream.
+    """The description of a stream.
 
     Unknown fields are refused, so that a card of a later version never passes for one of this version. A card of
     version 1, whose version was called `format_version`, is read as one of version 2.
@@ -172,7 +173,7 @@ class StreamCard(_Strict):
     label_parents: dict[str, str] = Field(default_factory=dict, description="Label hierarchy: child -> parent.")
     tasks: list[TaskCard]
     experiences: list[ExperienceCard]
-    drifts: list[DriftCard] = Field(default_factory=list, description="Known drifts, in order; none if unknown.")
+    drifts: list[DriftCard] = Field(default_factory=list, description="Known drifts, in order; empty if unknown.")
     drops: list[DropCard] = Field(default_factory=list)
     data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)
@@ -194,16 +195,16 @@ class StreamCard(_Strict):
 
     @model_validator(mode="after")
     def _require_consistent(self) -> Self:
-        for what, got in chain(_repetitions(self), _nonsense(self), _contradictions(self)):
+        for what, got in chain(_repeated(self), _impossible(self), _dangling(self)):
             raise ValueError(f"{what} of the card must fit its lists. Got {got}")
         return self
 
 
-def _nonsense(card: StreamCard) -> Iterator[tuple[str, object]]:
-    """Find what no stream has: nothing to learn, more label sets than rows, drifts outside."""
+def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
+    """Find what no stream can have: nothing to learn, more label sets than rows, drifts outside."""
     for what in ("label_names", "tasks", "experiences"):
         if not getattr(card, what):
-            yield what, "none"
+            yield what, "an empty list"
     for task in card.tasks:
         if task.n_label_sets > task.n_learning + task.n_evaluation or task.cardinality > len(card.label_names):
             yield "n_label_sets and cardinality", f"{task.n_label_sets} and {task.cardinality}"
@@ -213,8 +214,8 @@ def _nonsense(card: StreamCard) -> Iterator[tuple[str, object]]:
             yield "drifts", f"one from {drift.start} to {drift.stop} in {n_rows} rows"
 
 
-def _repetitions(card: StreamCard) -> Iterator[tuple[str, object]]:
-    """Find what is listed twice."""
+def _repeated(card: StreamCard) -> Iterator[tuple[str, object]]:
+    """Find entries that are listed twice."""
     lists: tuple[tuple[str, Sequence[object]], ...] = (
         ("feature_names", card.feature_names),
         ("label_names", card.label_names),
@@ -224,11 +225,11 @@ def _repetitions(card: StreamCard) -> Iterator[tuple[str, object]]:
     )
     for what, values in lists:
         if len(set(values)) < len(values):
-            yield what, "one twice"
+            yield what, "an entry twice"
 
 
-def _contradictions(card: StreamCard) -> Iterator[tuple[str, object]]:
-    """Find what would send a reader of the card to a label or task that is not there."""
+def _dangling(card: StreamCard) -> Iterator[tuple[str, object]]:
+    """Find references to labels and tasks that are not on the card."""
     n_labels, n_tasks = len(card.label_names), len(card.tasks)
     for task in card.tasks:
         if max(task.signature, default=-1) >= n_labels:
@@ -305,10 +306,10 @@ def card_schema() -> str:
 
 
 def parse_card(content: bytes, where: str) -> StreamCard:
-    """Read a card from JSON; `where` is what an error calls it."""
+    """Read a card from JSON; errors call its place `where`."""
     if len(content) > _MAX_BYTES:
         raise ValueError(f"{where} must hold a StreamCard of {_MAX_BYTES} bytes at most. Got more.")
     try:
         return StreamCard.model_validate_json(content)
     except ValidationError as error:
-        raise ValueError(f"{where} must hold a StreamCard of this version: {describe_first(error)}.") from None
+        raise ValueError(f"{where} must hold a StreamCard of this version: {describe_error(error)}") from None

@@ -1,4 +1,4 @@
-"""What every test may ask for: the shared data, or a skip that says what is missing; and what Hypothesis draws."""
+"""Fixtures for every test: the shared data, or a skip that names what is missing; and the profiles of Hypothesis."""
 
 import os
 from collections.abc import Callable
@@ -21,7 +21,7 @@ SHARED_DATA = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents
 
 @pytest.fixture(scope="session")
 def shared_data() -> Callable[[str], Path]:
-    """Give the path of a file of the shared data folder; the test is skipped where the file is absent."""
+    """Return the path of a file of the shared data folder; the test is skipped where the file is absent."""
 
     def locate(name: str) -> Path:
         path = SHARED_DATA / name

@@ -1,4 +1,4 @@
-"""What the README says can be done, can be done, in the order in which it says so."""
+"""Everything that the README says can be done works, in the order of the README."""
 
 import os
 import re

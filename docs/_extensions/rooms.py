@@ -94,9 +94,11 @@ def draw(root: Path = ROOT) -> str:
     widths = {room: len(room[1]) * _LETTER + 20 for room in graph}
     layout = lay_out(rows, graph, widths, gaps)
     width = layout.width + 2 * _MARGIN
+    bands = {package: _extent(package, layout, packages) for package in PACKAGES}
     shapes = [
-        *(_band(package, layout, packages, width) for package in PACKAGES),
+        *(_band(y, height, width) for y, height in bands.values()),
         *(_arrow(points) for points in layout.routes.values()),
+        *(_title(package, y) for package, (y, _) in bands.items()),
         *(_box(room[1], layout.places[room]) for room in sorted(graph)),
     ]
     return _svg(shapes, width, layout.height + 2 * _MARGIN)
@@ -117,13 +119,20 @@ def _room_named(name: str, rooms: set[Room]) -> Room | None:
     return room if room in rooms else None
 
 
-def _band(package: str, layout: Layout, packages: list[str], width: float) -> str:
+def _extent(package: str, layout: Layout, packages: list[str]) -> tuple[float, float]:
+    """Return the upper edge and the height of the band of a package; `packages` are those of the rows."""
     tops = [top for top, owner in zip(layout.tops, packages, strict=True) if owner == package]
-    y, height = tops[0] - _TITLE, tops[-1] - tops[0] + BOX_HEIGHT + _TITLE + 12
-    return (
-        f'<rect class="band" x="4" y="{y:g}" width="{width - 8:g}" height="{height:g}" rx="8" fill="{_BAND}"/>'
-        f'<text x="16" y="{y + 18:g}" font-weight="bold">{package}</text>'
-    )
+    return tops[0] - _TITLE, tops[-1] - tops[0] + BOX_HEIGHT + _TITLE + 12
+
+
+def _band(y: float, height: float, width: float) -> str:
+    return f'<rect class="band" x="4" y="{y:g}" width="{width - 8:g}" height="{height:g}" rx="8" fill="{_BAND}"/>'
+
+
+def _title(package: str, y: float) -> str:
+    # Lines that pass must not strike it through.
+    halo = f'stroke="{_BAND}" stroke-width="8" paint-order="stroke"'
+    return f'<text x="16" y="{y + 18:g}" font-weight="bold" {halo}>{package}</text>'
 
 
 def _box(name: str, place: Place) -> str:

@@ -89,13 +89,13 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 
 @cache
 def _folder() -> Folder | None:
-    """Open the folder that belongs to the sources, the versions and the settings; None if there can be none."""
+    """Open the folder that belongs to the sources, the versions and the settings; None if no place is writable."""
     versions = [f"{module.__name__} {module.__version__}" for module in (numba, llvmlite, np)]
     settings = [f"{name} {getattr(numba.config, name)}" for name in _SETTINGS]
     folder, tried = open_folder(versions, settings, numba.config.CACHE_DIR)
     if folder is None:
         warnings.warn(
-            f"A folder for compiled kernels must be writable. Got {tried} instead. Kernels are compiled anew in every "
+            f"A folder for compiled kernels must be writable. Got {tried} instead. Kernels are compiled again in every "
             f"process; set NUMBA_CACHE_DIR to a folder of yours to keep them.",
             RuntimeWarning,
             stacklevel=2,
@@ -104,7 +104,7 @@ def _folder() -> Folder | None:
 
 
 class _Locator:
-    """Where a kernel is kept, in the terms of Numba."""
+    """The place of a kernel on disk, as Numba asks for it."""
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file = file

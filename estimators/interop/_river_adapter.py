@@ -56,7 +56,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
             labels = self._with_room_for(y)
             width = self._width or len(labels)
             row, truth = _row(x, features, "x"), _row(y, labels, "y", width)
-            # ours are unchanged if they fail; of others nothing is known
+            # our learners are unchanged if they fail; others may not be
             call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
             self.learner.partial_fit(row, truth, classes=width)
             self._features, self._labels, self._width, self._has_learnt = features, labels, width, True
@@ -78,7 +78,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         Returns
         -------
         dict
-            For each label known, {False: P, True: P}.
+            {False: P, True: P} for each known label.
         """
         with lock_of(self):
             if not self._has_learnt:
@@ -87,7 +87,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
             return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Hashable, bool]:  # noqa: ARG002
-        """Decide each label.
+        """Predict each label.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         Returns
         -------
         dict
-            For each label known, whether it is there.
+            Whether each known label is present.
         """
         with lock_of(self):
             if not self._has_learnt:
@@ -118,7 +118,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         room = self._width if self._width is not None else len(labels if self._labels is None else known)
         if not labels:
             raise ValueError(
-                "y must hold at least one label in the first row, or `labels` be declared. Got none instead."
+                "y must hold at least one label in the first row, or `labels` must be declared. Got no label instead."
             )
         if len(labels) > room:
             raise ValueError(
@@ -133,7 +133,7 @@ def _positions(keys: Any) -> dict[Hashable, int]:
 
 
 def _row(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], name: str, width: int = 0) -> Array:
-    """Return the values as one row, zeros where there are none."""
+    """Return the values as one row, zeros where keys are missing."""
     row = np.zeros((1, max(width, len(positions))))
     for key, value in values.items():
         if key not in positions:

@@ -1,4 +1,4 @@
-"""What a River model answers and learns, as arrays of 0/1 columns: one bridge for each kind of model."""
+"""Predictions and learning of River models with arrays of 0/1 columns: one bridge for each kind of model."""
 
 import inspect
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ Model = Any
 
 
 class Bridge(Protocol):
-    """Ask and teach rows, given as dictionaries, with labels as 0/1 columns."""
+    """Predict and learn rows, which are dictionaries, with labels as 0/1 columns."""
 
-    def answer(self, x: Row) -> tuple[Array, Array]:
+    def predict(self, x: Row) -> tuple[Array, Array]:
         """Return decisions and probabilities of all columns."""
 
     def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
@@ -29,22 +29,22 @@ class OneModelEach:
     Parameters
     ----------
     models : list of River models
-        What each column begins with.
+        The untrained model of each column.
     at_first_positive : bool
-        Whether a column's model learns from the column's first positive row on, and answers 0 before.
+        Whether a column's model learns from the first positive row of the column on, and predicts 0 before.
     """
 
     def __init__(self, models: list[Model], *, at_first_positive: bool) -> None:
         self.models = models
         self.begun = np.full(len(models), not at_first_positive)
-        self.ask = _ask_regressor if isinstance(_last(models[0]), base.Regressor) else _ask_classifier
+        self.predict_model = _predict_regressor if isinstance(_last(models[0]), base.Regressor) else _predict_classifier
 
-    def answer(self, x: Row) -> tuple[Array, Array]:
+    def predict(self, x: Row) -> tuple[Array, Array]:
         """Return decisions and probabilities of all columns."""
-        decided, proba = np.zeros(len(self.models)), np.zeros(len(self.models))
+        predicted, proba = np.zeros(len(self.models)), np.zeros(len(self.models))
         for j in np.flatnonzero(self.begun).tolist():
-            decided[j], proba[j] = self.ask(self.models[j], x)
-        return decided, proba
+            predicted[j], proba[j] = self.predict_model(self.models[j], x)
+        return predicted, proba
 
     def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
         """Learn a row."""
@@ -68,7 +68,7 @@ class OneModelForClasses:
         self.model = model
         self.n_classes = n_classes
 
-    def answer(self, x: Row) -> tuple[Array, Array]:
+    def predict(self, x: Row) -> tuple[Array, Array]:
         """Return decisions and probabilities of all columns."""
         proba = np.zeros(self.n_classes)
         for code, value in _class_probabilities(self.model, x).items():
@@ -96,20 +96,20 @@ class OneModelForLabels:
         self.labels = labels
         regressor = isinstance(_last(model), base.MultiTargetRegressor)
         self.value = int if regressor else bool
-        self.ask = _ask_regressors if regressor else _ask_classifiers
+        self.predict_model = _predict_regressors if regressor else _predict_classifiers
 
-    def answer(self, x: Row) -> tuple[Array, Array]:
+    def predict(self, x: Row) -> tuple[Array, Array]:
         """Return decisions and probabilities of all columns."""
-        decided, proba = self.ask(self.model, x)
-        return _column(decided, self.labels), _column(proba, self.labels)
+        predicted, proba = self.predict_model(self.model, x)
+        return _column(predicted, self.labels), _column(proba, self.labels)
 
     def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
         """Learn a row."""
         self.model.learn_one(x, dict(zip(self.labels, map(self.value, labels), strict=True)), **weight)
 
 
-def kind(model: Any) -> str:
-    """Tell 'labels' (one model for all), 'classes' (one for classes), or 'column' (one each) of a model."""
+def model_kind(model: Any) -> str:
+    """Return 'labels' (one model for all labels), 'classes' (one for all classes) or 'column' (one for each column)."""
     last = _last(model)
     if isinstance(last, base.MultiLabelClassifier | base.MultiTargetRegressor):
         return "labels"
@@ -123,13 +123,13 @@ def kind(model: Any) -> str:
     )
 
 
-def fresh(model: Model, seed: int | None) -> Model:
-    """Return an untrained copy; a seed is given to what has none of its own."""
+def untrained(model: Model, seed: int | None) -> Model:
+    """Return an untrained copy; parts without a seed of their own get one."""
     return model.clone() if seed is None else model.clone(_seeds(model, np.random.RandomState(seed)))
 
 
 def takes_weight(model: Model) -> bool:
-    """Tell whether rows can be given a weight ``w``."""
+    """Return whether ``learn_one`` takes a weight ``w``."""
     return "w" in inspect.signature(_last(model).learn_one).parameters
 
 
@@ -138,65 +138,65 @@ def _last(model: Model) -> Model:
 
 
 def _seeds(model: Model, rng: np.random.RandomState) -> dict[str, Any]:
-    """Return parameters for `clone` that give a seed to every part whose seed is None."""
+    """Return parameters for `clone` that seed every part whose seed is None."""
     if isinstance(model, compose.Pipeline):
         return {name: _seeds(step, rng) for name, step in model.steps.items()}
-    given: dict[str, Any] = {}
+    seeds: dict[str, Any] = {}
     for name in model._get_params():
         value = getattr(model, name, None)
         if name == "seed" and value is None:
-            given[name] = int(rng.randint(2**31 - 1))
+            seeds[name] = int(rng.randint(2**31 - 1))
         elif isinstance(value, base.Estimator):
-            given[name] = type(value), _seeds(value, rng)
-    return given
+            seeds[name] = type(value), _seeds(value, rng)
+    return seeds
 
 
 def _decides_by_probability(model: Model, by: Any) -> bool:
     return type(_last(model)).predict_one is by.predict_one
 
 
-def _ask_classifier(model: Model, x: Row) -> tuple[bool, float]:
+def _predict_classifier(model: Model, x: Row) -> tuple[bool, float]:
     proba = _class_probabilities(model, x)
     if _decides_by_probability(model, base.Classifier):
-        decided = max(proba, key=proba.__getitem__) if proba else False
+        predicted = max(proba, key=proba.__getitem__) if proba else False
     else:
-        decided = model.predict_one(x)
-    return decided == 1, proba.get(True, 0.0)
+        predicted = model.predict_one(x)
+    return predicted == 1, proba.get(True, 0.0)
 
 
 def _class_probabilities(model: Model, x: Row) -> dict[Any, float]:
     try:
         return model.predict_proba_one(x)
-    except NotImplementedError:  # River's way to say that there are decisions only
-        decided = model.predict_one(x)
-        return {} if decided is None else {decided: 1.0}
+    except NotImplementedError:  # River's sign that there are no probabilities
+        predicted = model.predict_one(x)
+        return {} if predicted is None else {predicted: 1.0}
 
 
-def _ask_classifiers(model: Model, x: Row) -> tuple[dict[Any, Any], dict[Any, float]]:
+def _predict_classifiers(model: Model, x: Row) -> tuple[dict[Any, Any], dict[Any, float]]:
     try:
         proba = model.predict_proba_one(x)
     except NotImplementedError:
-        decided = model.predict_one(x)
-        return decided, {label: float(value or 0) for label, value in decided.items()}
+        predicted = model.predict_one(x)
+        return predicted, {label: float(value or 0) for label, value in predicted.items()}
     if _decides_by_probability(model, base.MultiLabelClassifier):
-        decided = {label: max(each, key=each.get) for label, each in proba.items() if each}
+        predicted = {label: max(each, key=each.get) for label, each in proba.items() if each}
     else:
-        decided = model.predict_one(x)
-    return decided, {label: each.get(True, 0.0) for label, each in proba.items()}
+        predicted = model.predict_one(x)
+    return predicted, {label: each.get(True, 0.0) for label, each in proba.items()}
 
 
-def _ask_regressor(model: Model, x: Row) -> tuple[bool, float]:
+def _predict_regressor(model: Model, x: Row) -> tuple[bool, float]:
     proba = _bounded(model.predict_one(x))
     return proba >= 0.5, proba
 
 
-def _ask_regressors(model: Model, x: Row) -> tuple[dict[Any, bool], dict[Any, float]]:
+def _predict_regressors(model: Model, x: Row) -> tuple[dict[Any, bool], dict[Any, float]]:
     proba = {label: _bounded(output) for label, output in model.predict_one(x).items()}
     return {label: value >= 0.5 for label, value in proba.items()}, proba
 
 
 def _bounded(output: float | None) -> float:
-    """Bring an output into [0, 1]; none, or one that is not a number, is 0."""
+    """Clip an output to [0, 1]; None and NaN are 0."""
     return min(1.0, float(output)) if output is not None and output > 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""River's models behind our contract, and our learners behind River's."""
+"""River's models with our interface, and our learners with River's."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Literal
@@ -7,11 +7,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from estimators._redo_log import RedoLog
 from estimators._targets import LabelTarget
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
+from estimators.interop._redo_log import RedoLog
 from metrics._validation import require_choice
 
 BLOCK = 1024
@@ -27,14 +27,14 @@ class RiverClassifier(StreamClassifier):
     Parameters
     ----------
     model : River model, or a pipeline that ends in one
-        It is copied untrained, never changed.
+        An untrained copy of it learns; the model itself is never changed.
     start : {'first-row', 'first-positive'}, default='first-row'
-        From which row on a label's copy learns. With 'first-positive', what published binary relevance does, a label is
-        predicted 0 until it has occurred; it needs a model that is copied for each label, and changes nothing where
-        every row has one class.
+        First row that the copy for a label learns from. With 'first-positive', as in published binary relevance, a
+        label is predicted 0 until it has occurred; this requires a model that is copied for each label, and has no
+        effect where every row has one class.
     random_state : int, RandomState instance or None, default=None
-        Gives every copy its own seeds where the model's are None. With None, the model's own seeds are taken as they
-        are, the same in each copy.
+        Draws a seed for every part of each copy whose seed is None. With None, the model's own seeds are kept, the same
+        in each copy.
 
     Attributes
     ----------
@@ -43,13 +43,12 @@ class RiverClassifier(StreamClassifier):
 
     Notes
     -----
-    Decisions are the model's own where it has them; outputs of regressors are decided at 0.5, and their part inside
-    [0, 1] is taken for the probability. A model without probabilities gives 0 or 1, and one that has learnt nothing
-    about a label gives 0.
+    Predictions are the model's own where it makes them; outputs of regressors are thresholded at 0.5, and clipped to
+    [0, 1] as probabilities. A model without probabilities has 0 or 1, and 0 for a label it has learnt nothing about.
 
-    Rows reach River as dictionaries, with the columns' names or x0, x1, ... as keys. River takes an absent key for a
-    missing value, hence rows of CSR are given with their zeros, one row at a time. Labels have the announced names, or
-    y0, y1, ... Weights other than 0 and 1 need a model that takes them.
+    Rows reach River as dictionaries, with the columns' names or x0, x1, ... as keys. River reads an absent key as a
+    missing value, so that CSR rows are passed with their zeros, one row at a time. Labels have the announced names, or
+    y0, y1, ... Weights other than 0 and 1 require a model that accepts them.
 
     A call that fails changes nothing, though River's models learn in place. A copy for each call would take hundreds of
     times as long as learning a row, so the model is copied once in some thousand rows; after an error, the copy learns
@@ -83,11 +82,13 @@ class RiverClassifier(StreamClassifier):
     def _start(self) -> None:
         from estimators.interop import _river_bridges as bridges
 
-        kind = bridges.kind(self.model)
+        kind = bridges.model_kind(self.model)
         if kind == "classes" and (self._target.multilabel or self.n_labels_ == 1):
             kind = "column"
         self._check_start(kind)
-        copies = [bridges.fresh(self.model, seed) for seed in self._seeds(self.n_labels_ if kind == "column" else 1)]
+        copies = [
+            bridges.untrained(self.model, seed) for seed in self._seeds(self.n_labels_ if kind == "column" else 1)
+        ]
         self.bridge_: bridges.Bridge
         if kind == "column":
             late = self.start == "first-positive" and self._target.multilabel
@@ -101,25 +102,25 @@ class RiverClassifier(StreamClassifier):
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         if weight is not None:
             self._check_weights(weight)
-        with self._log.restored_on_error(self.bridge_, self._teach, (X, Y, weight)):
-            self._teach(self.bridge_, X, Y, weight)
+        with self._log.restored_on_error(self.bridge_, self._learn_rows, (X, Y, weight)):
+            self._learn_rows(self.bridge_, X, Y, weight)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        return _stacked([self.bridge_.answer(x) for x in self._dictionaries(X)])
+        return _stacked([self.bridge_.predict(x) for x in self._dictionaries(X)])
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
-        answers = []
-        with self._log.restored_on_error(self.bridge_, self._teach, (X, Y, None)):
+        predictions = []
+        with self._log.restored_on_error(self.bridge_, self._learn_rows, (X, Y, None)):
             for x, labels in zip(self._dictionaries(X), Y.tolist(), strict=True):
-                answers.append(self.bridge_.answer(x))
+                predictions.append(self.bridge_.predict(x))
                 self.bridge_.learn(x, labels)
-        return _stacked(answers)
+        return _stacked(predictions)
 
     # ------------------------------------------------------------------ parts
-    def _teach(self, bridge: Any, X: Features, Y: Array, weight: Array | None) -> None:
+    def _learn_rows(self, bridge: Any, X: Features, Y: Array, weight: Array | None) -> None:
         weights = np.ones(len(Y)) if weight is None else weight
         for x, labels, w in zip(self._dictionaries(X), Y.tolist(), weights.tolist(), strict=True):
             if w:
@@ -178,20 +179,20 @@ def as_river(
     labels: Sequence[Hashable] | None = None,
     max_labels: int | None = None,
 ) -> Any:
-    """Give a learner of this package the interface of River's multi-label classifiers.
+    """Wrap a learner of this package in the interface of River's multi-label classifiers.
 
     Parameters
     ----------
     estimator : estimator instance
         Any multi-label classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing.
     features : sequence of hashable, optional
-        Keys of the features. None: those of the first row learnt. Keys that come later are errors; a key that a row
+        Keys of the features. None: those of the first row learnt. Other keys are errors later; a key that a row
         lacks counts as 0, as in River's sparse rows.
     labels : sequence of hashable, optional
         Keys of the labels. None: those of the first row learnt. A label that a row lacks counts as absent.
     max_labels : int, optional
-        Number of labels to make room for. A key that comes later takes the next free place, exactly as if it had been
-        declared and had been absent until then. None: just the labels declared, or of the first row.
+        Maximal number of labels. A label that first occurs later takes the next free place, exactly as if it had been
+        declared and absent until then. None: the labels declared, or those of the first row, and no more.
 
     Returns
     -------
@@ -202,10 +203,10 @@ def as_river(
     Raises
     ------
     ValueError
-        If there is less room than labels are declared.
-        While learning or predicting: a feature or label that is not known and for which there is no room.
+        If `max_labels` is smaller than the number of labels declared.
+        While learning or predicting: if a feature or label is unknown and there is no room for it.
     TypeError
-        A value that is no number.
+        If a value is not a number.
 
     Examples
     --------
@@ -218,14 +219,14 @@ def as_river(
     """
     from estimators.interop._river_adapter import RiverAdapter
 
-    least = max(1, len(labels or ()))
-    if max_labels is not None and max_labels < least:
+    minimum = max(1, len(labels or ()))
+    if max_labels is not None and max_labels < minimum:
         raise ValueError(
-            f"max_labels must be at least {least}, the number of labels declared. Got {max_labels} instead."
+            f"max_labels must be at least {minimum}, the number of labels declared. Got {max_labels} instead."
         )
     return RiverAdapter(estimator, features, labels, max_labels)
 
 
-def _stacked(answers: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    decided, proba = zip(*answers, strict=True)
+def _stacked(predictions: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    decided, proba = zip(*predictions, strict=True)
     return np.vstack(decided) == 1, np.vstack(proba)

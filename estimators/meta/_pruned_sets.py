@@ -1,4 +1,4 @@
-"""Sets of labels and their codes: which are frequent, which rows wait, and what rare sets are taken for."""
+"""Label sets and their codes: frequent sets, rows that wait, and subsets that stand for rare sets."""
 
 from collections import Counter, deque
 from copy import copy
@@ -13,10 +13,10 @@ from estimators._validation import Features
 LabelSet = frozenset[int]
 
 
-class Turn(NamedTuple):
-    """What one row of the stream brings to learn: rows (1, n_features), their codes and weights.
+class LearningStep(NamedTuple):
+    """Rows (1, n_features) to learn because of one row of the stream, with codes and weights.
 
-    `is_own` tells that it is the row itself and nothing else; `n_known` is the number of sets known after it.
+    `is_own` is True if these are the row itself and no other; `n_known` is the number of sets with a code after it.
     """
 
     rows: list[Any]
@@ -26,8 +26,8 @@ class Turn(NamedTuple):
     n_known: int
 
 
-class Waiting(NamedTuple):
-    """A row whose set is rare."""
+class WaitingRow(NamedTuple):
+    """A row that waits because its label set is rare."""
 
     row: Any
     labels: LabelSet
@@ -51,7 +51,7 @@ class PrunedSets:
         self.codes: dict[LabelSet, int] = {}
         self._codes_of_rows: dict[bytes, int] = {}
         self.counts: Counter[LabelSet] = Counter()
-        self.waiting: deque[Waiting] = deque()
+        self.waiting: deque[WaitingRow] = deque()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         # rows that wait are never written to, and copying each takes longer than learning it
@@ -68,67 +68,69 @@ class PrunedSets:
         """Return the sets as 0/1 rows, in the order of their codes."""
         return np.frombuffer(bytearray().join(self._codes_of_rows), dtype=np.uint8).reshape(-1, self.n_labels)
 
-    def own_codes(self, Y: Array) -> tuple[Array, Array] | None:
-        """Take rows each of which learns its own set at once: all of known sets, or of sets that are never pruned.
+    def codes_of_known_sets(self, Y: Array) -> tuple[Array, Array] | None:
+        """Process rows that can all be learnt at once with their own set, since no set is pruned.
 
         Returns
         -------
         (codes, n_known), or None
-            Codes of the rows, and numbers of sets known before each; None, and nothing taken, if some row waits.
+            Codes of the rows, and numbers of sets with a code before each; None, with nothing changed, if a row must
+            wait.
         """
         keys = np.ascontiguousarray(Y, dtype=np.uint8).view(f"V{self.n_labels}").ravel().tolist()
         known, new = self.n_known, [key for key in dict.fromkeys(keys) if key not in self._codes_of_rows]
         if new and (self.pruning or self.waiting or known + len(new) > self.max_sets):
             return None
         for key in new:
-            self._give_code(frozenset(compress(range(self.n_labels), key)))
+            self._add_code(frozenset(compress(range(self.n_labels), key)))
         codes = np.fromiter(map(self._codes_of_rows.__getitem__, keys), np.int64, len(keys))
         return codes, np.maximum.accumulate(np.concatenate([[known], codes[:-1] + 1]))
 
-    def take(self, X: Features, Y: Array, weight: Array | None) -> list[Turn]:
-        """Take rows in order, and tell what each brings to learn."""
+    def process(self, X: Features, Y: Array, weight: Array | None) -> list[LearningStep]:
+        """Process rows in order, and return the learning step of each."""
         weights = np.ones(len(Y)) if weight is None else weight
         return [
-            self._take(X[i : i + 1], frozenset(np.flatnonzero(Y[i]).tolist()), float(weights[i])) for i in range(len(Y))
+            self._process_row(X[i : i + 1], frozenset(np.flatnonzero(Y[i]).tolist()), float(weights[i]))
+            for i in range(len(Y))
         ]
 
-    def _take(self, row: Any, labels: LabelSet, weight: float) -> Turn:
+    def _process_row(self, row: Any, labels: LabelSet, weight: float) -> LearningStep:
         if weight == 0:
-            return Turn([], [], [], False, self.n_known)
+            return LearningStep([], [], [], False, self.n_known)
         if labels in self.codes:
-            return Turn([row], [self.codes[labels]], [weight], True, self.n_known)
+            return LearningStep([row], [self.codes[labels]], [weight], True, self.n_known)
         self._count(labels)
         if self.counts[labels] > self.pruning and self.n_known < self.max_sets:
             return self._promote(row, labels, weight)
-        # what waits is kept beyond the call, which may reuse its array
-        self.waiting.append(Waiting(row.copy(), labels, weight))
+        # rows that wait outlive the call, whose array may be reused
+        self.waiting.append(WaitingRow(row.copy(), labels, weight))
         if len(self.waiting) <= self.buffer_size:
-            return Turn([], [], [], False, self.n_known)
-        return self._settle(self.waiting.popleft())
+            return LearningStep([], [], [], False, self.n_known)
+        return self._learn_subset(self.waiting.popleft())
 
     def _count(self, labels: LabelSet) -> None:
         self.counts[labels] += 1
         if len(self.counts) > self.max_sets + self.buffer_size:
             self.counts = Counter({one: n // 2 for one, n in self.counts.items() if n > 1})
 
-    def _promote(self, row: Any, labels: LabelSet, weight: float) -> Turn:
-        """Give the set a code, and let the rows of it that wait be learnt before the new one."""
-        code = self._give_code(labels)
+    def _promote(self, row: Any, labels: LabelSet, weight: float) -> LearningStep:
+        """Assign a code to the set; its rows that wait are learnt before the new one."""
+        code = self._add_code(labels)
         del self.counts[labels]
-        alike = [one for one in self.waiting if one.labels == labels]
+        same_set = [one for one in self.waiting if one.labels == labels]
         self.waiting = deque(one for one in self.waiting if one.labels != labels)
-        rows, weights = [*(one.row for one in alike), row], [*(one.weight for one in alike), weight]
-        return Turn(rows, [code] * len(rows), weights, not alike, self.n_known)
+        rows, weights = [*(one.row for one in same_set), row], [*(one.weight for one in same_set), weight]
+        return LearningStep(rows, [code] * len(rows), weights, not same_set, self.n_known)
 
-    def _give_code(self, labels: LabelSet) -> int:
+    def _add_code(self, labels: LabelSet) -> int:
         self.codes[labels] = code = len(self.codes)
         self._codes_of_rows[bytes(j in labels for j in range(self.n_labels))] = code
         return code
 
-    def _settle(self, one: Waiting) -> Turn:
-        """Learn a row with the largest frequent subset of its labels, the first that was known of equals."""
+    def _learn_subset(self, one: WaitingRow) -> LearningStep:
+        """Learn a row with the largest frequent subset of its labels, the oldest one on a tie."""
         subsets = [labels for labels in self.codes if labels and labels < one.labels]
         if not subsets:
-            return Turn([], [], [], False, self.n_known)
+            return LearningStep([], [], [], False, self.n_known)
         code = self.codes[max(subsets, key=len)]
-        return Turn([one.row], [code], [one.weight], False, self.n_known)
+        return LearningStep([one.row], [code], [one.weight], False, self.n_known)

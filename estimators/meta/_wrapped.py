@@ -1,4 +1,4 @@
-"""One model of classes 0..n-1 inside a meta-estimator: our trees compiled, our learners, or anyone's `partial_fit`."""
+"""Models of classes 0..n-1 inside meta-estimators: compiled trees, our learners, or any other with `partial_fit`."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,39 +15,39 @@ from estimators.base import StreamClassifier
 from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 
-Answer = tuple[Array, Array]
+Prediction = tuple[Array, Array]
 
 
 class Member(Protocol):
-    """A model that learns codes, some of them `SKIP`, and answers with codes and votes (n_rows, n_classes).
+    """A model that learns codes, some of them `SKIP`, and predicts codes and votes (n_rows, n_classes).
 
-    Before it has learnt a row it answers from its start state, or, if it has none, code 0 and votes 0.
+    Before it has learnt a row it predicts from its start state, or, if it has none, code 0 and votes 0.
     """
 
     def announce(self, n_classes: int) -> None:
-        """Say that the rows from now on, and the answers, are of the first n_classes only."""
+        """Announce that rows and predictions are of the first n_classes only from now on."""
 
     def learn(self, X: Features, codes: Array, weight: Array | None = None) -> None:
         """Learn rows in order."""
 
-    def answer(self, X: Features) -> Answer:
-        """Answer rows."""
+    def predict(self, X: Features) -> Prediction:
+        """Predict rows."""
 
-    def answer_then_learn(
-        self, X: Features, codes: Array, asked: Features | None = None, *, weight: Array | None = None
-    ) -> Answer:
-        """Answer each row of `asked`, or of X, then learn that row of X."""
+    def predict_then_learn(
+        self, X: Features, codes: Array, X_predict: Features | None = None, *, weight: Array | None = None
+    ) -> Prediction:
+        """Predict each row of `X_predict`, or of X, then learn that row of X."""
 
 
 def make_members(estimator: Any, n_members: int, n_features: Sequence[int], n_classes: int, seed: Any) -> list[Member]:
-    """Make untrained members from an estimator, each with its own seed where a seed is given.
+    """Return untrained members, copies of an estimator, each with its own seed if a seed is passed.
 
     Parameters
     ----------
     estimator : estimator instance
         A scikit-learn classifier with ``partial_fit``; it is cloned, never changed.
     n_members : int
-        How many.
+        Number of members.
     n_features : sequence of int
         Number of features of each.
     n_classes : int
@@ -66,13 +66,13 @@ def make_members(estimator: Any, n_members: int, n_features: Sequence[int], n_cl
 
 
 def takes_sparse(estimator: Any) -> bool:
-    """Tell whether the estimator says that it takes CSR; what is no estimator is refused later, and more clearly."""
+    """Return whether the tags of an estimator allow CSR; anything that is not an estimator is refused later."""
     tagged = hasattr(estimator, "__sklearn_tags__") and not isinstance(estimator, type)
     return bool(get_tags(estimator).input_tags.sparse) if tagged else True
 
 
 def in_threads(work: Callable[[int], Any], n_members: int, n_jobs: int | None) -> list[Any]:
-    """Call work(0), work(1), ... in threads, and return what they return."""
+    """Call work(0), work(1), ... in threads, and return the results."""
     n_threads = min(joblib.effective_n_jobs(n_jobs), n_members)
     if n_threads <= 1:
         return [work(j) for j in range(n_members)]
@@ -100,15 +100,15 @@ class TreeMember:
         """Learn rows in order."""
         self.bank.learn(X, codes[:, np.newaxis], weight=weight)
 
-    def answer(self, X: Features) -> Answer:
-        """Answer rows."""
+    def predict(self, X: Features) -> Prediction:
+        """Predict rows."""
         return _decided(self.bank.predict(X)[:, 0])
 
-    def answer_then_learn(
-        self, X: Features, codes: Array, asked: Features | None = None, *, weight: Array | None = None
-    ) -> Answer:
-        """Answer each row of `asked`, or of X, then learn that row of X."""
-        return _decided(self.bank.predict_then_learn(X, codes[:, np.newaxis], weight=weight, X_predict=asked)[:, 0])
+    def predict_then_learn(
+        self, X: Features, codes: Array, X_predict: Features | None = None, *, weight: Array | None = None
+    ) -> Prediction:
+        """Predict each row of `X_predict`, or of X, then learn that row of X."""
+        return _decided(self.bank.predict_then_learn(X, codes[:, np.newaxis], weight=weight, X_predict=X_predict)[:, 0])
 
 
 class ClassifierMember:
@@ -122,7 +122,7 @@ class ClassifierMember:
             estimator.begin(np.zeros((1, n_features)), np.zeros(1, dtype=int), classes=np.arange(n_classes))
 
     def announce(self, n_classes: int) -> None:
-        """Do nothing: others are told all classes at their first row."""
+        """Do nothing: other classifiers get all classes at their first row."""
 
     def learn(self, X: Features, codes: Array, weight: Array | None = None) -> None:
         """Learn rows in order."""
@@ -133,13 +133,13 @@ class ClassifierMember:
             return
         if not kept.all():
             X, codes = X[kept], codes[kept]
-        known = {} if self.has_learnt else {"classes": np.arange(self.n_classes)}
+        announced = {} if self.has_learnt else {"classes": np.arange(self.n_classes)}
         weights = {} if weight is None or (weight[kept] == 1).all() else {"sample_weight": weight[kept]}
-        self.estimator.partial_fit(X, codes, **known, **weights)
+        self.estimator.partial_fit(X, codes, **announced, **weights)
         self.has_learnt = True
 
-    def answer(self, X: Features) -> Answer:
-        """Answer rows."""
+    def predict(self, X: Features) -> Prediction:
+        """Predict rows."""
         if not self.has_learnt:
             return np.zeros(X.shape[0], dtype=np.int64), np.zeros((X.shape[0], self.n_classes))
         decided = np.asarray(self.estimator.predict(X)).astype(np.int64)
@@ -147,21 +147,21 @@ class ClassifierMember:
             return decided, np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
         return decided, np.eye(self.n_classes)[decided]
 
-    def answer_then_learn(
-        self, X: Features, codes: Array, asked: Features | None = None, *, weight: Array | None = None
-    ) -> Answer:
-        """Answer each row of `asked`, or of X, then learn that row of X."""
-        plain = asked is None and weight is None and (codes != SKIP).all()
+    def predict_then_learn(
+        self, X: Features, codes: Array, X_predict: Features | None = None, *, weight: Array | None = None
+    ) -> Prediction:
+        """Predict each row of `X_predict`, or of X, then learn that row of X."""
+        plain = X_predict is None and weight is None and (codes != SKIP).all()
         if plain and isinstance(self.estimator, StreamClassifier):
             decided, votes = self.estimator.predict_then_fit(X, codes)
             return decided.astype(np.int64), votes
-        answers = []
+        predictions = []
         for i in range(X.shape[0]):
             row = slice(i, i + 1)
-            answers.append(self.answer((X if asked is None else asked)[row]))
+            predictions.append(self.predict((X if X_predict is None else X_predict)[row]))
             self.learn(X[row], codes[row], None if weight is None else weight[row])
-        return np.concatenate([part for part, _ in answers]), np.concatenate([part for _, part in answers])
+        return np.concatenate([part for part, _ in predictions]), np.concatenate([part for _, part in predictions])
 
 
-def _decided(votes: Array) -> Answer:
+def _decided(votes: Array) -> Prediction:
     return votes.argmax(axis=1), votes

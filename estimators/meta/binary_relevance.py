@@ -1,4 +1,4 @@
-"""Binary relevance: a classifier of its own for each label."""
+"""Binary relevance: one classifier for each label."""
 
 from typing import Any, Literal
 
@@ -17,23 +17,23 @@ from metrics._validation import require_choice
 
 
 class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
-    """Learn each label with its own copy of a classifier, as if there were no other label.
+    """Learn each label with its own copy of a classifier, independently of the other labels.
 
     Parameters
     ----------
     estimator : estimator instance
-        Any scikit-learn classifier with ``partial_fit``. Of our `HoeffdingTreeClassifier` all labels are learnt in
-        one compiled loop.
+        Any scikit-learn classifier with ``partial_fit``. With our `HoeffdingTreeClassifier` all labels are learnt
+        in one compiled loop.
     start : {'first-row', 'first-positive'}, default='first-row'
-        From which row on a label is learnt. With 'first-positive', what published binary relevance does, a label is
-        predicted 0 until it has occurred, and rows before its first are not learnt.
+        First row that a label is learnt from. With 'first-positive', as in published binary relevance, a label is
+        predicted 0 until it has occurred, and rows before its first positive are not learnt.
     targeted : bool, default=False
         Whether the learner uses the task: labels outside ``label_mask`` learn nothing from the row. Otherwise they
         learn zeros.
     n_jobs : int, optional
         Number of threads among which the labels are divided; -1: one for each processor. The results are the same.
     random_state : int, RandomState instance or None, default=None
-        Gives each copy its own seeds; None leaves those of the estimator.
+        Draws a seed for each copy; None keeps the seeds of the estimator.
 
     Attributes
     ----------
@@ -42,17 +42,18 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
     Notes
     -----
-    A label is decided as its classifier decides: for a tree, the more probable of the two values, 0 if equal. A
-    classifier without ``predict_proba`` gives 0 or 1.
+    The prediction of a label is that of its classifier: for a tree, the more probable of the two values, 0 on a tie. A
+    classifier without ``predict_proba`` has probabilities 0 or 1.
 
-    Another's classifier gets a chunk in one call, so whether it matters how a stream is cut is up to it;
-    `predict_then_fit` gives it row after row. scikit-learn's linear models (``SGDClassifier``, ``Perceptron``) shuffle
-    the rows of each call: give them ``shuffle=False``. Even then the last bits depend on the cuts, since weights are
+    Classifiers of other packages learn a chunk in one call, so whether it matters how a stream is cut depends on them;
+    `predict_then_fit` passes rows one by one. scikit-learn's linear models (``SGDClassifier``, ``Perceptron``) shuffle
+    the rows of each call: set ``shuffle=False``. Even then the last bits depend on the cuts, since weights are
     kept as a product with a scale, which is multiplied out at the end of each call; and on CSR rows ``SGDClassifier``
     learns its intercept at a hundredth of the rate.
 
-    A classifier that fails on one label leaves no label learnt: before each call the copies are copied, unless they are
-    our trees, forests or baselines, which do not fail once rows are checked. For large models, learn in chunks.
+    If a classifier fails on one label, no label learns from the call: the members are copied before each call, unless
+    they are our trees, forests or baselines, which do not fail once rows are checked. For large models, learn in
+    chunks.
 
     References
     ----------
@@ -123,26 +124,26 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         in_threads(lambda j: models[j].learn(X, codes[:, j], weight), self.n_labels_, self.n_jobs)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
-        codes, known = self._codes(Y, mask, None)
+        codes, started = self._codes(Y, mask, None)
         if isinstance(self._models, TreeBank):
-            return _decided(self._models.predict_then_learn(X, codes), known)
+            return _decided(self._models.predict_then_learn(X, codes), started)
         models = self._models
-        answers = in_threads(lambda j: models[j].answer_then_learn(X, codes[:, j]), self.n_labels_, self.n_jobs)
-        return _stacked(answers, known)
+        predictions = in_threads(lambda j: models[j].predict_then_learn(X, codes[:, j]), self.n_labels_, self.n_jobs)
+        return _stacked(predictions, started)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        known = self.occurred_ if self.start == "first-positive" else True
+        started = self.occurred_ if self.start == "first-positive" else True
         if isinstance(self._models, TreeBank):
-            return _decided(self._models.predict(X), known)
+            return _decided(self._models.predict(X), started)
         models = self._models
-        return _stacked(in_threads(lambda j: models[j].answer(X), self.n_labels_, self.n_jobs), known)
+        return _stacked(in_threads(lambda j: models[j].predict(X), self.n_labels_, self.n_jobs), started)
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
     def _codes(self, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array | bool]:
-        """Return what each label learns from each row (0, 1 or nothing), and which labels have started before it."""
+        """Return the code of each label in each row (0, 1 or `SKIP`), and which labels have started before it."""
         codes = Y.astype(np.int64)
         if mask is not None:
             codes[~mask] = SKIP
@@ -155,12 +156,12 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         return codes, occurred[:-1]
 
 
-def _decided(votes: Array, known: Array | bool) -> tuple[Array, Array]:
+def _decided(votes: Array, started: Array | bool) -> tuple[Array, Array]:
     proba = votes[:, :, 1]
     decided = proba > votes[:, :, 0]
-    return (decided, proba) if known is True else (decided & known, proba * known)
+    return (decided, proba) if started is True else (decided & started, proba * started)
 
 
-def _stacked(answers: list[tuple[Array, Array]], known: Array | bool) -> tuple[Array, Array]:
-    decided = np.stack([decided for decided, _ in answers], axis=1)
-    return decided * known, np.stack([votes[:, 1] for _, votes in answers], axis=1) * known
+def _stacked(predictions: list[tuple[Array, Array]], started: Array | bool) -> tuple[Array, Array]:
+    decided = np.stack([decided for decided, _ in predictions], axis=1)
+    return decided * started, np.stack([votes[:, 1] for _, votes in predictions], axis=1) * started

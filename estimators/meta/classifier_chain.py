@@ -1,4 +1,4 @@
-"""Classifier chain: each label's classifier also sees the labels before it."""
+"""Classifier chain: the classifier of each label also uses the labels before it."""
 
 from typing import Any, Literal
 
@@ -13,11 +13,11 @@ from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
 from metrics._validation import require_choice, require_integer
 
-Answer = tuple[Array, Array]
+Prediction = tuple[Array, Array]
 
 
 class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
-    """Learn labels one after the other, each with the features and what is known of the labels before it.
+    """Learn labels one after the other, each from the features and the labels before it in the chain.
 
     Parameters
     ----------
@@ -26,15 +26,15 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     order : {'given', 'random'} or sequence of int, default='given'
         Order of the labels in the chain: that of the columns, drawn for each chain, or a permutation.
     chain_features : {'true', 'predicted'}, default='true'
-        What is added of a label before. 'true': it learns from the true label and predicts from the decided one (Read
-        et al.), one feature. 'predicted': it learns and predicts from the predicted probabilities of 0 and 1 (River),
-        two features.
+        Features that stand for a previous label. 'true': one feature, the true label in learning and the predicted one
+        in prediction (Read et al.). 'predicted': two features, the predicted probabilities of 0 and 1, in both (River).
     n_chains : int, default=1
-        Number of chains whose answers are averaged; more than one only make sense with order='random'.
+        Number of chains whose predictions are averaged; more than one is useful with order='random' only.
     n_jobs : int, optional
         Number of threads among which the chains are divided. The results are the same.
     random_state : int, RandomState instance or None, default=None
-        Draws the orders, and gives each copy its own seeds; None leaves those of the estimator, and draws orders anew.
+        Draws the orders and a seed for each copy; None keeps the seeds of the estimator, and draws other orders each
+        time.
 
     Attributes
     ----------
@@ -43,11 +43,12 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     Notes
     -----
-    A chain decides each label as its classifier does; several chains decide by their mean probability, at one half.
-    The copies get a chunk in one call each, and are copied before it, as in `BinaryRelevance`.
+    A chain predicts each label as its classifier does; several chains predict by their mean probability, at one half.
+    Members learn a chunk in one call each, and are copied before it, as in `BinaryRelevance`.
 
     River leaves out the probability of a value that a label has not had yet, and of both before the first row; here it
-    is 0. Its published scores come out where values come early (synthetic_rand), others through `RiverClassifier`.
+    is 0. Its published scores are reproduced where both values occur early (synthetic_rand), others through
+    `RiverClassifier`.
 
     References
     ----------
@@ -105,9 +106,9 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         if self.chain_features == "predicted":
             kept = slice(None) if weight is None else weight > 0
-            # what is learnt depends on what is predicted row by row
+            # features of learning depend on predictions row by row
             if len(Y[kept]):
-                self._walk_all(X[kept], Y[kept], None if weight is None else weight[kept])
+                self._run_all(X[kept], Y[kept], None if weight is None else weight[kept])
             return
 
         def of_chain(c: int) -> None:
@@ -117,25 +118,25 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
         in_threads(of_chain, self.n_chains, self.n_jobs)
 
-    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> Answer:  # noqa: ARG002
-        return self._walk_all(X, Y, None)
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> Prediction:  # noqa: ARG002
+        return self._run_all(X, Y, None)
 
-    def _infer(self, X: Features) -> Answer:
-        return self._walk_all(X, None, None)
+    def _infer(self, X: Features) -> Prediction:
+        return self._run_all(X, None, None)
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def _walk_all(self, X: Features, Y: Array | None, weight: Array | None) -> Answer:
-        answers = in_threads(lambda c: self._walk(c, X, Y, weight), self.n_chains, self.n_jobs)
+    def _run_all(self, X: Features, Y: Array | None, weight: Array | None) -> Prediction:
+        predictions = in_threads(lambda c: self._run_chain(c, X, Y, weight), self.n_chains, self.n_jobs)
         if self.n_chains == 1:
-            return answers[0]
-        proba = sum(proba for _, proba in answers) / self.n_chains
+            return predictions[0]
+        proba = sum(proba for _, proba in predictions) / self.n_chains
         return proba >= 0.5, proba
 
-    def _walk(self, c: int, X: Features, Y: Array | None, weight: Array | None) -> Answer:
-        """Answer along a chain, and learn if there is something to learn."""
+    def _run_chain(self, c: int, X: Features, Y: Array | None, weight: Array | None) -> Prediction:
+        """Predict along a chain, and learn if there are labels to learn."""
         order = self.orders_[c]
         decided, proba = np.zeros((X.shape[0], len(order)), dtype=np.int64), np.zeros((X.shape[0], len(order)))
         seen, true = X, X
@@ -152,10 +153,10 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     def _step(
         self, member: Member, seen: Features, true: Features, codes: Array | None, weight: Array | None
-    ) -> Answer:
+    ) -> Prediction:
         if codes is None:
-            return member.answer(seen)
-        return member.answer_then_learn(true, codes, None if seen is true else seen, weight=weight)
+            return member.predict(seen)
+        return member.predict_then_learn(true, codes, None if seen is true else seen, weight=weight)
 
     def _draw_order(self, source: np.random.RandomState) -> Array:
         if isinstance(self.order, str) and self.order in ("given", "random"):

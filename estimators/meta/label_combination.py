@@ -12,8 +12,8 @@ from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, fails_late
 from estimators.meta._kernels.combining import combine
-from estimators.meta._pruned_sets import PrunedSets, Turn
-from estimators.meta._wrapped import Answer, make_members, takes_sparse
+from estimators.meta._pruned_sets import LearningStep, PrunedSets
+from estimators.meta._wrapped import Prediction, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP
 from metrics._validation import require_choice, require_integer
 
@@ -21,7 +21,7 @@ BLOCK = 512
 
 
 class LabelCombination(MetaEstimatorMixin, StreamClassifier):
-    """Learn which set of labels a row has, as one class among the sets met so far.
+    """Learn the label set of a row as one class among the label sets that have occurred.
 
     A set is learnt once it has occurred more than `pruning` times. A row whose set is rarer waits: it is learnt when
     its set becomes frequent, or, when more than `buffer_size` rows wait, with the largest frequent subset of its set.
@@ -31,16 +31,16 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     estimator : estimator instance
         Any scikit-learn classifier with ``partial_fit``; codes 0..max_combinations-1 are announced to it.
     pruning : int, default=0
-        How often a set must have occurred before to be learnt; 0 prunes nothing.
+        Number of occurrences after which a set is learnt; 0 prunes nothing.
     buffer_size : int, default=1000
-        How many rows of rare sets may wait. With 0, they are learnt at once with their frequent subset.
+        Number of rows of rare sets that may wait. With 0, they are learnt at once with their frequent subset.
     max_combinations : int, default=512
-        How many sets can be learnt; rows of later ones count as rare.
+        Number of sets that can be learnt; rows of later sets count as rare.
     decisions : {'best-set', 'published'}, default='best-set'
-        The labels of the most probable set; or what published tables and River hold, in which all labels are turned
-        over, present to absent and absent to present, where that set is less probable than one half.
+        'best-set': the labels of the most probable set. 'published': as in published tables and River, all labels are
+        inverted, present to absent and absent to present, where that set has a probability below one half.
     random_state : int, RandomState instance or None, default=None
-        Gives the copy of the estimator its seeds; None leaves its own.
+        Draws the seeds of the copy of the estimator; None keeps its own.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     Notes
     -----
-    The decision is the most probable set. Probabilities are marginals: P(label) sums the probabilities of the sets
-    that have the label, so a label may be decided against its own probability. Classes that no set has taken yet count
-    nothing. Before any set is known the answer is the empty set.
+    The prediction is the most probable set. Probabilities are marginals: P(label) sums the probabilities of the sets
+    that contain the label, so that a label may be predicted against its own probability. Classes without a set yet do
+    not count. Before any set has been learnt, the empty set is predicted.
 
     Read et al. collect a first batch of rows, then fix the frequent sets; in a stream, sets become frequent one by one.
     Counts of rare sets are kept for as many sets as may be learnt, and wait; past that, all counts are halved. A row
@@ -117,13 +117,13 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         return ["_sets", "_model"] if fails_late(self.estimator) else []
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        own = self._sets.own_codes(Y) if weight is None else None
+        own = self._sets.codes_of_known_sets(Y) if weight is None else None
         if own is not None:
             self._model.announce(self._sets.n_known)
             self._model.learn(X, own[0])
             return
-        turns = self._sets.take(X, Y, weight)
-        rows, codes, weights = _learnt(X, turns)
+        steps = self._sets.process(X, Y, weight)
+        rows, codes, weights = _learnt(X, steps)
         self._model.announce(self._sets.n_known)
         if len(codes):
             self._model.learn(rows, codes, None if weight is None else weights)
@@ -133,7 +133,7 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        parts = [self._model.answer(X[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
+        parts = [self._model.predict(X[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
         decided = [self._decide(part, np.full(len(part[0]), self._sets.n_known)) for part in parts]
         return np.concatenate([part for part, _ in decided]), np.concatenate([part for _, part in decided])
 
@@ -142,46 +142,46 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     # ------------------------------------------------------------------ parts
     def _test_then_train(self, X: Features, Y: Array) -> tuple[Array, Array]:
-        """Ask a row at the first of the steps it brings, and learn one row, or none, at each step."""
+        """Predict a row at the first of its learning steps, and learn one row, or none, at each step."""
         known_before = self._sets.n_known
-        own = self._sets.own_codes(Y)
+        own = self._sets.codes_of_known_sets(Y)
         if own is not None:
             codes, n_known = own
             self._model.announce(self._sets.n_known)
-            return self._decide(self._model.answer_then_learn(X, codes), n_known)
-        turns = self._sets.take(X, Y, None)
+            return self._decide(self._model.predict_then_learn(X, codes), n_known)
+        steps = self._sets.process(X, Y, None)
         self._model.announce(self._sets.n_known)
-        if all(len(turn.rows) == 1 and turn.is_own for turn in turns):
-            answer = self._model.answer_then_learn(X, np.array([turn.codes[0] for turn in turns]))
+        if all(len(step.rows) == 1 and step.is_own for step in steps):
+            prediction = self._model.predict_then_learn(X, np.array([step.codes[0] for step in steps]))
         else:
-            asked = np.repeat(np.arange(X.shape[0]), [max(len(turn.rows), 1) for turn in turns])
-            first = np.searchsorted(asked, np.arange(X.shape[0]))
-            rows, codes, _ = _learnt(X, turns, one_each=True)
-            decided, votes = self._model.answer_then_learn(rows, codes, X[asked])
-            answer = decided[first], votes[first]
-        return self._decide(answer, np.array([known_before] + [turn.n_known for turn in turns[:-1]]))
+            row_of_step = np.repeat(np.arange(X.shape[0]), [max(len(step.rows), 1) for step in steps])
+            first = np.searchsorted(row_of_step, np.arange(X.shape[0]))
+            rows, codes, _ = _learnt(X, steps, one_each=True)
+            decided, votes = self._model.predict_then_learn(rows, codes, X[row_of_step])
+            prediction = decided[first], votes[first]
+        return self._decide(prediction, np.array([known_before] + [step.n_known for step in steps[:-1]]))
 
-    def _decide(self, answer: Answer, n_known: Array) -> tuple[Array, Array]:
+    def _decide(self, prediction: Prediction, n_known: Array) -> tuple[Array, Array]:
         """Return the most probable of the sets known at each row, and the marginals over them."""
-        votes = np.ascontiguousarray(answer[1], dtype=np.float64)
+        votes = np.ascontiguousarray(prediction[1], dtype=np.float64)
         decided, proba = np.zeros((len(votes), self.n_labels_), bool), np.zeros((len(votes), self.n_labels_))
         doubt = 0.5 if self.decisions == "published" else 0.0
         combine(votes, n_known, self._sets.table(), doubt, decided, proba)
         return decided, proba
 
 
-def _learnt(X: Features, turns: list[Turn], *, one_each: bool = False) -> tuple[Features, Array, Array]:
-    """Collect the rows that turns learn, with codes and weights; `one_each`: a turn without any learns nothing once."""
+def _learnt(X: Features, steps: list[LearningStep], *, one_each: bool = False) -> tuple[Features, Array, Array]:
+    """Collect rows, codes and weights of steps; `one_each`: a step without rows gets one that is skipped."""
     rows: list[Any] = []
     codes: list[int] = []
     weights: list[float] = []
-    for i, turn in enumerate(turns):
-        if one_each and not len(turn.rows):
+    for i, step in enumerate(steps):
+        if one_each and not len(step.rows):
             rows.append(X[i : i + 1])
             codes.append(SKIP)
             weights.append(0.0)
-        rows += turn.rows
-        codes += turn.codes
-        weights += turn.weights
+        rows += step.rows
+        codes += step.codes
+        weights += step.weights
     stack = sparse.vstack if isinstance(X, sparse.csr_array) else np.vstack
     return (stack(rows) if rows else X[:0]), np.array(codes, dtype=np.int64), np.array(weights)

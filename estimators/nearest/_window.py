@@ -1,4 +1,4 @@
-"""A window over the last rows of a stream, dense or CSR, that can be asked for the row nearest to a query.
+"""A window over the last rows of a stream, dense or CSR, that finds the row nearest to a query.
 
 Windows are values: `append` and `drop` return another one. Appending writes past the end only, so that the window it
 came from stays as it was.
@@ -6,16 +6,16 @@ came from stays as it was.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.nearest._kernels import nearest
 
-Array = npt.NDArray[Any]
 BLOCK = 1024
 
 
@@ -64,14 +64,14 @@ class Tail:
 
 @dataclass(frozen=True)
 class Metric:
-    """Euclidean distance, or the cosine with what it is for two zero vectors."""
+    """Euclidean distance, or the cosine with its value for two zero vectors."""
 
     name: str
     zero_similarity: float
 
     @property
     def options(self) -> tuple[float, ...]:
-        """What the kernel of the metric takes besides rows."""
+        """The arguments of the metric's kernel besides rows."""
         return () if self.name == "euclidean" else (self.zero_similarity,)
 
 
@@ -98,7 +98,7 @@ class DenseWindow:
         return replace(self, rows=self.rows.drop(n_rows))
 
     def nearest(self, X: Features, first: Array, last: Array, metric: Metric) -> Array:
-        """Find for each row of X the nearest among rows first to last - 1 of the window; -1 where there is none."""
+        """Find for each row of X the nearest among rows first to last - 1 of the window; -1 if that range is empty."""
         find = nearest.nearest_euclidean if metric.name == "euclidean" else nearest.nearest_cosine
         return np.asarray(find(_dense(X), self.rows.live, first, last, *metric.options))
 
@@ -131,7 +131,7 @@ class SparseWindow:
         return type(self)(self.lengths.drop(n_rows), self.columns.drop(size), self.values.drop(size))
 
     def nearest(self, X: Features, first: Array, last: Array, metric: Metric) -> Array:
-        """Find for each row of X the nearest among rows first to last - 1 of the window; -1 where there is none."""
+        """Find for each row of X the nearest among rows first to last - 1 of the window; -1 if that range is empty."""
         find = nearest.nearest_euclidean_csr if metric.name == "euclidean" else nearest.nearest_cosine_csr
         indptr = np.concatenate([[0], np.cumsum(self.lengths.live)])
         rows = indptr, self.columns.live, self.values.live

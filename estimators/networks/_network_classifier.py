@@ -1,22 +1,20 @@
-"""What compiled networks share: a state, and one pass that answers rows and learns them."""
+"""Base of compiled networks: a state, and one pass that predicts rows and learns them."""
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import StreamClassifier
 from estimators.networks._kernels.state import STEPS
 from estimators.networks._network_state import State
 from estimators.networks._torch_network import as_module
 
-Array = npt.NDArray[Any]
-
 
 class NetworkClassifier(StreamClassifier):
-    """Base of compiled networks; subclasses say in `_pass` how rows are answered and learnt."""
+    """Base of compiled networks; subclasses define in `_pass` how rows are predicted and learnt."""
 
     state_: State
 
@@ -27,7 +25,7 @@ class NetworkClassifier(StreamClassifier):
             return int(self.state_["clock"][STEPS])
 
     def to_torch(self) -> Any:
-        """Return the network as it is now, as a ``torch.nn.Module`` that gives probabilities (extra ``torch``).
+        """Return the network as it is now, as a ``torch.nn.Module`` that returns probabilities (extra ``torch``).
 
         Returns
         -------
@@ -38,7 +36,7 @@ class NetworkClassifier(StreamClassifier):
             return as_module(self.state_)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
-        """Answer each row, then learn it; nothing changes unless all goes well."""
+        """Predict each row, then learn it; return the probabilities."""
         raise NotImplementedError
 
     def _learn(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> None:
@@ -50,5 +48,5 @@ class NetworkClassifier(StreamClassifier):
 
 
 def writable(state: State) -> State:
-    """Copy arrays: those that were loaded as a read-only map of the file cannot be learnt on."""
+    """Copy arrays: those loaded as a read-only map of a file cannot be updated in place."""
     return {name: np.array(part) for name, part in state.items()}

@@ -1,4 +1,4 @@
-"""What a network has learnt, as arrays by name; drawn, copied, and brought up to date."""
+"""The state of a network, as arrays by name: initialised, copied, and brought up to date."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,7 +16,10 @@ from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRo
 State = dict[str, npt.NDArray[Any]]
 # products of gradients under this can be squared
 LIMIT = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}
-_DENSE = np.empty(0, np.int64), np.empty(0, np.int32)  # dense rows have all features: none is looked up
+_DENSE = (
+    np.empty(0, np.int64),
+    np.empty(0, np.int32),
+)  # dense rows have all features, so that no table of them is needed
 
 
 def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomState, *, freeze: bool) -> State:
@@ -62,26 +65,26 @@ def make_batch(net: Network, rows: CodedRows, store: CodedRows, n_rows: int) -> 
     """Return scratch space for a step on `n_rows` rows of the chunk or of a store."""
     (n_features, *widths), kind = net.sizes.tolist(), net.w.dtype
     if net.options.dense:
-        length, seen = n_features, _DENSE
+        length, occurrences = n_features, _DENSE
         indices = _all_features(n_features, n_rows)
     else:
         length = int(max((rows.ends - rows.starts).max(), (store.ends - store.starts).max(initial=1)))
         indices = np.empty(n_rows * length, np.int32)
-        seen = np.zeros(n_features, np.int64), np.empty(n_features, np.int32)
+        occurrences = np.zeros(n_features, np.int64), np.empty(n_features, np.int32)
     values, shares = np.empty(n_rows * length, kind), np.empty(n_rows * widths[-1], kind)
     units, deltas = np.empty((2, n_rows * sum(widths)), kind)
     stops = np.empty(n_rows, np.int64)
-    return Batch(values, indices, stops, units, deltas, shares, *seen, length=length, n_units=sum(widths))
+    return Batch(values, indices, stops, units, deltas, shares, *occurrences, length=length, n_units=sum(widths))
 
 
 @lru_cache(maxsize=16)
 def _all_features(n_features: int, n_rows: int) -> npt.NDArray[np.int32]:
-    """Return the places of dense rows' features; nobody writes there."""
+    """Return the indices of dense rows' features, which are never written to."""
     return np.tile(np.arange(n_features, dtype=np.int32), n_rows)
 
 
 def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = None) -> State:
-    """Return a state for some features, all by default, in which no step of Adam is left to make up for."""
+    """Return a state for some features, all by default, in which no step of Adam is still skipped."""
     d, width = int(state["sizes"][0]), int(state["sizes"][1])
     features = np.arange(d) if features is None else features
     chosen = (features[:, np.newaxis] * width + np.arange(width)).ravel()
@@ -101,12 +104,12 @@ def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = Non
 
 
 class restored_on_error:  # noqa: N801 - a context manager that reads like a clause
-    """Put the arrays of a state back as they were, if the block fails.
+    """Restore the arrays of a state if the block fails.
 
     Parameters
     ----------
     state : dict of ndarray
-        What the block learns on, in place.
+        The state that the block updates in place.
     features : ndarray of int or None
         Features whose weights may change before it is known that the block succeeds; None: anything may change.
     """
@@ -129,7 +132,7 @@ class restored_on_error:  # noqa: N801 - a context manager that reads like a cla
 
 
 def _by_feature(state: State) -> list[npt.NDArray[Any]]:
-    """Return what there is of each feature: steps, weights and moments, a row each."""
+    """Return steps, weights and moments, one row for each feature."""
     d, width = state["sizes"][:2].tolist()
     return [state["last"], *(state[name][: d * width].reshape(d, width) for name in "wmv")]
 

@@ -1,12 +1,12 @@
-"""What the networks share that hold on to earlier tasks: one row a step, Adam, targeted loss."""
+"""Base of networks that are regularised towards earlier tasks: one row a step, Adam, targeted loss."""
 
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.networks._kernels.regularised import PastTasks, Regularisation, run
 from estimators.networks._kernels.state import RunOptions
@@ -15,16 +15,15 @@ from estimators.networks._network_options import check_learning_rate, check_netw
 from estimators.networks._network_state import State, as_network, draw_state, make_batch
 from estimators.networks._row_store import as_rows, empty_store
 
-Array = npt.NDArray[Any]
-Taught = tuple[Array, Array | None, Array | None]  # labels, masks, weights
+Targets = tuple[Array, Array | None, Array | None]  # labels, masks, weights
 
 
 class RegularisedNetwork(NetworkClassifier):
-    """Base of networks that learn a task while being held to what the tasks before it have left.
+    """Base of networks that learn a task while being regularised towards the network that earlier tasks left.
 
     A task is over when other labels count than in the row before, or when `task_rows` of its rows have been learnt.
-    Subclasses have the parameters `hidden_units`, `learning_rate`, `task_rows`, `dtype`, `random_state`, and say in
-    `_begin_past` and `_regularisation` what is kept of a task and how it holds the network.
+    Subclasses have the parameters `hidden_units`, `learning_rate`, `task_rows`, `dtype`, `random_state`, and define in
+    `_begin_past` what is kept of a task, and in `_regularisation` how strongly it regularises.
     """
 
     hidden_units: int | tuple[int, ...] | None
@@ -71,15 +70,15 @@ class RegularisedNetwork(NetworkClassifier):
         return self._run(self.state_, self.past_, X, (nothing, None, None), learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
-        """Answer each row, then learn it, on copies that are kept if nothing went wrong."""
+        """Predict each row, then learn it, on copies that are kept if nothing fails."""
         check_learning_rate(self.learning_rate)
         state, past = ({name: part.copy() for name, part in parts.items()} for parts in (self.state_, self.past_))
         proba = self._run(state, past, X, (Y, mask, weight), learn=True)
         self.state_, self.past_ = state, past
         return proba
 
-    def _run(self, state: State, past: State, X: Features, taught: Taught, *, learn: bool) -> Array:
-        rows, nothing = as_rows(X, *taught, self.dtype), empty_store(self.n_labels_, self.dtype)
+    def _run(self, state: State, past: State, X: Features, targets: Targets, *, learn: bool) -> Array:
+        rows, nothing = as_rows(X, *targets, self.dtype), empty_store(self.n_labels_, self.dtype)
         options = RunOptions(learn=learn, dense=isinstance(X, np.ndarray), rate=float(self.learning_rate))
         net = as_network(state, options)
         proba = np.empty(rows.codes.size, self.dtype)

@@ -1,22 +1,21 @@
 """Rows for the kernels of the networks: those of a chunk, and those kept for replay."""
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from estimators._row_codes import cast_features, encode_labels
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.networks._kernels.state import CodedRows
 
-Array = npt.NDArray[Any]
 _NO_INDICES = np.empty(0, np.int32)
 
 
 def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dtype: npt.DTypeLike) -> CodedRows:
-    """Hand over a chunk: features in the network's precision, labels and masks as codes."""
+    """Return a chunk in the form of the kernels: features in the network's precision, labels and masks as codes."""
     if isinstance(X, np.ndarray):
         values, indices = X.ravel(), _NO_INDICES
         starts, ends, ones = _one_row(X.size) if len(X) == 1 else _places(*X.shape)
@@ -29,7 +28,7 @@ def as_rows(X: Features, Y: Array, mask: Array | None, weight: Array | None, dty
 
 
 def is_dense(rows: CodedRows) -> bool:
-    """Tell dense rows from sparse ones: they have values but no indices."""
+    """Return whether rows are dense: they have values but no indices."""
     return len(rows.indices) == 0 and len(rows.values) > 0
 
 
@@ -41,18 +40,18 @@ def _places(n_rows: int, width: int) -> tuple[Array, Array, Array]:
 
 @lru_cache(maxsize=16)
 def _one_row(width: int) -> tuple[Array, Array, Array]:
-    """Return the same for a single row; nobody writes there."""
+    """Return the same for a single row, in arrays that are never written to."""
     return _places(1, width)
 
 
 @lru_cache
 def empty_store(n_labels: int, dtype: npt.DTypeLike) -> CodedRows:
-    """Hand over a store that keeps nothing."""
+    """Return the rows of a store without slots."""
     return RowStore(0, 0, n_labels, dtype).as_rows()
 
 
 class RowStore:
-    """Rows kept in slots of equal length: dense rows, or rows of a CSR matrix with room for the longest one met.
+    """Rows kept in slots of equal length: dense rows, or rows of a CSR matrix with room for the longest one so far.
 
     Parameters
     ----------
@@ -85,12 +84,12 @@ class RowStore:
         return twin
 
     def as_rows(self) -> CodedRows:
-        """Hand over all slots; the arrays are those that later rows are stored in, as long as `starts` is the same."""
+        """Return all slots; later rows are stored in the same arrays as long as `starts` is the same object."""
         flat = self.values.reshape(-1), self.indices.reshape(-1)
         return CodedRows(*flat, self.starts, self.ends, self.codes, self.weight)
 
     def keep(self, rows: CodedRows, slots: Array) -> None:
-        """Store the rows of a chunk in their slots, -1 being none, later rows over earlier ones."""
+        """Store the rows of a chunk in their slots, -1 for no slot, later rows over earlier ones."""
         kept, column = np.nonzero(slots >= 0)
         last = dict(zip(slots[kept, column].tolist(), kept.tolist(), strict=True))
         if not last:
@@ -106,7 +105,7 @@ class RowStore:
         self.ends[to] = self.starts[to] + lengths
 
     def make_sparse(self) -> None:
-        """Keep from now on the features that are not zero only."""
+        """From now on, keep only the features that are not zero."""
         dense = sparse.csr_array(self.values)
         lengths = np.diff(dense.indptr).astype(np.int64)
         length = max(1, int(lengths.max()))

@@ -1,22 +1,20 @@
-"""Networks in torch (extra `torch`): what was learnt as a module, and learning on a device."""
+"""Networks in torch (extra `torch`): the learnt network as a module, and learning on a device."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from estimators._row_codes import COUNTS
+from estimators._typing import Array
 from estimators.networks._kernels.adam import B1, B2, EPS
 from estimators.networks._kernels.state import B1_POWER, B2_POWER, STEPS, CodedRows
 from estimators.networks._network_state import State, brought_up_to_date, layers_of
-from estimators.replay.memories import ReplayPlan, lay_out
-
-Array = npt.NDArray[Any]
+from estimators.replay.memories import ReplayPlan, replay_order
 
 
-class Learning(NamedTuple):
-    """How a network learns on a device: as the parameters of the estimator have it."""
+class DeviceLearning(NamedTuple):
+    """The parameters of the estimator that matter for learning on a device."""
 
     device: str
     rate: float
@@ -27,7 +25,7 @@ class Learning(NamedTuple):
 
 
 def as_module(state: State) -> Any:
-    """Return the network as a ``torch.nn.Sequential`` that gives probabilities."""
+    """Return the network as a ``torch.nn.Sequential`` that returns probabilities."""
     torch = import_torch()
     parts: list[Any] = []
     for weights, biases in layers_of(state):
@@ -39,10 +37,10 @@ def as_module(state: State) -> Any:
     return torch.nn.Sequential(*parts[:-1], torch.nn.Sigmoid())
 
 
-def how_to_learn(estimator: Any) -> Learning:
+def device_learning(estimator: Any) -> DeviceLearning:
     """Read the parameters of an estimator."""
     adaptive = estimator.optimizer == "adam"
-    return Learning(
+    return DeviceLearning(
         estimator.device,
         estimator.learning_rate,
         estimator.replay == "mini-batch",
@@ -53,24 +51,24 @@ def how_to_learn(estimator: Any) -> Learning:
 
 
 def learn_on_device(
-    how: Learning, state: State, rows: CodedRows, kept: CodedRows, plan: ReplayPlan
+    how: DeviceLearning, state: State, rows: CodedRows, kept: CodedRows, plan: ReplayPlan
 ) -> tuple[Array, State]:
-    """Answer each row, then learn it with those replayed; return the answers and what the network is then."""
+    """Predict each row, then learn it with those replayed; return the probabilities and the new state."""
     if len(rows.indices):
         raise ValueError("X must be dense on a device. Got sparse rows instead.")
     values = np.concatenate([kept.values, rows.values])
     codes = np.concatenate([kept.codes, rows.codes])
     weight = np.concatenate([kept.weight, rows.weight])
     network = _Network(how, brought_up_to_date(state), values.reshape(len(weight), -1), codes, weight)
-    learnt, n_slots, answers = rows.weight > 0, len(kept.weight), []
-    order, own, _ = lay_out(plan, learnt, n_slots)
+    learnt, n_slots, predicted = rows.weight > 0, len(kept.weight), []
+    order, own, _ = replay_order(plan, learnt, n_slots)
     batches = iter(np.split(order, own[1:]))
     for i, is_learnt in enumerate(learnt):
-        answers.append(network.forward([n_slots + i])[-1][0])
+        predicted.append(network.forward([n_slots + i])[-1][0])
         batch = next(batches) if is_learnt else order[:0]
         for step in [batch] if how.together and is_learnt else batch[:, np.newaxis]:
             network.step(step)
-    proba, state = import_torch().stack(answers).cpu().numpy(), network.state()
+    proba, state = import_torch().stack(predicted).cpu().numpy(), network.state()
     if not (np.isfinite(state["w"]).all() and np.isfinite(proba).all()):
         raise ValueError(
             f"The network diverged: X and learning_rate must keep scores and gradients finite. "
@@ -82,18 +80,18 @@ def learn_on_device(
 class _Network:
     """A network on a device, with the flat arrays of our kernels, and rows to learn."""
 
-    def __init__(self, how: Learning, state: State, X: Array, codes: Array, weight: Array) -> None:
+    def __init__(self, how: DeviceLearning, state: State, X: Array, codes: Array, weight: Array) -> None:
         self.torch = import_torch()
         self.how, self.before, self.clock = how, state, state["clock"].copy()
-        self.w, self.m, self.v = (self._there(state[name]) for name in "wmv")
+        self.w, self.m, self.v = (self._on_device(state[name]) for name in "wmv")
         self.g = self.torch.zeros_like(self.w)
         self.layers, self.gradients = self._layers(self.w), self._layers(self.g)
         counts = (codes & COUNTS) > 0
         counted = np.full(len(counts), counts.shape[1]) if how.published else np.maximum(counts.sum(axis=1), 1)
         kind = state["w"].dtype
-        self.X = self._there(X)
-        self.Y = self._there((codes & 1).astype(kind))
-        self.shares = self._there((counts * (weight / counted)[:, np.newaxis]).astype(kind))
+        self.X = self._on_device(X)
+        self.Y = self._on_device((codes & 1).astype(kind))
+        self.shares = self._on_device((counts * (weight / counted)[:, np.newaxis]).astype(kind))
 
     def forward(self, rows: Any) -> list[Any]:
         """Return the outputs of all layers, features first, probabilities last."""
@@ -115,16 +113,16 @@ class _Network:
             if k:
                 delta = (delta @ self.layers[k][0].T) * (units[k] > 0)
         if self.how.freeze:
-            self._move_but_for((shares == 0).all(dim=0))
+            self._update_all_but((shares == 0).all(dim=0))
         else:
-            self._move()
+            self._update()
 
     def state(self) -> State:
-        """Return what has been learnt."""
+        """Return the state after the steps taken."""
         learnt = {name: part.cpu().numpy() for name, part in (("w", self.w), ("m", self.m), ("v", self.v))}
         return {**self.before, **learnt, "clock": self.clock}
 
-    def _move(self) -> None:
+    def _update(self) -> None:
         self.clock[STEPS] += 1
         if not self.how.adaptive:
             self.w.sub_(self.g, alpha=min(self.how.rate, self.torch.finfo(self.w.dtype).max))
@@ -137,8 +135,8 @@ class _Network:
         length = min(self.how.rate * root / (1 - float(self.clock[B1_POWER])), self.torch.finfo(self.w.dtype).max)
         self.w.addcdiv_(self.m, self.v.sqrt().add_(EPS * root), value=-length)
 
-    def _move_but_for(self, frozen: Any) -> None:
-        """Move, then put frozen outputs and their moments back to where they were."""
+    def _update_all_but(self, frozen: Any) -> None:
+        """Update all weights, then restore those of frozen outputs and their moments."""
         n_in, n_out = self.before["sizes"][-2:].tolist()
         first = len(self.w) - (n_in + 1) * n_out
         linear = len(self.layers) == 1
@@ -146,7 +144,7 @@ class _Network:
         where = self.torch.cat([weights, frozen])
         parts = [part[first:] for part in (self.w, self.m, self.v)]
         before = [part.clone() for part in parts]
-        self._move()
+        self._update()
         for part, old in zip(parts, before, strict=True):
             part.copy_(self.torch.where(where, old, part))
 
@@ -160,7 +158,7 @@ class _Network:
             at = stop + n_out
         return layers
 
-    def _there(self, part: Array) -> Any:
+    def _on_device(self, part: Array) -> Any:
         return self.torch.tensor(part, device=self.how.device)
 
 
@@ -174,7 +172,7 @@ def check_device(device: Any) -> None:
 
 
 def import_torch() -> Any:
-    """Import torch, or say how to get it."""
+    """Import torch, or raise an error that names the extra to install."""
     try:
         import torch
     except ImportError as error:

@@ -11,7 +11,7 @@ from estimators.networks._regularised_network import RegularisedNetwork
 
 
 class EWCClassifier(RegularisedNetwork):
-    """A network whose weights are held where earlier tasks left them, the more the more they mattered there.
+    """A network whose weights are pulled back to their values after earlier tasks, by their importance there.
 
     Online elastic weight consolidation: one anchor and one diagonal Fisher information for all earlier tasks, so that
     memory does not grow with their number. Sigmoid outputs, targeted loss, one step of Adam on each row.
@@ -23,9 +23,9 @@ class EWCClassifier(RegularisedNetwork):
     learning_rate : float, default=0.01
         Length of a step.
     penalty : float, default=100.0
-        How strongly weights are held, at least 0. 0 holds nothing.
+        Strength of the penalty on changes of weights, at least 0. 0 switches it off.
     decay : float, default=1.0
-        How much of the importance of weights is left after one more task, within [0, 1]. 1 forgets none.
+        Factor of the importance of weights after each further task, within [0, 1]. 1 forgets nothing.
     task_rows : int or None, default=None
         Rows after which a task counts as over though the label mask has not changed; for streams whose tasks all have
         the same labels. None: only a change of the mask ends a task.
@@ -54,7 +54,7 @@ class EWCClassifier(RegularisedNetwork):
     While a task goes on, the squares of the gradients of the first part are added up, each at the weights of its
     moment. When it is over, the anchor moves to the weights, and importance becomes decay * importance + the mean of
     these squares. Kirkpatrick et al. take the mean over the task's data at its last weights, which a stream, where each
-    row is met once, does not allow.
+    row occurs once, does not allow.
 
     A step moves every weight, for sparse rows as well. Memory is that of six networks: weights, two moments, anchor,
     importance and squares.

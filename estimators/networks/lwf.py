@@ -11,10 +11,11 @@ from estimators.networks._regularised_network import RegularisedNetwork
 
 
 class LwFClassifier(RegularisedNetwork):
-    """A network that goes on answering, for labels that the present task leaves out, what it answered before the task.
+    """A network that keeps predicting, for labels absent from the present task, what it predicted before the task.
 
-    Learning without forgetting: when a task is over, a copy of the network is kept; its answers to the rows of the next
-    task are what the outputs of absent labels learn. Sigmoid outputs, targeted loss, one step of Adam on each row.
+    Learning without forgetting: when a task is over, a copy of the network is kept; its predictions for the rows of
+    the next task are the targets of the outputs of absent labels. Sigmoid outputs, targeted loss, one step of Adam on
+    each row.
 
     Parameters
     ----------
@@ -23,10 +24,10 @@ class LwFClassifier(RegularisedNetwork):
     learning_rate : float, default=0.01
         Length of a step.
     distillation : float, default=1.0
-        Weight of the old answers in the loss, at least 0. 0 forgets as any network does.
+        Weight of the old predictions in the loss, at least 0. 0 forgets as any network does.
     temperature : float, default=2.0
-        What scores are divided by before answers are compared, at least 1; more of it looks more at answers that were
-        nearly certain.
+        Divisor of the logits before predictions are compared, at least 1; a higher temperature gives more weight to
+        predictions that were nearly certain.
     task_rows : int or None, default=None
         Rows after which a task counts as over though the label mask has not changed. None: only a change of the mask
         ends a task.
@@ -53,12 +54,12 @@ class LwFClassifier(RegularisedNetwork):
         distillation * temperature**2 * mean_k cross_entropy(q_k, p_k)
 
     over the labels k of earlier tasks that do not count in it. p_k and q_k are the probabilities of the network and of
-    its copy, their scores divided by the temperature: with p the probability, p**(1/T) / (p**(1/T) + (1-p)**(1/T)),
+    its copy, their logits divided by the temperature: with p the probability, p**(1/T) / (p**(1/T) + (1-p)**(1/T)),
     which is the formula of Li and Hoiem for two classes, the label and its absence. The square keeps the size of the
     gradient, as Hinton et al. advise.
 
-    A label that every task has is never absent, and so is not held. A step moves every weight, for sparse rows as well.
-    Memory is that of four networks: weights, two moments and the copy.
+    A label that every task has is never absent, and so is not distilled. A step moves every weight, for sparse rows as
+    well. Memory is that of four networks: weights, two moments and the copy.
 
     References
     ----------

@@ -4,10 +4,10 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.networks._kernel_context import ContextCache
 from estimators.networks._kernels.one_pass import run
@@ -22,14 +22,12 @@ from estimators.networks._network_options import (
 )
 from estimators.networks._network_state import State, brought_up_to_date, draw_state, restored_on_error
 from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense
-from estimators.networks._torch_network import how_to_learn, learn_on_device
+from estimators.networks._torch_network import device_learning, learn_on_device
 from estimators.replay.memories import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
-
-Array = npt.NDArray[Any]
 
 
 class OnlineNeuralClassifier(NetworkClassifier):
-    """A network that takes one step on each row it meets, and on rows it replays.
+    """A network that takes one step on each row of the stream, and on rows it replays.
 
     Sigmoid outputs, binary cross-entropy, ReLU hidden layers, weights drawn as PyTorch's Linear draws them.
 
@@ -56,13 +54,13 @@ class OnlineNeuralClassifier(NetworkClassifier):
         Whether features are centred and divided by their deviation, both learnt from the stream; "scale" only divides,
         and so takes sparse rows.
     balance_labels : bool, default=False
-        Whether zeros and ones of a label weigh the same in the loss, by how often each has been met.
+        Whether zeros and ones of a label weigh the same in the loss, by how often each has occurred.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the network.
     device : str or None, default=None
         None is the compiled network on the processor; the name of a device as torch has it, such as "cuda", takes the
         same steps there (extra ``torch``), which pays for wide networks and mini-batches of dense rows only. There are
-        no `standardize` and `balance_labels` then, and answers may differ in their last digits.
+        no `standardize` and `balance_labels` then, and probabilities may differ in their last digits.
     random_state : int, RandomState instance or None, default=None
         Seed of the weights and of the draws.
 
@@ -80,7 +78,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
     Notes
     -----
     With sparse rows, a step costs in proportion to the features that are not zero. Under Adam, weights of the others
-    have steps to make up for, which is done when they are next needed and exact up to rounding: in float64 the
+    skip steps, which are taken together when the weights are next needed. This is exact up to rounding: in float64 the
     probabilities stay within 1e-9 of those learnt from the same rows made dense.
 
     References
@@ -168,7 +166,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         return self._run(contexts, state, rows, *nothing, learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
-        """Answer each row, then learn it. Memories and rows kept change once nothing can go wrong any more."""
+        """Predict each row, then learn it. Memories and rows kept change last, once nothing can fail any more."""
         check_learning_rate(self.learning_rate)
         X, store = self._match_store(X)
         rows = as_rows(X, Y, mask, weight, self.dtype)
@@ -178,7 +176,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         if self.device is None:
             proba = self._learn_compiled(rows, kept, plan)
         else:
-            proba, self.state_ = learn_on_device(how_to_learn(self), self.state_, rows, kept, plan)
+            proba, self.state_ = learn_on_device(device_learning(self), self.state_, rows, kept, plan)
         if store:
             store.keep(rows, plan.slots)
         self.memories_, self.store_ = memories, store
@@ -194,7 +192,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
     def _features_at_risk(self, rows: CodedRows, plan: ReplayPlan) -> Array | None:
         """Return the features whose weights may change in a call that fails; None if anything may.
 
-        One step is taken whole or not at all, but Adam's skipped steps are made up for before it.
+        One step is taken as a whole or not at all, but Adam's skipped steps are taken before it.
         """
         dense, n_drawn = is_dense(rows), plan.draws.shape[1]
         one_step = len(rows.weight) == 1 and (n_drawn == 0 or (dense and self.replay == "mini-batch"))
@@ -217,7 +215,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         return proba
 
     def _match_store(self, X: Features) -> tuple[Features, RowStore | None]:
-        """Return the rows as they are kept for replay, dense or sparse, and where they are; sparse, once any were."""
+        """Return the rows as they are kept for replay, dense or sparse, and their store; sparse once any row was."""
         if not self.memories_:
             return X, None
         is_sparse, store = isinstance(X, sparse.csr_array), self.store_
@@ -231,7 +229,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
 
 
 def _compact(X: Features) -> tuple[Array | None, Features]:
-    """Return the features that occur in sparse rows, and the rows with these features alone; dense rows have all."""
+    """Return the features that occur in sparse rows, and the rows with these features only; dense rows have all."""
     if not isinstance(X, sparse.csr_array):
         return None, X
     features, indices = np.unique(X.indices, return_inverse=True)

@@ -213,9 +213,7 @@ class PragmaForestClassifier(WeightedVotes):
         self._take_target(make_target(y))
         truth = self._encode(y)
         if X.shape[0] != len(truth):
-            raise ValueError(
-                f"X and y must have as many rows as each other. Got {X.shape[0]} and {len(truth)} instead."
-            )
+            raise ValueError(f"X and y must have the same number of rows. Got {X.shape[0]} and {len(truth)} instead.")
         return X, truth
 
     def _check_features(self, X: Any, *, first: bool) -> Features:

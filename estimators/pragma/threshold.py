@@ -308,4 +308,4 @@ def _is_fitted(model: Any) -> bool:
 
 def _check_lengths(X: Features, truth: Array) -> None:
     if X.shape[0] != len(truth):
-        raise ValueError(f"X and y must have as many rows as each other. Got {X.shape[0]} and {len(truth)} instead.")
+        raise ValueError(f"X and y must have the same number of rows. Got {X.shape[0]} and {len(truth)} instead.")

@@ -1,16 +1,14 @@
 """A memory of rows in which no task, and no label set of a task, is larger than it need be."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from estimators._row_codes import COUNTS
+from estimators._typing import Array
 from estimators.replay._kept_rows import KeptRows, replaced, take
 from estimators.replay._kernels.balanced import NONE, place
 from estimators.replay.memories import Integers, chances
 
-Array = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 
 

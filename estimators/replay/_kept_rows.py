@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from estimators._typing import Array
 from estimators._validation import Features, is_sparse
-
-Array = npt.NDArray[Any]
 
 
 class KeptRows(NamedTuple):

@@ -1,23 +1,21 @@
-"""What meta-estimators share that teach the classifier inside them rows of their own."""
+"""Base of meta-estimators that choose the rows which the classifier inside them learns."""
 
 from copy import copy
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numpy.random import RandomState
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 
 from estimators._seeding import clone_with_seed
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import StreamClassifier, fails_late
 
-Array = npt.NDArray[Any]
-
 
 class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
-    """Base of meta-estimators that have an `estimator`, teach a copy of it, `estimator_`, and answer as that does."""
+    """Base of meta-estimators that train `estimator_`, a copy of `estimator`, and predict as it does."""
 
     estimator: StreamClassifier
     estimator_: StreamClassifier
@@ -41,11 +39,11 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
         return self.estimator_.predict_proba(X)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        return answer(self.estimator_, X)
+        return predict_both(self.estimator_, X)
 
 
-def answer(inner: StreamClassifier, X: Features) -> tuple[Array, Array]:
-    """Return what a classifier decides, and its probabilities."""
+def predict_both(inner: StreamClassifier, X: Features) -> tuple[Array, Array]:
+    """Return the labels that a classifier predicts, and their probabilities."""
     return inner.predict(X), inner.predict_proba(X)
 
 

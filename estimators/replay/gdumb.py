@@ -5,28 +5,27 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from numpy.random import RandomState
 from scipy import sparse
 from sklearn.utils import check_random_state
 
 from estimators._parameters import PRECISIONS, check_choice, check_number
 from estimators._row_codes import COUNTS, cast_features, encode_labels
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.replay._balanced_memory import BalancedMemory
 from estimators.replay._kept_rows import KeptRows, blank, take
 from estimators.replay._kernels.balanced import NONE
-from estimators.replay._meta_base import OuterClassifier, answer, begin_inner
+from estimators.replay._meta_base import OuterClassifier, begin_inner, predict_both
 
-Array = npt.NDArray[Any]
-Answer = tuple[Array, Array]
+Prediction = tuple[Array, Array]
 
 
 class GDumbClassifier(OuterClassifier):
     """Keep a memory in which tasks, and label sets in each, are as frequent as can be; learn it alone, from scratch.
 
-    A baseline that asks how much of continual learning is more than a good sample of the past.
+    A baseline that shows how much continual learning adds to a good sample of the past.
 
     Parameters
     ----------
@@ -35,9 +34,9 @@ class GDumbClassifier(OuterClassifier):
     size : int, default=2000
         Number of rows the memory can hold: 2000 are as many as ``NN_TLH_mini_memories`` holds in its two.
     epochs : int, default=10
-        How often each row of the memory is met when it is learnt, in a new order each time.
+        Number of passes over the memory when it is learnt, each in a new order.
     share : float, default=0.2
-        The memory is learnt anew when rows written into it since make up this share of what it holds, within [0, 1].
+        Share of the memory, within [0, 1], that new rows must make up before it is learnt again.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the rows kept.
     random_state : int, RandomState instance or None, default=None
@@ -48,8 +47,8 @@ class GDumbClassifier(OuterClassifier):
     estimator_ : StreamClassifier
         The classifier, as it has last learnt the memory.
     memory_ : BalancedMemory or None
-        The memory, once a row was met. Its ``held_rows()`` have features ``X``, targets ``Y`` (the class; or for each
-        label its value, plus 2 if it counts) and ``weight``.
+        The memory, None before the first row. Its ``held_rows()`` have features ``X``, targets ``Y`` (the class; or for
+        each label its value, plus 2 if it counts) and ``weight``.
     n_trainings_ : int
         How often the memory has been learnt.
 
@@ -59,13 +58,13 @@ class GDumbClassifier(OuterClassifier):
     While there is room, every row is kept. Then a row is kept if its task stays smaller than the largest one, or else
     if its group stays smaller than the largest one of its task; a random row of the largest groups there makes room.
     Where these are of one row each, a row of a group that is not held takes its place with the chance it would have
-    in a reservoir: size / number of rows met.
+    in a reservoir: size / number of rows seen.
 
     Prabhu et al. keep a row while its class has less than its share of the memory. Label sets are so many that such
     shares would leave it half empty, or let the newest sets drive out all others where sets outnumber its rows.
 
-    They learn the memory whenever an answer is wanted, which test-then-train wants at every row. Here it is learnt when
-    enough of it is new, so that rows kept since then, fewer than `share` of the memory, are not in the answers yet.
+    They learn the memory whenever a prediction is needed, in test-then-train at every row. Here it is learnt when
+    enough of it is new, so that predictions do not use the rows kept since then, fewer than `share` of the memory, yet.
     Every row written into the memory is worth at most epochs / share rows of learning. A change of the task
     is not waited for: where tasks mix, it may come with every row.
 
@@ -118,32 +117,32 @@ class GDumbClassifier(OuterClassifier):
         self._pass(X, Y, mask, weight)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
-        decided, proba = zip(*self._pass(X, Y, mask, None, answering=True), strict=True)
+        decided, proba = zip(*self._pass(X, Y, mask, None, testing=True), strict=True)
         return np.concatenate(decided), np.concatenate(proba)
 
     # ------------------------------------------------------------------ parts
     def _pass(
-        self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, *, answering: bool = False
-    ) -> list[Answer]:
-        """Answer rows and put them into the memory, from one training to the next; keep all if nothing went wrong."""
+        self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, *, testing: bool = False
+    ) -> list[Prediction]:
+        """Predict rows and put them into the memory, from one training to the next; keep all if nothing fails."""
         chunk = self._as_rows(X, Y, mask, weight)
         memory = copy(self.memory_) or BalancedMemory(blank(self.size, chunk), self.share, self.seed_)
         inner, n_trainings = self.estimator_, self.n_trainings_
         n_rows, learnt = len(chunk.weight), chunk.weight > 0
         slots, due = np.full(n_rows, NONE), np.zeros(n_rows, dtype=bool)
         slots[learnt], due[learnt] = memory.plan(take(chunk, learnt))
-        answers, start = [], 0
+        predicted, start = [], 0
         for stop in np.unique([*np.flatnonzero(due) + 1, n_rows]).tolist():
             part = slice(start, stop)
-            if answering:
-                answers.append(answer(inner, X[part]))
+            if testing:
+                predicted.append(predict_both(inner, X[part]))
             memory.write(take(chunk, part), slots[part])
             if due[stop - 1]:
                 n_trainings += 1
                 inner = self._train(memory.held_rows(), self._chance(n_trainings))
             start = stop
         self.memory_, self.estimator_, self.n_trainings_ = memory, inner, n_trainings
-        return answers
+        return predicted
 
     def _as_rows(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> KeptRows:
         if isinstance(X, np.ndarray):

@@ -1,4 +1,4 @@
-"""Memories of rows met before, and learning from them again."""
+"""Memories of earlier rows, and the plan by which they are replayed."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,14 +16,14 @@ Integers = npt.NDArray[np.int64]
 
 
 class ReplayPlan(NamedTuple):
-    """What a memory does with the rows of a chunk.
+    """The slots that a memory draws from and stores in, for each row of a chunk.
 
     Attributes
     ----------
     draws : ndarray of shape (n_samples, draws)
-        Slots whose rows are replayed with each row of the chunk, before it is stored; -1 is none.
+        Slots whose rows are replayed with each row of the chunk, before it is stored; -1 stands for no slot.
     slots : ndarray of shape (n_samples,)
-        Slot that each row is then stored in; -1 is none.
+        Slot that each row is then stored in; -1 stands for no slot.
     """
 
     draws: Integers
@@ -31,7 +31,7 @@ class ReplayPlan(NamedTuple):
 
 
 class _Memory(BaseEstimator):
-    """A bounded memory that knows where rows go and which are drawn; whoever uses it keeps the rows."""
+    """A bounded memory that chooses slots to store in and to draw from; its user keeps the rows."""
 
     def __init__(self, size: int = 1000, draws: int = 5) -> None:
         self.size = size
@@ -63,10 +63,10 @@ class _Memory(BaseEstimator):
         return self
 
     def plan(self, n_samples: int) -> ReplayPlan:
-        """Decide what is drawn with, and where goes, each of the next rows.
+        """Choose the slots to draw with each of the next rows, and the slot to store it in.
 
-        Chance depends on the seed and on the number of rows met only, so that the cut of a stream into chunks changes
-        nothing.
+        The draws depend only on the seed and on the number of rows seen, so that the cut of a stream into chunks
+        changes nothing.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class _Memory(BaseEstimator):
 
 
 class ReservoirMemory(_Memory):
-    """A uniform sample of all rows met so far (Vitter's algorithm R).
+    """A uniform sample of all rows so far (Vitter's algorithm R).
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ class ReservoirMemory(_Memory):
     Attributes
     ----------
     n_seen_ : int
-        Number of rows met.
+        Number of rows seen.
     seed_ : int
         Seed of the draws.
 
     Notes
     -----
-    Row n (from 1) takes the next free slot or, in a full memory, slot j drawn from 0..n-1 if j < size; so every row met
+    Row n (from 1) takes the next free slot or, in a full memory, slot j drawn from 0..n-1 if j < size; so every row
     is held with probability size / n.
 
     References
@@ -133,7 +133,7 @@ class ReservoirMemory(_Memory):
 
 
 class FIFOMemory(_Memory):
-    """The last rows met (a ring buffer).
+    """The last rows (a ring buffer).
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class FIFOMemory(_Memory):
     Attributes
     ----------
     n_seen_ : int
-        Number of rows met.
+        Number of rows seen.
     seed_ : int
         Seed of the draws.
 
@@ -193,7 +193,7 @@ def join_plans(memories: Sequence[_Memory], learnt: npt.NDArray[np.bool_]) -> Re
     return ReplayPlan(draws, slots)
 
 
-def lay_out(plan: ReplayPlan, learnt: npt.NDArray[np.bool_], n_slots: int) -> tuple[Integers, Integers, Integers]:
+def replay_order(plan: ReplayPlan, learnt: npt.NDArray[np.bool_], n_slots: int) -> tuple[Integers, Integers, Integers]:
     """Put rows in the order they are learnt in: slots of the memories, or n_slots + a row of the chunk.
 
     Also return where in that order the rows of the chunk are learnt first, and which row each slot holds in the end.

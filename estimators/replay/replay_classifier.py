@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.replay._kept_rows import KeptRows, blank, join, replaced, take
 from estimators.replay._meta_base import OuterClassifier, begin_inner
-from estimators.replay.memories import FIFOMemory, ReservoirMemory, begin_memories, join_plans, lay_out
+from estimators.replay.memories import FIFOMemory, ReservoirMemory, begin_memories, join_plans, replay_order
 
-Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
-BLOCK = 4096  # rows of a chunk that are laid out with what is replayed with them, at a time
+BLOCK = 4096  # rows of a chunk that are put in order with those replayed with them, at a time
 
 
 class ReplayClassifier(OuterClassifier):
@@ -44,7 +44,7 @@ class ReplayClassifier(OuterClassifier):
 
     Notes
     -----
-    Rows drawn are learnt with the masks and weights they came with. Each row and what is replayed with it are laid out
+    Rows drawn are learnt with the masks and weights they came with. Each row and those replayed with it are put
     one after the other, and the classifier learns them in one call, at its own speed. `OnlineNeuralClassifier` replays
     by itself, without the copies, and can learn a row and what is replayed with it in one step.
 
@@ -87,12 +87,12 @@ class ReplayClassifier(OuterClassifier):
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         chunk = self._as_rows(X, Y, mask, weight)
-        self._replay(chunk, lambda inner, rows, _: _teach(inner, rows))
+        self._replay(chunk, lambda inner, rows, _: _train(inner, rows))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         if self._has_weights():
             return super()._predict_then_learn(X, Y, mask)  # test-then-train takes no weights
-        decided, proba = zip(*self._replay(self._as_rows(X, Y, mask, None), _test_then_teach), strict=True)
+        decided, proba = zip(*self._replay(self._as_rows(X, Y, mask, None), _test_then_train), strict=True)
         return np.concatenate(decided), np.concatenate(proba)
 
     # ------------------------------------------------------------------ parts
@@ -104,23 +104,23 @@ class ReplayClassifier(OuterClassifier):
             mask = np.ones((len(Y), self.n_labels_), dtype=bool)
         return KeptRows(X, Y, mask, np.ones(len(Y)) if weight is None else weight)
 
-    def _replay(self, chunk: KeptRows, teach: Callable[[Any, KeptRows, Integers], Any]) -> list[Any]:
-        """Teach a chunk and what is replayed with it, block by block; nothing changes unless all goes well."""
+    def _replay(self, chunk: KeptRows, update: Callable[[Any, KeptRows, Integers], Any]) -> list[Any]:
+        """Learn a chunk and the rows replayed with it, block by block; nothing changes unless all succeeds."""
         n_rows = len(chunk.weight)
         inner = self.estimator_ if n_rows <= BLOCK else deepcopy(self.estimator_)
         memories, kept = [copy(memory) for memory in self.memories_], self.rows_
         if kept is None:
             kept = blank(sum(memory.size for memory in memories), chunk)
-        answers = []
+        results = []
         for i in range(0, n_rows, BLOCK):
             block = take(chunk, slice(i, i + BLOCK))
             learnt = block.weight > 0
-            order, own, held = lay_out(join_plans(memories, learnt), learnt, len(kept.weight))
+            order, own, held = replay_order(join_plans(memories, learnt), learnt, len(kept.weight))
             if len(order):
-                answers.append(teach(inner, _gather(kept, block, order), own))
+                results.append(update(inner, _gather(kept, block, order), own))
             kept = replaced(kept, block, held)
         self.estimator_, self.memories_, self.rows_ = inner, memories, kept
-        return answers
+        return results
 
 
 def _gather(kept: KeptRows, block: KeptRows, order: Integers) -> KeptRows:
@@ -129,11 +129,11 @@ def _gather(kept: KeptRows, block: KeptRows, order: Integers) -> KeptRows:
     return take(rows, np.where(old, np.cumsum(old) - 1, old.sum() + np.cumsum(~old) - 1))
 
 
-def _teach(inner: Any, rows: KeptRows) -> None:
+def _train(inner: Any, rows: KeptRows) -> None:
     inner.partial_fit(rows.X, rows.Y, label_mask=rows.mask, sample_weight=rows.weight)
 
 
-def _test_then_teach(inner: Any, rows: KeptRows, own: Integers) -> tuple[Array, Array]:
-    """Answer the rows of the block; what is answered to rows replayed is forgotten."""
+def _test_then_train(inner: Any, rows: KeptRows, own: Integers) -> tuple[Array, Array]:
+    """Predict, then learn; return the predictions for the rows of the block, without those for rows replayed."""
     decided, proba = inner.predict_then_fit(rows.X, rows.Y, label_mask=rows.mask)
     return decided[own], proba[own]

@@ -1,15 +1,13 @@
-"""The features that ridge regression sees: those of the row, hinges of each, and random units over all."""
+"""The basis of ridge regression: the features of a row, hinges of each, and random units over all."""
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.ridge._kernels.ridge import dense_scores, expand, sparse_scores
-
-Array = npt.NDArray[Any]
 
 
 class Basis(NamedTuple):

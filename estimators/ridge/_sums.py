@@ -1,4 +1,4 @@
-"""What ridge regression must know of all rows met: sums in any order, and the coefficients they give."""
+"""Sums over all rows, in any order, and the coefficients of ridge regression that follow from them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -6,15 +6,13 @@ from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg, sparse
 from threadpoolctl import ThreadpoolController
 
 from estimators._locks import lock_of
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.ridge._kernels.ridge import correlate
-
-Array = npt.NDArray[Any]
 
 # A variance under this share of the mean square is rounding, and the feature a constant.
 _NO_VARIANCE = 1e-10
@@ -72,7 +70,7 @@ class Model(NamedTuple):
 
 
 def solve(sums: Sums, penalty: Array) -> Model:
-    """Give the coefficients of all labels from one factorisation.
+    """Return the coefficients of all labels from one factorisation.
 
     Features are standardised, and all labels share the covariance of all rows; means, and the covariance with a label,
     are those of the rows whose mask counts it.
@@ -126,7 +124,7 @@ def _controller() -> ThreadpoolController:
 def one_thread() -> Iterator[None]:
     """Let BLAS use one thread, within which its bits do not depend on the machine's load.
 
-    The limit is that of the process: who sets it while another has it would put back 1 for good.
+    The limit is that of the process: a thread that set it while another thread holds it would restore 1 for good.
     """
     with lock_of(_controller()), _controller().limit(limits=1, user_api="blas"):
         yield

@@ -5,24 +5,22 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 
+from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.ridge._basis import Basis, score, with_constant
 from estimators.ridge._kernels.ridge import decide, decide_then_follow
 from estimators.ridge._sums import Block, Model, Sums, solve, stack
 
-Array = npt.NDArray[Any]
-
-# From so many features on, the features alone are seen: sums of products grow with the square of the basis.
+# From this number of features on, the basis is the features: sums of products grow with the square of the basis.
 _MANY_FEATURES = 500
 _LARGEST_BASIS = 500
 # Rows that place the basis, and most rows kept before they are added to the sums.
 _FIRST_ROWS, _BLOCK_ROWS = 50, 1024
-# Random units are penalised more: what features tell one by one is believed first.
+# Random units are penalised more: effects of single features are preferred.
 _UNIT_PENALTY = 3.0
 # The prevalence of late starts from so many rows of the usual one.
 _PRIOR_ROWS = 5.0
@@ -37,17 +35,17 @@ class StreamRidgeClassifier(StreamClassifier):
     Parameters
     ----------
     l2 : float, default=1.0
-        Penalty of the squared coefficients of standardised features, times the number of features, over the rows met.
+        Penalty of squared coefficients of standardised features, times the number of features over the number of rows.
     knots : int, default=4
         Hinges of each feature, at quantiles of the first rows.
     hidden_units : int, default=200
-        Rectified units with random weights over all features, for what features tell together.
+        Rectified units with random weights over all features, for interactions of features.
     follow : float, default=0.5
         How far decisions follow the prevalence of late, from 0 (not at all) to 1 (as if it would last).
     memory : float, default=20
         Rows that "of late" means, at least 1.
     refresh : float, default=0.2
-        Coefficients are computed anew when the rows met have grown by this share.
+        Coefficients are computed again when the number of rows has grown by this share.
     random_state : int, RandomState instance or None, default=None
         Seed of the random units.
 
@@ -168,11 +166,11 @@ class StreamRidgeClassifier(StreamClassifier):
         start = 0
         while start < len(learnt):
             rows = learnt[start : start + self._due_ - self.n_rows_]
-            decided[rows], scores[rows] = self._meet(X[rows], Y[rows], counted[rows], weight[rows])
+            decided[rows], scores[rows] = self._process(X[rows], Y[rows], counted[rows], weight[rows])
             start += len(rows)
         return decided, np.clip(scores, 0.0, 1.0)
 
-    def _meet(self, X: Features, Y: Array, counted: Mask, weight: Array) -> tuple[Array, Array]:
+    def _process(self, X: Features, Y: Array, counted: Mask, weight: Array) -> tuple[Array, Array]:
         """Predict rows by the coefficients there are, and learn them."""
         F = self._features(X)
         scores, decided = self._score(F), np.zeros(Y.shape, dtype=np.bool_)
@@ -186,7 +184,7 @@ class StreamRidgeClassifier(StreamClassifier):
         return decided, scores
 
     def _add_up(self) -> None:
-        """Add the rows that wait to the sums; compute the coefficients anew if there are enough of them."""
+        """Add the rows that wait to the sums; compute the coefficients again if there are enough of them."""
         if self._is_placing() and self.n_rows_ == _FIRST_ROWS:
             self._place_basis()
         sums = self._sums_.plus(self._waiting_)

@@ -1,4 +1,4 @@
-"""Many runs: strategies on streams with seeds, each recorded as soon as it ends, and none run twice."""
+"""Campaigns: strategies on streams with seeds, each run recorded as soon as it ends, and no run made twice."""
 
 from __future__ import annotations
 
@@ -12,44 +12,45 @@ from typing import Any, Literal, NamedTuple
 from mlstream._files import write_text_atomically
 from mlstream.campaign.executors import run_in_processes, run_on_cluster, run_serially
 from mlstream.campaign.job import Job
-from mlstream.campaign.planning import Repetitions, plan_jobs
-from mlstream.campaign.progress_files import read_marks, remove_mark
+from mlstream.campaign.planning import plan_jobs
+from mlstream.campaign.progress_files import read_progress, remove_progress
 from mlstream.evaluation.run import RowProgress
+from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.records.paths import remove_leftovers
 from mlstream.records.run_record import RunResult, save_card
 from mlstream.stream import Stream
 
-_SECONDS_BETWEEN_LOOKS = 0.5
+_POLL_INTERVAL_S = 0.5
 
 State = Literal["kept", "running", "done", "capped", "failed"]
 
 
 class CampaignProgress(NamedTuple):
-    """What is told while a campaign goes on.
+    """One event of a campaign.
 
     Parameters
     ----------
     stream, strategy : str
-        The run that this is about.
+        The run that the event is about.
     seed : int
         Its seed.
     state : {"kept", "running", "done", "capped", "failed"}
-        "kept": its record was there already. A run in another process is told of twice a second.
-    n_rows_met, n_rows : int
-        How far it is.
+        "kept": its record existed already. For a run in another process there are two "running" events a second.
+    n_rows_done, n_rows : int
+        Rows done, and rows of the stream.
     n_runs_ended, n_runs : int
-        How far the campaign is.
+        Runs that have ended, and runs of the campaign.
     order_seed, split_seed : int or None
-        The order of tasks and the split of rows, where these are repeated.
+        Seeds of the order of tasks and of the split of rows, where these are repeated.
     worker : str
-        Machine and process that runs it; empty for this process.
+        Machine and process of the run; empty for this process.
     """
 
     stream: str
     strategy: str
     seed: int
     state: State
-    n_rows_met: int
+    n_rows_done: int
     n_rows: int
     n_runs_ended: int
     n_runs: int
@@ -64,20 +65,20 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     seeds: Sequence[int],
     directory: str | os.PathLike[str],
     *,
-    orders: Sequence[int] = (),
-    splits: Sequence[int] = (),
-    n_configurations: int = 0,
-    n_jobs: int = 1,
+    orders: Sequence[int] = CampaignOptions.orders,
+    splits: Sequence[int] = CampaignOptions.splits,
+    n_configurations: int = CampaignOptions.n_configurations,
+    n_jobs: int = CampaignOptions.n_jobs,
+    dask: str | None = CampaignOptions.dask,
     backend: str = "loky",
-    dask: str | None = None,
     progress: Callable[[CampaignProgress], None] | None = None,
     config: str | None = None,
     **options: Any,
 ) -> list[RunResult]:
     """Run every strategy on every stream, as often as it is repeated, and record each run in a folder.
 
-    A campaign that was stopped, or killed, goes on where it was: runs whose record is there are kept, but for failed
-    ones, which are tried again. A run that fails is recorded with its traceback and stops no other.
+    A campaign that was stopped, or killed, resumes: runs with a record are kept, except failed ones, which are tried
+    again. A run that fails is recorded with its traceback and stops no other.
 
     Parameters
     ----------
@@ -87,116 +88,126 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     streams : sequence of Stream
         The streams; their names must differ.
     seeds : sequence of int
-        The seeds of the learners.
+        Seeds of the learners.
     directory : path
-        The folder of the records and of the cards of the streams; made if absent.
-    orders, splits : sequence of int
-        Seeds of orders of the tasks (see `mlstream.generators.reordered_tasks`) and of splits of the rows (see
-        `mlstream.generators.resplit_rows`); empty: as the stream has them. All combinations with the seeds are run.
+        The folder of the records and of the cards of the streams; created if absent.
+    orders : sequence of int
+        Seeds of orders of the tasks; by default the order that the stream has. See
+        `mlstream.generators.reordered_tasks`. All combinations of seeds, orders and splits are run.
+    splits : sequence of int
+        Seeds of splits of the rows; by default the split that the stream has. See `mlstream.generators.resplit_rows`.
     n_configurations : int
-        How many configurations of each named strategy are drawn from its grid and tried on the first experience, where
-        the most frugal wins; 0: named strategies have their default parameters.
+        Configurations of each strategy that are tried on the first experience; 0 for its defaults. They are drawn from
+        the grid of the strategy, and the most frugal wins. Strategies that are not given by name have no such grid.
     n_jobs : int
-        Number of processes; -1 for as many as there are cores.
-    backend : str
-        What runs the processes: a backend of joblib.
+        Number of processes; -1 for as many as cores.
     dask : str, optional
-        Address of the scheduler of a Dask cluster that runs everything, instead of processes on this machine. Its
-        workers must have one thread each, and see the same folder.
+        Address of a Dask scheduler whose workers run everything: tcp://HOST:8786. It replaces processes on this
+        machine; workers must have one thread each, and see the same folder.
+    backend : str
+        The backend of joblib that runs the processes.
     progress : callable, optional
-        Called with a `CampaignProgress` whenever there is something to tell; from another thread where runs go on in
-        other processes.
+        Called with a `CampaignProgress` for every event; from another thread where runs are in other processes.
     config : str, optional
         Text to keep beside the records as ``config.toml``.
     **options
-        Options of `evaluate`, the same for all runs. Its time cap holds for the search of a configuration and, again,
+        Options of `evaluate`, the same for all runs. The time cap holds for the search of a configuration and, again,
         for the run.
 
     Returns
     -------
     list of RunResult
-        All records, those kept included: by stream, then strategy, then repetition.
+        All records, including those kept: by stream, then strategy, then repetition.
 
     Raises
     ------
     ValueError
-        If a name or the value of an option is unknown, two runs have the same name, a stream cannot be repeated so, or
-        the folder holds the record of another run under the name of one of these. Nothing is run then.
+        If a name or the value of an option is unknown, two runs have the same name, a stream cannot be repeated in this
+        way, or the folder holds the record of another run under the name of one of these. Nothing is run then.
     OSError
-        If a record cannot be written (no permission, no room), or no scheduler answers. What is recorded stays.
+        If a record cannot be written (no permission, no space), or no scheduler responds. Existing records stay.
 
     Notes
     -----
-    Every run has one thread for linear algebra, whatever `n_jobs`, so that times can be compared, and a clone makes a
+    Every run has one thread for linear algebra, whatever `n_jobs` is, so that times can be compared. A clone makes a
     few calls beforehand, so that compilation does not count.
 
-    The cost of a search is in its own phase, "select", which no total includes. What was tried, and what was chosen, is
-    recorded before the run: a run that is started again uses the same configuration.
+    The cost of a search is in its own phase, "select", which no total includes. The configurations tried and the one
+    chosen are recorded before the run: a run that is started again uses the same configuration.
     """
-    _require_processes(n_jobs, backend)
-    repetitions = Repetitions(seeds, orders, splits)
-    jobs = plan_jobs(strategies, streams, repetitions, Path(directory), options, n_configurations=n_configurations)
-    kept = {job.path: record for job in jobs if (record := job.find_record()) is not None}
-    waiting = [job for job in jobs if job.path not in kept]
-    remove_leftovers(directory)
+    if backend == "threading":
+        raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
+    chosen = CampaignOptions(
+        seeds=tuple(seeds),
+        orders=tuple(orders),
+        splits=tuple(splits),
+        n_configurations=n_configurations,
+        n_jobs=n_jobs,
+        dask=dask,
+    )
+    jobs = plan_jobs(strategies, streams, Path(directory), chosen, Settings(**options))
+    records = {job.path: record for job in jobs if (record := job.find_record()) is not None}
+    waiting = [job for job in jobs if job.path not in records]
     for job in waiting:
         job.find_selection()
-        remove_mark(job.mark)
-    for card in {
-        card.name: card for card in [*(one.card for one in streams), *(job.stream.card for job in jobs)]
-    }.values():
-        save_card(card, directory)
-    if config is not None:
-        write_text_atomically(Path(directory) / "config.toml", config)
-    teller = _Teller(progress, n_runs=len(jobs))
-    for record in kept.values():
-        teller.tell_end(record, "kept")
-    records = dict(kept)
-    if dask is not None:
-        ended = run_on_cluster(waiting, dask)
-    else:
-        ended = run_serially(waiting, teller.rows_of) if n_jobs == 1 else run_in_processes(waiting, n_jobs, backend)
-    with teller.watching(waiting if dask or n_jobs != 1 else []):
+    _prepare_folder(Path(directory), jobs, streams, config)
+    notifier = _Notifier(progress, n_runs=len(jobs))
+    for record in records.values():
+        notifier.notify_end(record, "kept")
+    is_elsewhere = dask is not None or n_jobs != 1
+    ended = _run_elsewhere(waiting, chosen, backend) if is_elsewhere else run_serially(waiting, notifier.row_callback)
+    with notifier.watching(waiting if is_elsewhere else []):
         for job, record in ended:
             records[job.path] = record
-            teller.tell_end(record, record.status)
+            notifier.notify_end(record, record.status)
     return [records[job.path] for job in jobs]
 
 
-def _require_processes(n_jobs: int, backend: str) -> None:
-    if backend == "threading":
-        raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be a number of processes, or -1 for as many as cores. Got 0.")
+def _prepare_folder(directory: Path, jobs: Sequence[Job], streams: Sequence[Stream], config: str | None) -> None:
+    """Remove files that killed processes left, and write the cards and the campaign file."""
+    remove_leftovers(directory)
+    for job in jobs:
+        remove_progress(job.progress_path)
+    cards = [stream.card for stream in (*streams, *(job.stream for job in jobs))]
+    for card in {card.name: card for card in cards}.values():
+        save_card(card, directory)
+    if config is not None:
+        write_text_atomically(directory / "config.toml", config)
 
 
-class _Teller:
-    """Counts runs, and tells whoever listens."""
+def _run_elsewhere(jobs: Sequence[Job], options: CampaignOptions, backend: str) -> Iterator[tuple[Job, RunResult]]:
+    if options.dask is not None:
+        return run_on_cluster(jobs, options.dask)
+    return run_in_processes(jobs, options.n_jobs, backend)
 
-    def __init__(self, listener: Callable[[CampaignProgress], None] | None, n_runs: int) -> None:
-        self._listener = listener
+
+class _Notifier:
+    """Counts runs, and calls a function with every event."""
+
+    def __init__(self, callback: Callable[[CampaignProgress], None] | None, n_runs: int) -> None:
+        self._callback = callback
         self._n_runs = n_runs
         self._n_ended = 0
 
-    def rows_of(self, job: Job) -> RowProgress | None:
-        """Give what hears of the rows of a run."""
-        if self._listener is None:
+    def row_callback(self, job: Job) -> RowProgress | None:
+        """Return the function to call with the progress of a run."""
+        if self._callback is None:
             return None
-        return lambda met, n_rows: self._tell_rows(job, met, n_rows, "")
+        return lambda n_done, n_rows: self._notify_rows(job, n_done, n_rows, "")
 
-    def tell_end(self, record: RunResult, state: State) -> None:
-        """Tell that a run has ended, now or before."""
+    def notify_end(self, record: RunResult, state: State) -> None:
+        """Notify that a run has ended, now or earlier."""
         self._n_ended += 1
-        if self._listener is None:
+        if self._callback is None:
             return
         n_rows = sum(record.experience_sizes)
         run, others = (record.stream, record.strategy, record.seed), (record.order_seed, record.split_seed)
-        self._listener(CampaignProgress(*run, state, n_rows, n_rows, self._n_ended, self._n_runs, *others))
+        self._callback(CampaignProgress(*run, state, n_rows, n_rows, self._n_ended, self._n_runs, *others))
 
     @contextmanager
     def watching(self, jobs: Sequence[Job]) -> Iterator[None]:
-        """Tell, as long as the block goes on, how far jobs in other processes are."""
-        if self._listener is None or not jobs:
+        """Notify of the progress of jobs in other processes until the block ends."""
+        if self._callback is None or not jobs:
             yield
             return
         stop = Event()
@@ -209,15 +220,15 @@ class _Teller:
             watcher.join()
 
     def _watch(self, jobs: Sequence[Job], stop: Event) -> None:
-        by_mark = {job.mark: job for job in jobs}
-        while not stop.wait(_SECONDS_BETWEEN_LOOKS):
-            for path, (worker, met, n_rows) in read_marks(jobs[0].mark.parents[1]):
-                if path in by_mark:
-                    self._tell_rows(by_mark[path], met, n_rows, worker)
+        by_path = {job.progress_path: job for job in jobs}
+        while not stop.wait(_POLL_INTERVAL_S):
+            for path, (worker, n_done, n_rows) in read_progress(jobs[0].progress_path.parents[1]):
+                if path in by_path:
+                    self._notify_rows(by_path[path], n_done, n_rows, worker)
 
-    def _tell_rows(self, job: Job, met: int, n_rows: int, worker: str) -> None:
-        if self._listener is None:
+    def _notify_rows(self, job: Job, n_done: int, n_rows: int, worker: str) -> None:
+        if self._callback is None:
             return
         seed, order_seed, split_seed = job.repetition
-        run, counts = (job.stream_name, job.strategy, seed), (met, n_rows, self._n_ended, self._n_runs)
-        self._listener(CampaignProgress(*run, "running", *counts, order_seed, split_seed, worker))
+        run, counts = (job.stream_name, job.strategy, seed), (n_done, n_rows, self._n_ended, self._n_runs)
+        self._callback(CampaignProgress(*run, "running", *counts, order_seed, split_seed, worker))

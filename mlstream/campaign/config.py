@@ -1,23 +1,21 @@
-"""A campaign as a TOML file: what is run, on what, how often, and how it is judged."""
+"""Campaigns as TOML files: strategies, streams, repetitions and the options of the evaluation."""
 
 from __future__ import annotations
 
 import importlib
-import math
 import os
 import tomllib
 from collections.abc import Iterable
-from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
 
-from mlstream._validation_errors import explain_rule, shorten
+from mlstream._validation_errors import find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
-from mlstream.evaluation.settings import EnergyMethod, LabelSpace, OneClass, Settings
+from mlstream.evaluation.settings import CampaignOptions, Option, Settings, list_options
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.stream import Stream
@@ -31,44 +29,28 @@ class _Config(BaseModel):
 
 
 class StrategyConfig(_Config):
-    """One strategy, under a name of the user's own."""
+    """One strategy, under a name that the user chooses."""
 
-    strategy: str | None = Field(default=None, description="A name of ours; by default, the user's own name is one.")
+    strategy: str | None = Field(default=None, description="A name of a strategy; by default, the key itself.")
     class_: str | None = Field(default=None, alias="class", description="Any estimator: package.module:Class.")
     parameters: dict[str, Any] = Field(default={}, description="Fixed parameters.")
     grid: Grid | list[Grid] | None = Field(default=None, description="Parameter -> values to search.")
 
 
 class CampaignConfig(_Config):
-    """All that a campaign file can say; what it leaves out is as in the protocol."""
+    """The content of a campaign file; options that it leaves out have the defaults of Python."""
 
     streams: list[str] = Field(min_length=1, description="Files, published folders, or names of our own streams.")
     strategies: list[str] | dict[str, StrategyConfig] = Field(min_length=1)
-    seeds: Seeds = [0]
-    orders: Seeds = []
-    splits: Seeds = []
-    n_configurations: int = Field(default=10, ge=0, description="Tried per strategy; 0: default parameters.")
     directory: str | None = Field(default=None, description="The folder of the records.")
-    jobs: int = Field(default=1, description="Processes; -1: as many as cores.")
-    dask: str | None = Field(default=None, description="Address of a Dask scheduler, instead of processes here.")
-    label_space: LabelSpace = "task"
-    references: bool = False
-    one_class: OneClass = "skip"
-    energy: EnergyMethod = "codecarbon"
-    energy_unit: str = "kWh"
-    cpu_power_w: float = 15.0
-    time_cap_s: float = Field(default=10_800.0, description="Of a search, and of a run; inf: never.")
-    n_checkpoints: int = 100
-    window: int | None = None
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of `evaluate`."""
-        said = {one.name: getattr(self, one.name) for one in fields(Settings) if one.name in type(self).model_fields}
-        return said | {"time_cap_s": None if self.time_cap_s == math.inf else self.time_cap_s}
+        """Options of `run_campaign`, those of `evaluate` included."""
+        return {one.name: getattr(self, one.name) for one in _OPTIONS}
 
     def learners(self) -> dict[str, Any]:
-        """Give what each strategy stands for: an estimator, or a search among its configurations.
+        """Return the learner of each strategy: an estimator, or a search among its configurations.
 
         Raises
         ------
@@ -76,8 +58,25 @@ class CampaignConfig(_Config):
             If a strategy, a parameter or a class is unknown.
         """
         if isinstance(self.strategies, list):
-            return {name: _learner(name, StrategyConfig(), self.n_configurations) for name in self.strategies}
-        return {name: _learner(name, one, self.n_configurations) for name, one in self.strategies.items()}
+            strategies = {name: StrategyConfig() for name in self.strategies}
+        else:
+            strategies = self.strategies
+        n_configurations = self.options["n_configurations"]
+        return {name: _learner(name, one, n_configurations) for name, one in strategies.items()}
+
+
+def _file_type(one: Option) -> Any:
+    if one.type == tuple[int, ...]:
+        return Seeds
+    return Annotated[one.type, Strict()] if one.type in {bool, int, float} else one.type
+
+
+# The keys of a file: those of the class, and one for each option.
+_OPTIONS = [*list_options(CampaignOptions), *list_options(Settings)]
+_KEYS: dict[str, Any] = {
+    one.name: (_file_type(one), Field(default=one.default, description=one.help)) for one in _OPTIONS
+}
+_FILE = create_model("CampaignConfig", __base__=CampaignConfig, **_KEYS)
 
 
 def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
@@ -91,14 +90,15 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
     Returns
     -------
     CampaignConfig
-        Checked; a key that is unknown, misspelt or of the wrong kind is refused.
+        The content, checked.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is no TOML, or says what cannot be. The message names the file, the key and, if there is one, the nearest.
+        If it is not TOML, or a key or value is not valid. The message names the file, the key and the nearest known
+        key.
     """
     path = Path(path)
     try:
@@ -106,9 +106,9 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} must be TOML. Got this: {error}.") from None
     try:
-        config = CampaignConfig.model_validate(content)
-        Settings(**config.options)
-        _require_jobs(config.jobs)
+        config = _FILE.model_validate(content)
+        for one in _OPTIONS:
+            one.check(config.options[one.name], one.name)
     except ValidationError as error:
         raise ValueError(f"{path}: {_explain(error)}") from None
     except ValueError as error:
@@ -117,14 +117,14 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
 
 
 def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
-    """Load a stream from a file or a published folder, or make one of those that this project publishes.
+    """Load a stream from a file or a published folder, or generate one that this project publishes.
 
     Parameters
     ----------
     name : str
         A path, or a name of `mlstream.publishing.presets.list_presets`.
     folder : path
-        What paths are relative to.
+        Folder that relative paths start from.
 
     Returns
     -------
@@ -134,9 +134,9 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     Raises
     ------
     FileNotFoundError
-        If it is neither; the message names the nearest.
+        If it is neither a path nor a name; the message names the nearest.
     ValueError
-        If the file holds no stream.
+        If the file does not hold a stream.
     """
     path = Path(folder) / name
     if path.is_dir():
@@ -155,12 +155,16 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
 def _learner(name: str, wanted: StrategyConfig, n_configurations: int) -> Any:
     from estimators.strategies import make_strategy
 
+    if wanted.grid is not None and not n_configurations:
+        raise ValueError(
+            f"n_configurations must be at least 1 where there is a grid (strategies.{name}.grid). Got 0 instead."
+        )
     if wanted.class_ is not None:
         estimator = _own_estimator(name, wanted)
-        return estimator if wanted.grid is None else Search(estimator, wanted.grid, n_configurations or 10)
+        return estimator if wanted.grid is None else Search(estimator, wanted.grid, n_configurations)
     known = wanted.strategy or name
     if wanted.grid is not None or (n_configurations and not wanted.parameters):
-        return Search(known, wanted.grid, n_configurations or 10, wanted.parameters)
+        return Search(known, wanted.grid, n_configurations, wanted.parameters)
     return make_strategy(known, **wanted.parameters)
 
 
@@ -183,30 +187,14 @@ def _own_estimator(name: str, wanted: StrategyConfig) -> Any:
     return estimator
 
 
-def _require_jobs(jobs: int) -> None:
-    if jobs == 0:
-        raise ValueError("jobs must be a number of processes, or -1 for as many as cores. Got 0 instead.")
-
-
 def _explain(error: ValidationError) -> str:
-    """Say in words of the file what is wrong: an unknown key if there is one, else what is deepest inside."""
-    errors = error.errors()
-    worst = max(errors, key=lambda one: (one["type"] == "extra_forbidden", len(one["loc"])))
-    where = _keys(worst["loc"])
-    key = ".".join(where)
-    if worst["type"] == "missing":
-        return f"{key} must be given. Got no such key."
-    if worst["type"] != "extra_forbidden":
-        rule = explain_rule([one for one in errors if _keys(one["loc"]) == where])
-        return f"{key} must {rule}. Got {shorten(worst['input'])} instead."
-    model: type[BaseModel] = StrategyConfig if len(where) > 2 else CampaignConfig
-    known = [field.alias or name for name, field in model.model_fields.items()]
-    return f"every key must be one of {', '.join(known)}. Got {key!r} instead{_nearest(where[-1], known)}"
-
-
-def _keys(location: Iterable[str | int]) -> list[str]:
-    # The kinds that a value may have stand among the keys: they are no keys.
-    return [str(part) for part in location if not str(part).startswith(("list[", "dict["))]
+    """Describe the problem in one line; for an unknown key, name the known ones and the nearest."""
+    problem = find_problem(error)
+    if problem.kind != "extra_forbidden":
+        return problem.text
+    model: type[BaseModel] = StrategyConfig if len(problem.field) > 2 else _FILE
+    known, key = [field.alias or name for name, field in model.model_fields.items()], ".".join(problem.field)
+    return f"every key must be one of {', '.join(known)}. Got {key!r} instead{_nearest(problem.field[-1], known)}"
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

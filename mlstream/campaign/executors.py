@@ -1,4 +1,4 @@
-"""Jobs run one after the other, in processes of this machine, or on a Dask cluster: the same records in all cases."""
+"""Jobs run serially, in processes of this machine, or on a Dask cluster, with the same records in all cases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mlstream._files import atomic_path
 from mlstream.campaign.job import Job
-from mlstream.campaign.progress_files import remove_mark
+from mlstream.campaign.progress_files import remove_progress
 from mlstream.campaign.worker import record_failure, run_job
 from mlstream.evaluation.run import RowProgress
 from mlstream.records.run_record import RunResult
@@ -23,18 +23,18 @@ from mlstream.stream import Stream
 
 Ended = Iterator[tuple[Job, RunResult]]
 
-_DIED = "The process that ran this died: killed by the system (for want of memory, say), or by the learner's own code."
+_DIED = "The process of this run died: killed by the system (out of memory, for example), or by the learner's own code."
 
 
-def run_serially(jobs: Sequence[Job], listen: Callable[[Job], RowProgress | None]) -> Ended:
-    """Run jobs in this process and give each with its record.
+def run_serially(jobs: Sequence[Job], row_callback: Callable[[Job], RowProgress | None]) -> Ended:
+    """Run jobs in this process, one after the other.
 
     Parameters
     ----------
     jobs : sequence of Job
         The jobs.
-    listen : callable
-        Gives what hears of the rows of a job.
+    row_callback : callable
+        Returns the function to call with the progress of a job.
 
     Yields
     ------
@@ -42,13 +42,13 @@ def run_serially(jobs: Sequence[Job], listen: Callable[[Job], RowProgress | None
         In the order of the jobs.
     """
     for job in jobs:
-        yield job, _run_unless_recorded(job, listen(job))
+        yield job, _run_unless_recorded(job, row_callback(job))
 
 
 def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
-    """Run jobs in processes of this machine and give each with its record, in the order in which they end.
+    """Run jobs in processes of this machine.
 
-    When a process dies, the runs that were going on are run again, each alone: one that kills its process again is
+    When a process dies, the unfinished runs are started again, each alone: a run that kills its process again is
     recorded as failed, and the others go on.
 
     Parameters
@@ -72,36 +72,36 @@ def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
                 del waiting[job.path]
                 yield job, record
         except TerminatedWorkerError:
-            for job in [job for job in waiting.values() if job.mark.exists()] or list(waiting.values()):
+            for job in [job for job in waiting.values() if job.progress_path.exists()] or list(waiting.values()):
                 del waiting[job.path]
                 yield job, _run_alone(job, backend)
 
 
 def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
-    """Run jobs on a Dask cluster and give each with its record, in the order in which they end.
+    """Run jobs on a Dask cluster.
 
     Parameters
     ----------
     jobs : sequence of Job
-        The jobs. Their folder must be one that all workers see: streams are written there once, and mapped into the
-        memory of each worker.
+        The jobs. All workers must see their folder: streams are written there once, and mapped into the memory of each
+        worker.
     address : str
         Of the scheduler, such as ``tcp://127.0.0.1:8786``.
 
     Yields
     ------
     job, record
-        In the order in which they end. What a worker that dies was running is run by another one; a job that kills
-        several workers is recorded as failed.
+        In the order in which they end. Jobs of a worker that dies go to another one; a job that kills several workers
+        is recorded as failed.
 
     Raises
     ------
     ImportError
         If Dask is not installed.
     OSError
-        If no scheduler answers.
+        If no scheduler responds.
     ValueError
-        If a worker runs several jobs at a time: times could not be told apart.
+        If a worker runs several jobs at a time: their times could not be separated.
     """
     try:
         from distributed import Client, KilledWorker, as_completed
@@ -134,10 +134,10 @@ def _in_pool(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
 
 def _run_alone(job: Job, backend: str) -> RunResult:
     try:
-        # joblib would run a single job in this process, were it told to use one.
+        # With one process, joblib would run a single job in this one.
         return next(_in_pool([job], 2, backend))[1]
     except TerminatedWorkerError:
-        remove_mark(job.mark)
+        remove_progress(job.progress_path)
         return record_failure(job, _DIED)
 
 
@@ -146,7 +146,7 @@ def _run_numbered(number: int, job: Job) -> tuple[int, RunResult]:
 
 
 def _run_unless_recorded(job: Job, progress: RowProgress | None = None) -> RunResult:
-    # It may have been recorded just before its process died, or by another process that works in the same folder.
+    # The job may have been recorded just before its process died, or by another process in the same folder.
     return job.find_record() or run_job(job, progress)
 
 
@@ -163,7 +163,7 @@ def _mapped(path: Path) -> Stream:
 
 @contextmanager
 def _shared_streams(jobs: Sequence[Job]) -> Iterator[dict[int, Path]]:
-    """Write each stream once where all workers see it, for as long as the block goes on."""
+    """Write each stream once where all workers see it, until the block ends."""
     paths = {}
     for job in {id(job.stream): job for job in jobs}.values():
         path = (job.directory / "running" / f"{job.stream.card.data_sha256}.joblib").resolve()

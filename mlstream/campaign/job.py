@@ -1,4 +1,4 @@
-"""A run of a campaign, before it is run: what it is, and whether its record is there already."""
+"""A run of a campaign before it is made: its inputs, and whether its record exists already."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mlstream.campaign.search import Search, choose
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.provenance import describe_run, to_json
 from mlstream.evaluation.settings import Settings
-from mlstream.records.paths import Repetition, mark_path, run_path, selection_path
+from mlstream.records.paths import Repetition, progress_path, run_path, selection_path
 from mlstream.records.run_record import RunResult, load_run_at, load_selection
 from mlstream.records.selection_record import Selection, SelectionRecord
 from mlstream.stream import Stream
 
-# What must be equal for a record to be that of the run that is asked for.
+# Fields that are equal if a record is that of the requested run.
 _IDENTITY = ("stream_sha256", "parameters", "label_space", "settings")
 
 
@@ -32,17 +32,17 @@ class Job:
     strategy : str
         Its name.
     learner : estimator or Search
-        The learner (cloned, never changed), or what it is chosen from.
+        The learner (cloned, never changed), or the search that chooses it.
     stream : Stream
         The stream, in the order and split of the repetition.
     stream_name : str
-        What the stream is called, whatever its order and split.
+        Name of the stream, whatever its order and split.
     repetition : Repetition
         Seeds.
     directory : Path
         The folder of the campaign.
-    options : dict
-        Options of `evaluate`.
+    settings : Settings
+        The options of the evaluation.
     """
 
     strategy: str
@@ -51,27 +51,27 @@ class Job:
     stream_name: str
     repetition: Repetition
     directory: Path
-    options: dict[str, Any]
+    settings: Settings
 
     @property
     def path(self) -> Path:
-        """Where its record is, or will be."""
+        """The file of its record."""
         return run_path(self.directory, self.stream_name, self.strategy, self.repetition)
 
     @property
-    def mark(self) -> Path:
-        """What is there while it goes on."""
-        return mark_path(self.directory, self.stream_name, self.strategy, self.repetition)
+    def progress_path(self) -> Path:
+        """The file that exists while it runs."""
+        return progress_path(self.directory, self.stream_name, self.strategy, self.repetition)
 
     @property
     def labels(self) -> dict[str, Any]:
-        """Fields of its record that the campaign gives it."""
+        """Fields of its record that the campaign sets."""
         return {"strategy": self.strategy, "stream": self.stream_name} | {
             f"{name}_seed": getattr(self.repetition, f"{name}_seed") for name in ("order", "split")
         }
 
     def select(self) -> Selection | None:
-        """Choose its configuration, if there is a choice; one that was made before is kept.
+        """Choose its configuration, if there is a choice; an earlier choice is kept.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Job:
         kept = self.find_selection()
         if kept is not None:
             return kept
-        selection = choose(self.learner, self.stream, self.repetition.seed, Settings(**self.options))
+        selection = choose(self.learner, self.stream, self.repetition.seed, self.settings)
         path = self._selection_path
         path.parent.mkdir(parents=True, exist_ok=True)
         record = SelectionRecord(run=self._origin(), selection=selection)
@@ -97,32 +97,32 @@ class Job:
         return selection
 
     def configure(self, selection: Selection | None) -> Any:
-        """Give the learner, in the configuration that was chosen."""
+        """Return the learner in the chosen configuration."""
         if selection is None:
             return self.learner
         return self.learner.build(self.learner.draw(self.repetition.seed)[selection.chosen])
 
     def describe(self, selection: Selection | None = None) -> dict[str, Any]:
-        """Give the fields of its record that are known before it is run."""
+        """Return the fields of its record that are known before it runs."""
         configuration = selection
         if configuration is None and isinstance(self.learner, Search):
             configuration = Selection.model_construct(trials=[], chosen=0)
         copy = fresh(self.configure(configuration), self.repetition.seed)
-        fields = describe_run(copy, self.stream, self.repetition.seed, Settings(**self.options))
+        fields = describe_run(copy, self.stream, self.repetition.seed, self.settings)
         return fields | self.labels | {"selection": selection}
 
     def find_record(self) -> RunResult | None:
-        """Give its record, if there is one that need not be made again.
+        """Return its record, if there is one and it is not that of a failure.
 
         Returns
         -------
         RunResult or None
-            None if there is none, or it is that of a failure.
+            None if the run must be made.
 
         Raises
         ------
         ValueError
-            If the file holds the record of another run, contradicts itself, or is none of this version.
+            If the file holds the record of another run, contradicts itself, or is not of this version.
         """
         if not self.path.exists():
             return None
@@ -135,12 +135,12 @@ class Job:
         return None if record.status == "failed" else record
 
     def find_selection(self) -> Selection | None:
-        """Give the choice of its configuration that was made before, if there is one.
+        """Return the earlier choice of its configuration, if there is one.
 
         Raises
         ------
         ValueError
-            If the file holds the choice of another run, or none of this version.
+            If the file holds the choice of another run, or is not of this version.
         """
         path = self._selection_path
         if not isinstance(self.learner, Search) or not path.exists():
@@ -154,7 +154,7 @@ class Job:
         return selection_path(self.directory, self.stream_name, self.strategy, self.repetition)
 
     def _origin(self) -> dict[str, JsonValue]:
-        """Say what a selection is made for: all that its outcome depends on."""
+        """Return everything that the outcome of a selection depends on."""
         fields = self.describe()
         return {name: fields[name] for name in ("stream_sha256", "label_space", "settings")} | {"tried": self._drawn()}
 
@@ -177,6 +177,6 @@ class Job:
         for name, (got, expected) in pairs.items():
             if got != expected:
                 raise ValueError(
-                    f"{path} must be the record of the run that is asked for: use another folder, or remove it. "
+                    f"{path} must be the record of the requested run: use another folder, or remove the file. "
                     f"Got {name} = {got!r} instead of {expected!r}."
                 )

@@ -6,50 +6,34 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from mlstream.campaign.job import Job
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
-from mlstream.evaluation.settings import Settings, require_seed
+from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.generators import reordered_tasks, resplit_rows
 from mlstream.records.paths import Repetition
 from mlstream.stream import Stream
 
 
-class Repetitions(NamedTuple):
-    """What varies between the runs of a strategy on a stream: all combinations of these are run.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Seeds of the learner.
-    orders, splits : sequence of int
-        Seeds of the order of tasks, and of the split of rows; empty: as the stream has them.
-    """
-
-    seeds: Sequence[int]
-    orders: Sequence[int] = ()
-    splits: Sequence[int] = ()
-
-
 def plan_jobs(
     strategies: Sequence[str] | Mapping[str, Any],
     streams: Sequence[Stream],
-    repetitions: Repetitions,
     directory: Path,
-    options: dict[str, Any],
-    *,
-    n_configurations: int = 0,
+    options: CampaignOptions,
+    settings: Settings,
 ) -> list[Job]:
     """List the runs of a campaign.
 
     Parameters
     ----------
-    strategies, streams, directory, options, n_configurations
+    strategies, streams, directory
         As for `run_campaign`.
-    repetitions : Repetitions
-        Seeds of all kinds.
+    options : CampaignOptions
+        The options of the campaign: seeds of all kinds, and the number of configurations to try.
+    settings : Settings
+        The options of the evaluation.
 
     Returns
     -------
@@ -59,16 +43,15 @@ def plan_jobs(
     Raises
     ------
     ValueError
-        If there is nothing to run, two runs have the same name, a name or the value of an option is unknown, or a
-        stream cannot be put in another order or split.
+        If there is nothing to run, two runs have the same name, a strategy is unknown, or a stream cannot be put in
+        another order or split.
     TypeError
-        If an option is unknown, or what should be an estimator is none.
+        If a learner is not an estimator.
     """
-    Settings(**options)
-    learners = _learners(strategies, n_configurations)
-    jobs = [job for stream in streams for job in _jobs_on(stream, learners, repetitions, directory, options)]
+    learners = _learners(strategies, options.n_configurations)
+    jobs = [job for stream in streams for job in _jobs_on(stream, learners, directory, options, settings)]
     if not jobs:
-        raise ValueError("A campaign must have strategies, streams and seeds. Got none of at least one of them.")
+        raise ValueError("A campaign must have strategies, streams and seeds. Got an empty list of one of them.")
     path, times = Counter(job.path for job in jobs).most_common(1)[0]
     if times > 1:
         raise ValueError(f"Runs of a campaign must differ in stream, strategy or seed. Got {times} runs for {path}.")
@@ -76,16 +59,17 @@ def plan_jobs(
 
 
 def _jobs_on(
-    stream: Stream, learners: Mapping[str, Any], repetitions: Repetitions, directory: Path, options: dict[str, Any]
+    stream: Stream, learners: Mapping[str, Any], directory: Path, options: CampaignOptions, settings: Settings
 ) -> Iterator[Job]:
-    seeds = [require_seed(seed) for seed in repetitions.seeds]
+    # Records hold plain integers, not those of NumPy.
+    seeds = [int(seed) for seed in options.seeds]
     variants = [
         (order, split, _repeat(stream, order, split))
-        for order, split in product(repetitions.orders or (None,), repetitions.splits or (None,))
+        for order, split in product(options.orders or (None,), options.splits or (None,))
     ]
     for (strategy, learner), seed, (order, split, varied) in product(learners.items(), seeds, variants):
         repetition = Repetition(seed, order, split)
-        yield Job(strategy, learner, varied, stream.card.name, repetition, directory, options)
+        yield Job(strategy, learner, varied, stream.card.name, repetition, directory, settings)
 
 
 def _repeat(stream: Stream, order: int | None, split: int | None) -> Stream:
@@ -104,7 +88,7 @@ def _learners(strategies: Sequence[str] | Mapping[str, Any], n_configurations: i
 
 
 def _learner(one: Any, n_configurations: int) -> Any:
-    """Give what a name stands for: a strategy, or a search among its configurations."""
+    """Return the learner of a name: a strategy, or a search among its configurations."""
     if isinstance(one, Search):
         return one
     if not isinstance(one, str):

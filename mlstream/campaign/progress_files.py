@@ -1,4 +1,4 @@
-"""Marks of runs that are going on: small files, so that any process can see how far each worker is, and which died."""
+"""Progress files: small files from which any process reads how far each worker is, and which worker died."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from typing import NamedTuple, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-_SECONDS_BETWEEN = 0.5
+_UPDATE_INTERVAL_S = 0.5
 _MAX_BYTES = 4096
 
 
 class Progress(NamedTuple):
-    """How far a run is, and which worker runs it."""
+    """Progress of a run, and its worker."""
 
     worker: str
-    n_rows_met: int
+    n_rows_done: int
     n_rows: int
 
 
-class Mark:
-    """A file that is there while a run goes on: ``with Mark(path, n_rows) as mark: ...``.
+class ProgressFile:
+    """A file that exists while a run goes on: ``with ProgressFile(path, n_rows) as file: ...``.
 
-    A run whose process died leaves its mark behind. A run whose mark cannot be written goes on without one.
+    A process that dies leaves its file behind. A run whose file cannot be written goes on without one.
 
     Parameters
     ----------
@@ -57,34 +57,34 @@ class Mark:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        remove_mark(self._path)
+        remove_progress(self._path)
 
-    def tell(self, n_rows_met: int, _n_rows: int) -> None:
-        """Say how far the run is, twice a second at most."""
-        if time.monotonic() - self._written > _SECONDS_BETWEEN:
-            self._write(n_rows_met)
+    def update(self, n_rows_done: int, _n_rows: int) -> None:
+        """Write the progress of the run, twice a second at most."""
+        if time.monotonic() - self._written > _UPDATE_INTERVAL_S:
+            self._write(n_rows_done)
 
-    def _write(self, n_rows_met: int) -> None:
+    def _write(self, n_rows_done: int) -> None:
         self._written = time.monotonic()
-        progress = json.dumps(Progress(self._worker, n_rows_met, self._n_rows))
+        progress = json.dumps(Progress(self._worker, n_rows_done, self._n_rows))
         try:
-            # Not flushed to disk: what is lost with the machine has no meaning afterwards.
+            # Not flushed to disk: after a crash of the machine, progress has no meaning.
             self._part.write_text(progress, encoding="utf-8")
             self._part.replace(self._path)
         except OSError:
-            remove_mark(self._part)
+            remove_progress(self._part)
 
 
-def remove_mark(path: Path) -> None:
-    """Remove a mark, if it is there and can be removed."""
+def remove_progress(path: Path) -> None:
+    """Remove a progress file, if it exists and can be removed."""
     with suppress(OSError):
         path.unlink()
 
 
-def read_marks(directory: Path) -> Iterator[tuple[Path, Progress]]:
-    """Read the marks in a folder and below; files that vanish meanwhile, or are not marks, are passed over."""
+def read_progress(directory: Path) -> Iterator[tuple[Path, Progress]]:
+    """Read the progress files in a folder and below; those that vanish meanwhile, and other files, are skipped."""
     for path in _list_files(directory):
-        # What is no plain file might never end, or never begin.
+        # Reading anything but a plain file might never end, or never begin.
         with suppress(OSError, ValidationError):
             if path.is_file():
                 yield path, _read(path)

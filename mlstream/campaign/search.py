@@ -1,4 +1,4 @@
-"""The choice of a configuration: some are drawn, each meets the first experience, and the most frugal one wins."""
+"""The choice of a configuration: some are drawn and tested on the first experience, and the most frugal one wins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mlstream.evaluation.learners import adapt, fresh, warm_up
 from mlstream.evaluation.prequential import Plan, PrequentialScorer
 from mlstream.evaluation.provenance import to_json
 from mlstream.evaluation.resources import ResourceMeter
-from mlstream.evaluation.run import best_labels, meet
+from mlstream.evaluation.run import precision_k, test_then_train
 from mlstream.evaluation.settings import Settings, require_count
 from mlstream.records.run_record import PhaseResources, Resources, to_score
 from mlstream.records.selection_record import Selection, Trial
@@ -39,14 +39,14 @@ class Search:
     grid : mapping, or sequence of mappings, optional
         Parameter -> values, as for scikit-learn's `ParameterGrid`; by default that of the named strategy.
     n_configurations : int
-        How many configurations are drawn, without replacement; all where there are fewer.
+        Number of configurations drawn without replacement; all where there are fewer.
     parameters : mapping
         Parameters that are fixed.
 
     Raises
     ------
     ValueError
-        If there is no grid, a number is none, or a name or parameter is unknown.
+        If there is no grid, `n_configurations` is not a positive integer, or a name or parameter is unknown.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Search:
     def __post_init__(self) -> None:
         require_count(self.n_configurations, "n_configurations")
         if self.grid is None and not isinstance(self.estimator, str):
-            raise ValueError("grid must say what to search where the estimator is no named strategy. Got None instead.")
+            raise ValueError("grid must be given where the estimator is not the name of a strategy. Got None instead.")
         for configuration in self.draw(0)[:1]:
             self.build(configuration)
 
@@ -74,7 +74,7 @@ class Search:
         return [dict(one) for one in ParameterSampler(grids, n_drawn, random_state=seed)]
 
     def build(self, configuration: Mapping[str, Any]) -> Any:
-        """Give a fresh estimator in a configuration."""
+        """Return a fresh estimator with a configuration."""
         chosen = {**self.parameters, **configuration}
         if not isinstance(self.estimator, str):
             return clone(self.estimator).set_params(**chosen)
@@ -96,18 +96,18 @@ def choose(search: Search, stream: Stream, seed: int, settings: Settings) -> Sel
     Parameters
     ----------
     search : Search
-        What to draw from.
+        The strategy and its grid.
     stream : Stream
-        The stream; only its first experience is met.
+        The stream; only its first experience is used.
     seed : int
         Seed of the draw, and of every learner.
     settings : Settings
-        The choices of the evaluation; its time cap holds for the whole search.
+        The options of the evaluation; the time cap holds for the whole search.
 
     Returns
     -------
     Selection
-        All configurations drawn, and the place of the chosen one.
+        All configurations drawn, and the index of the chosen one.
 
     Raises
     ------
@@ -116,9 +116,9 @@ def choose(search: Search, stream: Stream, seed: int, settings: Settings) -> Sel
 
     Notes
     -----
-    Frugality is BA_macro - C / (1 + C), C the energy of the trial. Energy below the meter's resolution is noise and
-    counts as nothing; of equals, the one drawn first wins. A trial that the cap cut short is chosen only if none came
-    to its end. A single configuration is not tried: there is nothing to choose.
+    Frugality is BA_macro - C / (1 + C), where C is the energy of the trial. Energy below the meter's resolution is
+    noise and counts as zero. Ties go to the configuration drawn first. A trial that the cap cut short is chosen only if
+    no trial was complete. A single configuration is not tried: there is nothing to choose.
     """
     drawn = search.draw(seed)
     if len(drawn) == 1:
@@ -134,7 +134,7 @@ def choose(search: Search, stream: Stream, seed: int, settings: Settings) -> Sel
 
 
 def select_cost(selection: Selection) -> PhaseResources:
-    """Add up what the trials of a selection cost."""
+    """Add up the costs of the trials of a selection."""
     energies = [trial.energy_kwh for trial in selection.trials if trial.energy_kwh is not None]
     return PhaseResources(
         wall_time_s=sum(trial.wall_time_s for trial in selection.trials),
@@ -148,7 +148,8 @@ def _try(
     search: Search, configuration: Configuration, stream: Stream, seed: int, settings: Settings, deadline: float
 ) -> Trial:
     try:
-        ba_macro, is_whole, used = _meet_first_experience(search.build(configuration), stream, seed, settings, deadline)
+        estimator = search.build(configuration)
+        ba_macro, is_complete, used = _test_on_first_experience(estimator, stream, seed, settings, deadline)
     except Exception:
         return Trial(parameters=_as_json(configuration), status="failed", error=traceback.format_exc())
     phases = used.phases.values()
@@ -157,7 +158,7 @@ def _try(
     counted = 0.0 if energy_kwh is None or used.energy_below_resolution else energy_kwh
     return Trial(
         parameters=_as_json(configuration),
-        status="done" if is_whole else "capped",
+        status="done" if is_complete else "capped",
         ba_macro=ba_macro,
         frugality=None if ba_macro is None else frug(ba_macro, counted, energy_unit=settings.energy_unit),
         wall_time_s=sum(phase.wall_time_s for phase in phases),
@@ -167,17 +168,17 @@ def _try(
     )
 
 
-def _meet_first_experience(
+def _test_on_first_experience(
     estimator: Any, stream: Stream, seed: int, settings: Settings, deadline: float
 ) -> tuple[float | None, bool, Resources]:
     first, mask = stream.experiences[0], next(CountedLabels(stream, settings.label_space).online())
     plan = Plan(checkpoints=(len(first),), window=len(first), cuts=(len(first),))
-    scorer = PrequentialScorer(plan, best_labels(stream), settings.one_class)
+    scorer = PrequentialScorer(plan, precision_k(stream), settings.one_class)
     warm_up(estimator, stream)
     with ResourceMeter(settings.energy, settings.cpu_power_w) as meter:
         learner = adapt(fresh(estimator, seed), stream.n_labels, meter)
         learner.begin(first.X, first.Y)
-        for scored in meet(learner, first, mask, settings.chunk_size):
+        for scored in test_then_train(learner, first, mask, settings.chunk_size):
             scorer.add(scored)
             if time.perf_counter() > deadline:
                 break
@@ -186,7 +187,7 @@ def _meet_first_experience(
 
 
 def _best(trials: Sequence[Trial]) -> int:
-    """Give the place of the first trial with the greatest frugality, whole trials before those cut short."""
+    """Return the index of the first trial with the greatest frugality, complete trials before those cut short."""
     failed = [trial.error for trial in trials if trial.status == "failed"]
     if len(failed) == len(trials):
         raise RuntimeError(

@@ -1,13 +1,14 @@
-"""One job, run and recorded, whatever comes of it."""
+"""One job, run and recorded, whether it succeeds or fails."""
 
 from __future__ import annotations
 
 import traceback
+from dataclasses import asdict
 
 from threadpoolctl import threadpool_limits
 
 from mlstream.campaign.job import Job
-from mlstream.campaign.progress_files import Mark
+from mlstream.campaign.progress_files import ProgressFile
 from mlstream.campaign.search import select_cost
 from mlstream.evaluation.evaluate import evaluate
 from mlstream.evaluation.learners import warm_up
@@ -24,23 +25,22 @@ def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
     job : Job
         The job.
     progress : callable, optional
-        Called with the number of rows met and the number of rows of the stream; by default the job's mark tells.
+        Called with the number of rows done and the number of rows of the stream; by default they go to a file.
 
     Returns
     -------
     RunResult
-        The record that is in its file: that of another process which recorded the same run first, if there is one.
+        The record in its file: if another process recorded the same run first, the record of that process.
     """
-    with Mark(job.mark, job.stream.n_samples) as mark:
+    with ProgressFile(job.progress_path, job.stream.n_samples) as file:
         selection = None
         try:
             with threadpool_limits(limits=1):
                 selection = job.select()
-                estimator = job.configure(selection)
+                estimator, seed = job.configure(selection), job.repetition.seed
                 warm_up(estimator, job.stream)
-                result = evaluate(
-                    estimator, job.stream, seed=job.repetition.seed, progress=progress or mark.tell, **job.options
-                )
+                options = asdict(job.settings)
+                result = evaluate(estimator, job.stream, seed=seed, progress=progress or file.update, **options)
         except (Exception, SystemExit):
             # A learner's own code that ends its process must not end the campaign.
             return record_failure(job, traceback.format_exc(), selection)
@@ -53,7 +53,7 @@ def record_failure(job: Job, error: str, selection: Selection | None = None) -> 
 
 
 def _save(result: RunResult, job: Job, selection: Selection | None) -> RunResult:
-    """Add what the evaluation does not know (names, order and split, how the configuration was chosen), and write."""
+    """Add the names, the order and split, and the choice of the configuration to a record, and write it."""
     resources = result.resources
     if selection is not None and resources is not None:
         resources = resources.model_copy(update={"phases": {"select": select_cost(selection)} | resources.phases})
@@ -61,6 +61,6 @@ def _save(result: RunResult, job: Job, selection: Selection | None) -> RunResult
     try:
         save_run(result, job.directory)
     except FileExistsError:
-        # Another process that works in the same folder came first, and what it recorded counts.
+        # Another process in the same folder was first, and its record counts.
         return job.find_record() or result
     return result

@@ -1,4 +1,4 @@
-"""A card as CITATION.cff: what to cite when a published stream is used."""
+"""A card as CITATION.cff, for those who use a published stream."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SPDX |= {"cc-by-4.0": "CC-BY-4.0", "cc-by-sa-4.0": "CC-BY-SA-4.0"}
 
 
 def card_citation(card: StreamCard) -> str:
-    """Write what to cite when a stream is used, in the Citation File Format 1.2.0.
+    """Write the citation of a stream, in the Citation File Format 1.2.0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A card as Croissant 1.1: the JSON-LD by which search engines and loaders know a data set."""
+"""A card as Croissant 1.1: the JSON-LD that search engines and loaders of data sets read."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _CONTEXT: Record = {
     "description": {"@container": "@language"},
     **{word: f"cr:{word}" for word in _CROISSANT},
 }
-# What loaders of Croissant call ARFF; other files have the names of the registry of media types.
+# Loaders of Croissant know ARFF by this name; other formats are registered media types.
 _ARFF = "https://ml.cms.waikato.ac.nz/weka/arff.html"
 _FORMATS = {".arff": _ARFF, ".npz": "application/zip", ".xml": "application/xml"}
 _PAGES = {"mit": "https://opensource.org/license/mit", "bsd-3-clause": "https://opensource.org/license/bsd-3-clause"}

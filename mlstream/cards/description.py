@@ -1,4 +1,4 @@
-"""Measure a stream's parts and write what was found on its card."""
+"""Measure the parts of a stream, and write its card."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def describe_stream(
     parts : StreamParts
         Tasks, experiences and evaluation sets.
     name, description : str
-        What to call it, and one sentence on what it is.
+        Its name, and one sentence that describes it.
     generator : GeneratorCard
-        What makes the stream again.
+        The generator that makes the stream.
     scenario : ScenarioCard
         The rule by which tasks follow each other.
     drops : sequence of DropCard
-        What of the source is not in the stream.
+        Parts of the source that are not in the stream.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def describe_stream(
 
 
 def measure(parts: StreamParts | Stream) -> Measures:
-    """Measure what a card says about the arrays of a stream.
+    """Measure the fields of a card that follow from the arrays of a stream.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def measure(parts: StreamParts | Stream) -> Measures:
     Returns
     -------
     Measures
-        The fields of the card that can be computed from the arrays alone.
+        Tasks, experiences, and the hash of all arrays.
     """
     return Measures(
         tasks=[_describe_task(index, parts, overlap) for index, overlap in enumerate(_mean_overlaps(parts))],
@@ -118,9 +118,9 @@ def describe_again(
     parts : StreamParts
         Tasks, experiences and evaluation sets, measured again.
     name, description : str
-        What to call it, and one sentence on what it is.
+        Its name, and one sentence that describes it.
     generator : GeneratorCard
-        What makes the stream again.
+        The generator that makes the stream.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def _describe_source(dataset: Dataset) -> SourceCard:
 
 
 def _mean_overlaps(parts: StreamParts | Stream) -> list[float | None]:
-    """Give the mean overlap of each signature with the others; None where there is no other task."""
+    """Return the mean overlap of each signature with the others; None where there is no other task."""
     overlap = signature_overlap(np.array([task.signature for task in parts.tasks]))
     n_others = len(overlap) - 1
     return [float((row.sum() - 1) / n_others) if n_others else None for row in overlap]

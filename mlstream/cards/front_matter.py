@@ -1,11 +1,11 @@
-"""What dataset hubs read at the top of a card's page: YAML between two lines of dashes."""
+"""Front matter of a card's page: the YAML that dataset hubs read, between two lines of dashes."""
 
 from __future__ import annotations
 
 from mlstream.card_model import StreamCard
 from mlstream.cards._yaml import write_yaml
 
-# How licences begin, and what hubs call them.
+# Start of a licence as stated -> its name at hubs.
 _LICENCES = {
     "mit": "mit",
     "bsd-3-clause": "bsd-3-clause",
@@ -21,7 +21,7 @@ _TAGS = ("multi-label", "continual-learning", "data-stream", "task-incremental",
 
 
 def front_matter(card: StreamCard) -> str:
-    """Write what dataset hubs read of a card.
+    """Write the front matter of a card's page.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def front_matter(card: StreamCard) -> str:
 
 
 def licence_name(licence: str) -> str:
-    """Give the name that hubs have for a licence: one they know, "unknown" if none is stated, or else "other"."""
+    """Return the name of a licence at hubs: "unknown" if no licence is stated, "other" if it has no name there."""
     stated = licence.strip().lower()
     known = (name for start, name in _LICENCES.items() if stated.startswith(start))
     return next(known, "other" if stated else "unknown")

@@ -1,4 +1,4 @@
-"""What a user of a stream should know before trusting a number on it, as far as its card tells."""
+"""Known limits of a stream, as far as they follow from its card: reasons to distrust a score on it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mlstream.card_model import StreamCard
 
 # With fewer rows than this a label's recall moves by more than 10 points a row.
 _FEW = 10
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 def known_limits(card: StreamCard) -> list[str]:
@@ -28,7 +28,7 @@ def known_limits(card: StreamCard) -> list[str]:
     --------
     >>> from mlstream.generators import multiplier_stream
     >>> known_limits(multiplier_stream("monolab").card)[0]
-    'The rows are drawn, not measured: scores compare learners, they say nothing about an application.'
+    'The rows are drawn, not measured: scores compare learners, and predict no results in an application.'
     """
     return [
         sentence for find in (_origin, _making, _rare_labels, _single_labels, _drops, _terms) for sentence in find(card)
@@ -37,7 +37,7 @@ def known_limits(card: StreamCard) -> list[str]:
 
 def _origin(card: StreamCard) -> Iterator[str]:
     if card.source.origin == "synthetic":
-        yield "The rows are drawn, not measured: scores compare learners, they say nothing about an application."
+        yield "The rows are drawn, not measured: scores compare learners, and predict no results in an application."
     elif card.source.sha256 is None:
         yield "The table was made in memory: the card cannot make the stream again."
 
@@ -46,7 +46,7 @@ def _making(card: StreamCard) -> Iterator[str]:
     if card.generator.name in {"task_stream", "stand_in_stream"}:
         yield (
             "Tasks are clusters of the label sets of all rows, those held out included: they are a benchmark's "
-            "construction, not tasks that anyone met in this order."
+            "construction, not tasks that occurred in this order."
         )
 
 
@@ -58,17 +58,17 @@ def _rare_labels(card: StreamCard) -> Iterator[str]:
         if label in task.signature and task.label_frequencies[label] * (task.n_learning + task.n_evaluation) < _FEW
     ]
     if rare:
-        more = f", and {len(rare) - _MOST_NAMED} more" if len(rare) > _MOST_NAMED else ""
+        more = f", and {len(rare) - _MAX_NAMED} more" if len(rare) > _MAX_NAMED else ""
         yield (
             f"Labels with fewer than {_FEW} rows in a task, where a score per label rests on single rows: "
-            f"{', '.join(rare[:_MOST_NAMED])}{more}."
+            f"{', '.join(rare[:_MAX_NAMED])}{more}."
         )
 
 
 def _single_labels(card: StreamCard) -> Iterator[str]:
     single = [task.name for task in card.tasks if task.n_label_sets == 1]
     if single:
-        yield f"Tasks whose rows all carry the same labels, which a constant answer solves: {', '.join(single)}."
+        yield f"Tasks whose rows all carry the same labels, which a constant prediction solves: {', '.join(single)}."
 
 
 def _drops(card: StreamCard) -> Iterator[str]:
@@ -79,4 +79,4 @@ def _drops(card: StreamCard) -> Iterator[str]:
 
 def _terms(card: StreamCard) -> Iterator[str]:
     if not card.source.licence:
-        yield "No licence is stated: whoever publishes the stream has to find out."
+        yield "No licence is stated: ask the authors of the source before you publish the stream."

@@ -1,4 +1,4 @@
-"""A card as the description that OpenML takes with an upload of the ARFF file."""
+"""A card as the description that OpenML requires with an upload of the ARFF file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mlstream.cards.front_matter import licence_name
 _NOT_CASUAL = re.compile(r"[^a-zA-Z0-9_\-.(),]+")
 # Targets are split by commas, so that a name with a comma would be two.
 _NAMEABLE = re.compile(r"[a-zA-Z0-9_\-.()]+")
-_LONGEST_NAME = 128
-_LONGEST_TARGET = 1024
+_MAX_NAME_LENGTH = 128
+_MAX_TARGET_LENGTH = 1024
 
 
 def card_openml(card: StreamCard) -> str:
@@ -40,14 +40,14 @@ def card_openml(card: StreamCard) -> str:
 
 
 def _elements(card: StreamCard) -> Iterator[tuple[str, str]]:
-    yield "name", _NOT_CASUAL.sub("_", card.name)[:_LONGEST_NAME] or "_"
+    yield "name", _NOT_CASUAL.sub("_", card.name)[:_MAX_NAME_LENGTH] or "_"
     yield "description", _describe(card)
     yield "format", "Sparse_ARFF" if card.rows is not None and card.rows.sparse else "ARFF"
     licence = licence_name(card.source.licence)
     if licence not in {"other", "unknown"}:
         yield "licence", licence
     target = ",".join(card.label_names)
-    if all(map(_NAMEABLE.fullmatch, card.label_names)) and len(target) <= _LONGEST_TARGET:
+    if all(map(_NAMEABLE.fullmatch, card.label_names)) and len(target) <= _MAX_TARGET_LENGTH:
         yield "default_target_attribute", target
     yield "version_label", card.data_sha256
     if card.source.citation:

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from mlstream.card_model import StreamCard, TaskCard
 from mlstream.cards.front_matter import front_matter
 from mlstream.cards.limits import known_limits
+from mlstream.cards.markdown import code, escape_markdown, table_lines
 
 SIGNATURES = "signatures.svg"
 SCHEDULE = "schedule.svg"
 
-_TOLD = {
-    "always": "a learner may be told the task of each row, in training and when it predicts",
-    "training": "a learner may be told the task of each row in training only",
-    "never": "a learner is never told the task of a row",
+_TASK_IDENTITY = {
+    "always": "a learner may see the task of each row, in training and when it predicts",
+    "training": "a learner may see the task of each row in training only",
+    "never": "a learner never sees the task of a row",
 }
 _LIST = re.compile(r"^([0-9]*)([-+=.)])")
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$&])")
 
 
 def card_page(card: StreamCard, *, prefix: str = "") -> str:
-    """Write the page that people read.
+    """Write the readable page of a card.
 
     Parameters
     ----------
     card : StreamCard
         The card.
     prefix : str
-        What the names of its pictures, which lie beside it, begin with.
+        Start of the names of its pictures, which lie beside it.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def card_page(card: StreamCard, *, prefix: str = "") -> str:
 
 def _summary(card: StreamCard) -> Iterator[str]:
     # A paragraph that begins like a list or a line would become one.
-    yield from (f"# {_plain(card.name)}", "", _LIST.sub(r"\1\\\2", _plain(card.description)), "")
+    yield from (f"# {escape_markdown(card.name)}", "", _LIST.sub(r"\1\\\2", escape_markdown(card.description)), "")
     facts = {
         "rows to learn from": f"{sum(task.n_learning for task in card.tasks):,}",
         "rows held out for evaluation": f"{sum(task.n_evaluation for task in card.tasks):,}",
@@ -55,12 +55,12 @@ def _summary(card: StreamCard) -> Iterator[str]:
         **_label_facts(card),
         "tasks": f"{len(card.tasks):,}",
         "experiences": f"{len(card.experiences):,}",
-        "scenario": f"{_plain(card.scenario.name)}: boundaries are {card.scenario.boundary}; "
-        f"{_TOLD[card.scenario.task_identity]}",
-        "made from": _plain(card.source.name),
+        "scenario": f"{escape_markdown(card.scenario.name)}: boundaries are {card.scenario.boundary}; "
+        f"{_TASK_IDENTITY[card.scenario.task_identity]}",
+        "made from": escape_markdown(card.source.name),
         "hash of the data": f"`{card.data_sha256}`",
     }
-    yield from _table(("what", "value"), facts.items())
+    yield from table_lines(("what", "value"), facts.items())
 
 
 def _label_facts(card: StreamCard) -> dict[str, str]:
@@ -81,18 +81,18 @@ def _label_facts(card: StreamCard) -> dict[str, str]:
 
 def _tasks(card: StreamCard) -> Iterator[str]:
     yield from ("## Tasks", "")
-    yield "Cardinality is the mean number of labels of a row; a label set is one combination of labels. Of the labels"
-    yield "of a task: density is the share of them that a row has; diversity, the label sets among all there could be;"
-    yield "imbalance, how many times more frequent the commonest is, on average (1 is even). Overlap is the share of"
-    yield "labels in common with another task, on average (Jaccard index)."
+    yield "Cardinality is the mean number of labels of a row; a label set is one combination of labels. Density is the"
+    yield "share of the task's labels that a row carries, on average. Diversity is the share of the possible label sets"
+    yield "that occur. Imbalance is how many times more frequent the most frequent label is than another, on average"
+    yield "(1 is even). Overlap is the share of labels in common with another task, on average (Jaccard index)."
     yield ""
     statistics = ("density", "diversity", "imbalance", "overlap")
     head = ("task", "labels", "rows to learn from", "rows held out", "cardinality", "label sets", *statistics)
-    yield from _table(
+    yield from table_lines(
         head,
         (
             (
-                _plain(task.name),
+                escape_markdown(task.name),
                 len(task.signature),
                 f"{task.n_learning:,}",
                 f"{task.n_evaluation:,}",
@@ -114,12 +114,12 @@ def _signatures(card: StreamCard, picture: str) -> Iterator[str]:
     yield "Percent of a task's rows that carry a label. An empty cell: the label cannot occur in the task."
     yield ""
     has_parents = bool(card.label_parents)
-    yield from _table(
-        ("label", *(["part of"] if has_parents else []), *(_plain(task.name) for task in card.tasks)),
+    yield from table_lines(
+        ("label", *(["part of"] if has_parents else []), *(escape_markdown(task.name) for task in card.tasks)),
         (
             (
-                _plain(name),
-                *([_plain(card.label_parents.get(name, ""))] if has_parents else []),
+                escape_markdown(name),
+                *([escape_markdown(card.label_parents.get(name, ""))] if has_parents else []),
                 *(_percent(task, label) for task in card.tasks),
             )
             for label, name in enumerate(card.label_names)
@@ -137,10 +137,10 @@ def _schedule(card: StreamCard, picture: str) -> Iterator[str]:
     stop, rows = 0, []
     for number, experience in enumerate(card.experiences, 1):
         start, stop = stop, stop + experience.n_samples
-        tasks = " + ".join(_plain(card.tasks[task].name) for task in experience.tasks)
+        tasks = " + ".join(escape_markdown(card.tasks[task].name) for task in experience.tasks)
         span = f"{start + 1:,} to {stop:,}" if experience.n_samples else ""
         rows.append((number, tasks, f"{experience.n_samples:,}", span))
-    yield from _table(("experience", "tasks", "rows", "from row to row"), rows)
+    yield from table_lines(("experience", "tasks", "rows", "from row to row"), rows)
 
 
 def _drifts(card: StreamCard) -> Iterator[str]:
@@ -151,14 +151,14 @@ def _drifts(card: StreamCard) -> Iterator[str]:
             "Rows are counted from 1; between the last row before and the first row after, the change is under way.",
             "",
         )
-        yield from _table(
+        yield from table_lines(
             ("what changes", "how", "from", "to", "last row before", "first row after", "recurring"),
             (
                 (
-                    _plain(", ".join(drift.what)),
+                    escape_markdown(", ".join(drift.what)),
                     drift.pattern,
-                    _plain(card.tasks[drift.before].name),
-                    _plain(card.tasks[drift.after].name),
+                    escape_markdown(card.tasks[drift.before].name),
+                    escape_markdown(card.tasks[drift.after].name),
                     f"{drift.start:,}",
                     f"{drift.stop + 1:,}",
                     "yes" if drift.recurring else "no",
@@ -171,10 +171,15 @@ def _drifts(card: StreamCard) -> Iterator[str]:
 def _drops(card: StreamCard) -> Iterator[str]:
     if card.drops:
         yield from ("## Left out of the source", "")
-        yield from _table(
+        yield from table_lines(
             ("what", "how many", "why", "names"),
             (
-                (drop.what, f"{drop.count:,}", _plain(drop.reason), ", ".join(map(_plain, drop.names)))
+                (
+                    drop.what,
+                    f"{drop.count:,}",
+                    escape_markdown(drop.reason),
+                    ", ".join(map(escape_markdown, drop.names)),
+                )
                 for drop in card.drops
             ),
         )
@@ -182,14 +187,16 @@ def _drops(card: StreamCard) -> Iterator[str]:
 
 def _limits(card: StreamCard) -> Iterator[str]:
     yield from ("## Known limits", "")
-    yield from (f"- {_plain(limit)}" for limit in known_limits(card) or ["None that the card tells."])
+    yield from (f"- {escape_markdown(limit)}" for limit in known_limits(card) or ["None that follow from the card."])
 
 
 def _making(card: StreamCard) -> Iterator[str]:
     yield from ("## How it was made", "")
-    yield f"By {_code(card.generator.name)} with the seed {card.generator.seed} and the parameters"
+    yield f"By {code(card.generator.name)} with the seed {card.generator.seed} and the parameters"
     yield from ("", "```json", json.dumps(card.generator.parameters, indent=1, ensure_ascii=False), "```", "")
-    versions = ", ".join(f"{_plain(package)} {_plain(version)}" for package, version in card.versions.items())
+    versions = ", ".join(
+        f"{escape_markdown(package)} {escape_markdown(version)}" for package, version in card.versions.items()
+    )
     yield f"with {versions}. The card alone makes"
     yield "the same stream again: `mlstream regenerate CARD.json --output again.npz`."
 
@@ -199,44 +206,24 @@ def _loading(card: StreamCard) -> Iterator[str]:
     yield from ('stream = load("stream.npz")', "for experience in stream:")
     yield from ("    experience.X, experience.Y, experience.task_ids, experience.label_mask", "```", "")
     yield f"Any reader of ARFF takes the plain rows: the first {len(card.label_names)} columns are the labels, 0 or 1"
-    yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above says which rows are which"
+    yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above lists the rows of each"
     yield 'experience. NumPy alone reads the arrays: `numpy.load("stream.npz")`.'
 
 
 def _files(card: StreamCard) -> Iterator[str]:
     if card.files:
         yield from ("## Files", "")
-        yield from _table(
+        yield from table_lines(
             ("file", "bytes", "SHA-256"),
-            ((_code(file.name).replace("|", "\\|"), f"{file.n_bytes:,}", f"`{file.sha256}`") for file in card.files),
+            ((code(file.name).replace("|", "\\|"), f"{file.n_bytes:,}", f"`{file.sha256}`") for file in card.files),
         )
 
 
 def _source(card: StreamCard) -> Iterator[str]:
     source = card.source
     yield from ("## Source, licence, citation", "")
-    yield f"- Source: {_plain(source.name)} ({_plain(source.origin)}), {source.n_samples:,} rows."
+    yield f"- Source: {escape_markdown(source.name)} ({escape_markdown(source.origin)}), {source.n_samples:,} rows."
     if source.sha256:
         yield f"- SHA-256 of the source's content: `{source.sha256}`."
-    yield f"- Licence: {_plain(source.licence) or 'not stated'}"
-    yield f"- To be cited: {_plain(source.citation) or 'not stated'}"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(map(str, row))} |"
-
-
-def _code(text: str) -> str:
-    """Write a name as code; backticks in it need a longer run of them around it."""
-    text = " ".join(text.split())
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    pad = " " if "`" in text or not text else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def _plain(text: str) -> str:
-    """Keep what a name holds from being read as Markdown."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    yield f"- Licence: {escape_markdown(source.licence) or 'not stated'}"
+    yield f"- To be cited: {escape_markdown(source.citation) or 'not stated'}"

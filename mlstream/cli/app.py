@@ -5,11 +5,14 @@ from typing import NoReturn
 
 import typer
 
-from mlstream.cli import kinds, making, publishing, running
+from mlstream.cli import generate, perturb, publishing, running, synthesise
+from mlstream.cli.convert import convert
+from mlstream.cli.inspect import inspect
+from mlstream.cli.suggest_tasks import suggest_tasks
 
 app = typer.Typer(
     name="mlstream",
-    help="Make streams of multi-label tasks from tables, publish them, and judge learners on them.",
+    help="Make streams of multi-label tasks from tables, publish them, and evaluate learners on them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -17,15 +20,9 @@ app = typer.Typer(
 
 COMMANDS = (
     running.demo,
-    making.generate,
-    making.scenario,
-    making.synthesise,
-    kinds.iirc,
-    kinds.carve,
-    kinds.perturb,
-    kinds.suggest_tasks,
-    making.inspect,
-    making.convert,
+    suggest_tasks,
+    inspect,
+    convert,
     publishing.publish,
     publishing.verify,
     publishing.upload,
@@ -35,13 +32,17 @@ COMMANDS = (
     running.report,
     running.track,
 )
+for generator_command in generate.COMMANDS:
+    generator_command.add_to(app)
+app.add_typer(synthesise.app, name="synthesise")
+app.add_typer(perturb.app, name="perturb")
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(publishing.datasets, name="datasets")
 
 
 def main() -> NoReturn:
-    """Run the command line; what went wrong is one line on standard error, and the exit status 1."""
+    """Run the command line; an error is one line on standard error, with exit status 1."""
     try:
         app()
     except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:

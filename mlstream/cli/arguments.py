@@ -1,11 +1,11 @@
-"""What commands share: opening streams, and reading what was typed."""
+"""Arguments that several commands share, and parsers of what was typed."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from mlstream.stream import Stream
 
 # Of a JSON file: more than the names of a million labels.
-_MOST_BYTES = 64 * 2**20
+_MAX_BYTES = 64 * 2**20
+
+_MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
 
@@ -26,34 +28,14 @@ SourceName = Annotated[
     typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
-Seed = Annotated[int, typer.Option(min=0, help="Source of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 LabelColumns = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default what is "
-        "said by a card beside the table, -C in its title (MEKA), or an .xml file beside it (MULAN).",
+        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default "
+        "those of a card beside the table, of -C in its title (MEKA), or of an .xml file beside it (MULAN).",
     ),
-]
-Starts = Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")]
-VisitShares = Annotated[
-    str | None,
-    typer.Option("--visits", help="Number of visits to each task, or the share of its rows in each: 0.5,0.2."),
-]
-EvaluationShare = Annotated[float, typer.Option("--evaluation", help="Share of each task's rows that is held out.")]
-TaskOrder = Annotated[
-    str | None,
-    typer.Option(
-        "--order",
-        help="random (default), similarity, dissimilarity, interleaved, or the task of each visit: 1,0,1,0.",
-    ),
-]
-WindowShape = Annotated[
-    Literal["linear", "sigmoid"], typer.Option("--shape", help="How the next task rises in the window.")
-]
-Unlabelled = Annotated[Literal["drop", "keep"], typer.Option(help="What to do with rows without any label.")]
-Stratified = Annotated[
-    bool, typer.Option("--stratified", help="Spread each label set evenly over the parts of a task.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
@@ -66,29 +48,29 @@ def open_stream(path: Path) -> Stream:
 
 
 def save_new(stream: Stream, path: Path) -> None:
-    """Save a stream that was made, and say so."""
+    """Save a new stream, and print where."""
     from mlstream.cli import console
     from mlstream.formats import save
 
     save(stream, path)
-    console.say(f"Wrote {path}: {stream!r}")
+    console.print_line(f"Wrote {path}: {stream!r}")
 
 
 def require_output(path: Path, force: bool, source: str | Path | None = None) -> None:
-    """Refuse, before any work, a file that cannot be written, would replace another unforced, or the source itself."""
+    """Raise an error, before any work, if a file cannot be written, exists without --force, or is the source itself."""
     from mlstream.formats.io import files_of
 
     files = [file for file in files_of(path) if file.exists()]
     if not path.parent.is_dir():
         raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
     if files and not force:
-        raise FileExistsError(f"{files[0]} must not exist yet; --force replaces it.")
+        raise FileExistsError(f"{files[0]} must not exist yet: --force replaces it.")
     if source is not None and Path(source).is_file() and any(file.samefile(source) for file in files):
-        raise ValueError(f"--output must be another file than what it is made of. Got {path} twice.")
+        raise ValueError(f"--output must not be the source. Got {path} twice.")
 
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
-    """Read which columns are labels: a number, names, or a MULAN file."""
+    """Parse the label columns: a number, names, or a MULAN file."""
     if text is None or text.endswith(".xml"):
         return text
     if text.removeprefix("-").isdecimal():
@@ -97,7 +79,7 @@ def parse_labels(text: str | None) -> int | list[str] | str | None:
 
 
 def parse_order(text: str | None) -> list[int] | OrderName | None:
-    """Read the name of an order, or the task of each visit."""
+    """Parse the name of an order, or the task of each visit."""
     from mlstream.generators.schedule.visit_plan import ORDERS
 
     named = next((order for order in ORDERS if order == text), None)
@@ -105,10 +87,12 @@ def parse_order(text: str | None) -> list[int] | OrderName | None:
 
 
 def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | None:
-    """Read the share of each visit; a number of visits shares out evenly what is not held out."""
+    """Parse the share of each visit; a number of visits divides the rows that are not held out evenly."""
     if text is None:
         return None
     if text.isdecimal() and int(text):
+        if int(text) > _MAX_VISITS:
+            raise ValueError(f"--visits must be at most {_MAX_VISITS:,}. Got {text!r} instead.")
         return ((1 - evaluation) / int(text),) * int(text)
     try:
         return tuple(float(part) for part in text.split(","))
@@ -117,17 +101,47 @@ def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | Non
 
 
 def parse_label_lists(text: str | None) -> list[list[str]] | None:
-    """Read the labels of each task: names split by commas, tasks split by semicolons."""
+    """Parse the labels of each task: names split by commas, tasks split by semicolons."""
     return None if text is None else [[name.strip() for name in part.split(",")] for part in text.split(";")]
 
 
-def parse_seeds(text: str) -> list[int]:
-    """Read seeds."""
-    return parse_integers(text, "--seeds")
+def parse_names(text: str) -> list[str]:
+    """Read names split by commas."""
+    return text.split(",")
+
+
+def parse_shares(text: str) -> dict[str, float]:
+    """Read the share of rows that each label keeps."""
+    return parse_numbers_by_name(text, "--keep", float)
+
+
+def parse_delay(text: str) -> int | dict[str, int]:
+    """Read one delay for all labels, or delays by label."""
+    return int(text) if text.isdecimal() else parse_numbers_by_name(text, "--delay", int)
+
+
+def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
+    """Read the labels that each task introduces; a published order also has a hierarchy and shares."""
+    from mlstream.generators import published_order
+
+    if text.endswith(".json"):
+        return read_lists(Path(text))
+    name, _, number = text.partition(":")
+    if number and not number.isdecimal():
+        raise ValueError(f"--introductions must be a .json file, or NAME:NUMBER. Got {text!r} instead.")
+    return published_order(name, int(number or 0))
+
+
+def parse_numbers(text: str, option: str) -> list[float]:
+    """Read numbers split by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{option} must be numbers split by commas. Got {text!r} instead.") from None
 
 
 def parse_integers(text: str, option: str) -> list[int]:
-    """Read whole numbers split by commas."""
+    """Parse whole numbers split by commas."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
@@ -135,7 +149,7 @@ def parse_integers(text: str, option: str) -> list[int]:
 
 
 def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number]) -> dict[str, Number]:
-    """Read numbers by name: a=1,b=2."""
+    """Parse numbers by name: a=1,b=2."""
     pairs = [part.rpartition("=") for part in text.split(",")]
     try:
         if all(name for name, _, _ in pairs):
@@ -146,7 +160,7 @@ def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number
 
 
 def read_hierarchy(text: str | None) -> Any:
-    """Read parents from a JSON file; the name of a rule is what it is."""
+    """Read parents from a JSON file; any other text is the name of a rule."""
     if text is None or not text.endswith(".json"):
         return text
     parents = _read_json(Path(text))
@@ -159,13 +173,13 @@ def read_lists(path: Path) -> list[list[str]]:
     """Read lists of names from a JSON file."""
     lists = _read_json(path)
     if not isinstance(lists, list) or not all(isinstance(names, list) for names in lists):
-        raise ValueError(f"{path} must hold a JSON list of lists of names. Got something else.")
+        raise ValueError(f"{path} must hold a JSON list of lists of names. Got another value instead.")
     return lists
 
 
 def _read_json(path: Path) -> Any:
-    content = read_bounded(path, _MOST_BYTES)
+    content = read_bounded(path, _MAX_BYTES)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} must be a JSON file. Got this: {error}.") from None
+        raise ValueError(f"{path} must be a JSON file. Got this error: {error}.") from None

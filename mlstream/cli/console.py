@@ -1,4 +1,4 @@
-"""What the command line shows: sentences, tables, and progress bars (plain lines when not on a terminal)."""
+"""Output of the command line: lines, tables, and progress bars (plain lines when not on a terminal)."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _WIDEST_HEAT_MAP = 101
 _WIDTH_WITHOUT_TERMINAL = 140
 
 
-def say(message: str) -> None:
-    """Print one sentence."""
+def print_line(message: str) -> None:
+    """Print a line."""
     Console(soft_wrap=True, highlight=False, markup=False).print(message)
 
 
 def show_datasets(entries: Iterable[DatasetEntry]) -> None:
-    """Print the tables that can be named."""
+    """Print the registered data sets."""
     table = Table("name", "rows", "features", "labels", "where", box=None)
     for entry in entries:
         table.add_row(entry.name, f"{entry.n_samples:,}", str(entry.n_features), str(entry.n_labels), entry.where)
@@ -51,7 +51,7 @@ def show_datasets(entries: Iterable[DatasetEntry]) -> None:
 
 
 def show_card(card: StreamCard) -> None:
-    """Print what a stream is: origin, tasks, signatures, schedule, drops."""
+    """Print a description of a stream: origin, tasks, signatures, schedule, drops."""
     console = _console()
     console.print(f"[bold]{_plain(card.name)}[/bold]: {_plain(card.description)}", soft_wrap=True)
     console.print(
@@ -68,7 +68,7 @@ def show_card(card: StreamCard) -> None:
 
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:
-    """Print what a stream is like: labels by task, distances between tasks, rows and labels met twice or never."""
+    """Print measures of a stream: labels by task, distances between tasks, rows and labels used twice or never."""
     console = _console()
     console.print(_label_table(diagnosis))
     console.print("Tasks nearest to each other and farthest apart:")
@@ -86,25 +86,24 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
 
 
 def show_suggestion(suggestion: Suggestion) -> None:
-    """Print what each number of tasks would give, and which one is suggested."""
+    """Print the measures of each number of tasks, and the suggested number."""
     table = Table("tasks", "mean diversity", "with one label only", box=None)
     measures = zip(suggestion.candidates, suggestion.diversity, suggestion.n_single_label, strict=True)
     for n_tasks, diversity, n_single in measures:
         table.add_row(str(n_tasks), f"{diversity:.3f}", str(n_single))
     _console().print(table)
-    say(f"Suggested: {suggestion.n_tasks} tasks.")
+    print_line(f"Suggested: {suggestion.n_tasks} tasks.")
 
 
 def show_results(results: Sequence[RunResult]) -> None:
     """Print one line of scores per run."""
     special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
     columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug")
-    table = Table("stream", "strategy", "seed", "status", *columns, "seconds", box=None)
+    table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
     for result in results:
         scores = [_format(result.scores.get(column)) for column in columns]
-        table.add_row(
-            result.stream, result.strategy, str(result.seed), result.status, *scores, f"{_seconds(result):.2f}"
-        )
+        run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
+        table.add_row(*run, *scores, f"{_seconds(result):.2f}")
     _console().print(table)
 
 
@@ -136,12 +135,12 @@ def _extremes(distances: Distances, names: Sequence[str]) -> str:
         if not np.isnan(distances[one, other])
     ]
     if not pairs:
-        return "no two tasks with rows enough"
+        return "no two tasks with enough rows"
     return " - ".join(f"{value:.3f} ({pair})" for value, pair in (min(pairs), max(pairs)))
 
 
 def _plain(text: str) -> str:
-    """Keep what a name holds from being read as markup, or by the terminal."""
+    """Return a text without markup or control characters."""
     return escape("".join(character if character.isprintable() else "?" for character in text))
 
 
@@ -152,10 +151,10 @@ def _console() -> Console:
 
 @contextmanager
 def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
-    """Show how far a campaign is: bars on a terminal, one line per run elsewhere."""
+    """Show the progress of a campaign: bars on a terminal, one line per run elsewhere."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        yield _say_when_ended
+        yield _print_when_ended
         return
     bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     columns = (*bar, _Speed(), TimeRemainingColumn(), TextColumn("{task.fields[worker]}", markup=False))
@@ -165,7 +164,7 @@ def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
 
 @contextmanager
 def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show how far downloads are: one bar each on a terminal, nothing elsewhere."""
+    """Show the progress of downloads: one bar each on a terminal, nothing elsewhere."""
     console = Console(highlight=False, stderr=True)
     if not console.is_terminal:
         yield None
@@ -184,14 +183,14 @@ def download_progress() -> Iterator[Callable[[str, int, int], None] | None]:
 
 @contextmanager
 def tracking_progress() -> Iterator[Callable[[int, int], None] | None]:
-    """Show how many records were met: a bar on a terminal, nothing elsewhere."""
+    """Show the number of records done: a bar on a terminal, nothing elsewhere."""
     console = Console(highlight=False, stderr=True)
     if not console.is_terminal:
         yield None
         return
     with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as bars:
         records = bars.add_task("records", total=None)
-        yield lambda met, total: bars.update(records, completed=met, total=total)
+        yield lambda n_done, total: bars.update(records, completed=n_done, total=total)
 
 
 class _Speed(ProgressColumn):
@@ -204,7 +203,7 @@ class _Speed(ProgressColumn):
 
 
 class _Bars:
-    """One bar for the campaign, one for the rows of each run that is going on, with the worker that runs it."""
+    """One bar for the campaign, and one for the rows of each current run, with its worker."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
@@ -216,11 +215,11 @@ class _Bars:
         self._bars.update(self._runs, completed=event.n_runs_ended, total=event.n_runs)
         run = _name(event)
         if event.state == "running":
-            # Other processes are heard of late: sometimes after their run has ended.
+            # Progress of other processes is read late: sometimes after their run has ended.
             if run not in self._rows and run not in self._ended:
                 self._rows[run] = self._bars.add_task(run, total=event.n_rows, worker=event.worker, is_run=True)
             if run in self._rows:
-                self._bars.update(self._rows[run], completed=event.n_rows_met)
+                self._bars.update(self._rows[run], completed=event.n_rows_done)
             return
         self._ended.add(run)
         if run in self._rows:
@@ -228,9 +227,9 @@ class _Bars:
         self._bars.console.print(_ending(event), soft_wrap=True, markup=False)
 
 
-def _say_when_ended(event: CampaignProgress) -> None:
+def _print_when_ended(event: CampaignProgress) -> None:
     if event.state != "running":
-        say(_ending(event))
+        print_line(_ending(event))
 
 
 def _ending(event: CampaignProgress) -> str:
@@ -270,6 +269,6 @@ def _task_table(card: StreamCard) -> Table:
 
 
 def _heat_row(task: TaskCard) -> str:
-    # A label that occurs at all shows, however rare it is.
+    # Every label that occurs is visible, however rare it is.
     levels = [0 if share == 0 else min(4, 1 + int(share * 4)) for share in task.label_frequencies]
     return "".join(_LEVELS[level] for level in levels)

@@ -1,4 +1,4 @@
-"""The whole job on embedded real data, small enough to watch."""
+"""All steps on embedded real data, in about a minute."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def run_demo(output: Path, *, seed: int = 0) -> Path:
     Parameters
     ----------
     output : Path
-        Folder to make.
+        Folder to create.
     seed : int
-        Source of everything random.
+        Seed of everything random.
 
     Returns
     -------
@@ -37,11 +37,11 @@ def run_demo(output: Path, *, seed: int = 0) -> Path:
     FileExistsError
         If `output` exists.
     RuntimeError
-        If a run failed; the folder is whole.
+        If a run failed; the folder is complete.
 
     Notes
     -----
-    The folder is made under another name and renamed at the end: it is whole, or not there.
+    The folder is created under another name and renamed at the end: it is complete or absent.
     """
     if output.exists():
         raise FileExistsError(f"{output} must not exist yet: name another folder with --output.")
@@ -50,25 +50,25 @@ def run_demo(output: Path, *, seed: int = 0) -> Path:
         results = _fill(folder, output, seed)
     require_success(results, output / "runs")
     page = output / "report.html"
-    console.say(f"4. The report: open {page} in a browser")
+    console.print_line(f"4. The report: open {page} in a browser")
     return page
 
 
 def _fill(folder: Path, output: Path, seed: int) -> list[RunResult]:
-    """Do the work in `folder`, which will be called `output`."""
+    """Fill `folder`, which is renamed to `output` afterwards."""
     published = folder / "yeast-stream"
 
-    console.say("1. Cluster the label sets of Yeast (2,417 rows, 103 features, 14 labels) into tasks that come back")
+    console.print_line("1. Cluster the label sets of Yeast (2,417 rows, 103 features, 14 labels) into recurring tasks")
     stream = task_stream(load_dataset("yeast"), seed=seed)
     console.show_card(stream.card)
 
-    console.say(
+    console.print_line(
         f"2. Publish it in {output / published.name}: NPZ, ARFF, card, readable page, hashes; then verify the folder"
     )
     publish(stream, published)
     verify(published)
 
-    console.say("3. Test-then-train, and after each experience an evaluation on every task")
+    console.print_line("3. Test-then-train, and after each experience an evaluation on every task")
     with console.campaign_progress() as progress:
         results = run_campaign(STRATEGIES, [load(published / "stream.npz")], [seed], folder / "runs", progress=progress)
     console.show_results(results)

@@ -1,25 +1,33 @@
-"""Commands that run learners on streams, and report."""
+"""Commands that run learners on streams, and report on the runs."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mlstream.cli.arguments import parse_seeds
+from mlstream.cli.options import OPTIONS, read_options, with_options
 
-# MLflow reports to its makers that it was used, and prints an address for each run, unless it is told otherwise.
+if TYPE_CHECKING:
+    from mlstream.records.run_record import RunResult
+    from mlstream.stream import Stream
+
+# Where and how a campaign file is run depends on the machine.
+_FOR_FILES = ("n_jobs", "dask")
+
+# By default, MLflow reports its use to its makers, and prints an address for each run.
 _QUIET_MLFLOW = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true"}
 
 
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to make; must not exist.")] = Path("demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to create; it must not exist.")] = Path("demo"),
     browse: Annotated[bool, typer.Option("--browse/--no-browse", help="Open the report when done.")] = True,
 ) -> None:
-    """Do the whole job on embedded real data (Yeast): stream, card, files, runs, report."""
+    """Run everything on embedded real data (Yeast): stream, card, files, runs, report."""
     from mlstream.cli.demo import run_demo
 
     report = run_demo(output)
@@ -27,7 +35,9 @@ def demo(
         typer.launch(report.resolve().as_uri())
 
 
+@with_options
 def run(
+    context: typer.Context,
     sources: Annotated[
         list[str],
         typer.Argument(
@@ -38,98 +48,79 @@ def run(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder of the records; needed, unless a campaign file names it."),
+        typer.Option("--output", "-o", help="Folder of the records; required, unless a campaign file names it."),
     ] = None,
     strategies: Annotated[
-        str | None,
-        typer.Option(
-            "--strategies",
-            "-s",
-            help="Names split by commas; an unknown one lists them all. By default NN,NN_TL,BR_HT.",
-        ),
-    ] = None,
-    seeds: Annotated[str | None, typer.Option(help="Seeds split by commas; by default 0.")] = None,
-    label_space: Annotated[
-        Literal["task", "seen", "all"] | None,
-        typer.Option(help="Labels that count: of the row's task (default), of all tasks seen so far, or all."),
-    ] = None,
-    energy: Annotated[bool | None, typer.Option(help="Measure energy by CodeCarbon (default).")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes, by default 1; -1: as many as cores.")
-    ] = None,
-    dask: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler whose workers run everything: tcp://HOST:8786.")
-    ] = None,
+        str,
+        typer.Option("--strategies", "-s", help="Names split by commas; an unknown name lists them all."),
+    ] = "NN,NN_TL,BR_HT",
+    **options: Any,
 ) -> None:
-    """Run learners on streams: test-then-train, transfer matrix, resources. What is recorded already is kept.
+    """Run learners on streams: test-then-train, transfer matrix, resources. Runs recorded earlier are kept.
 
     A run that fails stops no other; the exit status is 1 once all have ended.
 
-    A campaign file that names a class runs its code: read a file that someone else wrote before you run it.
+    A campaign file holds the same options under the names that Python uses; only --output, --jobs and --dask may be
+    combined with one. A campaign file that names a class runs its code: read a file that someone else wrote before you
+    run it.
     """
-    if jobs == 0:
-        raise ValueError("--jobs must be a number of processes, or -1 for as many as cores. Got 0.")
+    chosen = read_options(options)
     if len(sources) == 1 and sources[0].lower().endswith(".toml"):
-        own = {"--strategies": strategies, "--seeds": seeds, "--label-space": label_space, "--energy": energy}
-        _run_file(Path(sources[0]), output, jobs, dask, [name for name, value in own.items() if value is not None])
+        typed = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
+        _run_file(Path(sources[0]), output, {name: chosen[name] for name in typed if name in _FOR_FILES}, typed)
         return
-    from mlstream.campaign.campaign import run_campaign
     from mlstream.campaign.config import open_named
-    from mlstream.cli import console
-    from mlstream.records.run_record import require_success
 
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
-    with console.campaign_progress() as progress:
-        results = run_campaign(
-            [name.strip() for name in ("NN,NN_TL,BR_HT" if strategies is None else strategies).split(",")],
-            [open_named(name) for name in sources],
-            parse_seeds("0" if seeds is None else seeds),
-            output,
-            label_space=label_space or "task",
-            energy="none" if energy is False else "codecarbon",
-            n_jobs=jobs or 1,
-            dask=dask,
-            progress=progress,
-        )
-    console.show_results(results)
-    require_success(results, output)
+    names = [name.strip() for name in strategies.split(",")]
+    results = _run_and_show(names, [open_named(name) for name in sources], output, **chosen)
+    _require_success(results, output)
 
 
-def _run_file(path: Path, output: Path | None, jobs: int | None, dask: str | None, refused: list[str]) -> None:
+def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str]) -> None:
     """Run a campaign file, and write its report."""
-    from mlstream.campaign.campaign import run_campaign
     from mlstream.campaign.config import load_config, open_named
     from mlstream.cli import console
-    from mlstream.records.run_record import require_success
     from mlstream.reporting.report import report as write_report
 
+    refused = [name for name in typed if name not in {"sources", "output", *_FOR_FILES}]
     if refused:
+        flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
         raise ValueError(
-            f"{path} must say what is run: only --output, --jobs and --dask go with it. Got {', '.join(refused)}."
+            f"{path} must hold every other option: only --output, --jobs and --dask may be combined with a campaign "
+            f"file. Got {', '.join(flags)}."
         )
     # Classes may lie beside the campaign file.
     sys.path.insert(0, str(path.resolve().parent))
     config = load_config(path)
     folder = output or (path.parent / config.directory if config.directory else None)
     if folder is None:
-        raise ValueError(f"{path} must say the directory of the records, or --output must. Got neither.")
+        raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
+    streams, text = [open_named(name, path.parent) for name in config.streams], path.read_text(encoding="utf-8")
+    results = _run_and_show(config.learners(), streams, folder, config=text, **config.options | changed)
+    console.print_line(f"Wrote {write_report(folder)}")
+    _require_success(results, folder)
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _run_and_show(strategies: Any, streams: Sequence[Stream], folder: Path, **options: Any) -> list[RunResult]:
+    from mlstream.campaign.campaign import run_campaign
+    from mlstream.cli import console
+
     with console.campaign_progress() as progress:
-        results = run_campaign(
-            config.learners(),
-            [open_named(name, path.parent) for name in config.streams],
-            config.seeds,
-            folder,
-            orders=config.orders,
-            splits=config.splits,
-            n_jobs=jobs or config.jobs,
-            dask=dask or config.dask,
-            progress=progress,
-            config=path.read_text(encoding="utf-8"),
-            **config.options,
-        )
+        results = run_campaign(strategies, streams, directory=folder, progress=progress, **options)
     console.show_results(results)
-    console.say(f"Wrote {write_report(folder)}")
+    return results
+
+
+def _require_success(results: Sequence[RunResult], folder: Path) -> None:
+    from mlstream.records.run_record import require_success
+
     require_success(results, folder)
 
 
@@ -147,17 +138,15 @@ def report(
     from mlstream.cli import console
     from mlstream.reporting.report import report as write_report
 
-    console.say(f"Wrote {write_report(directory, output, tables=tables, figures=figures)}")
+    console.print_line(f"Wrote {write_report(directory, output, tables=tables, figures=figures)}")
 
 
 def track(
     directory: Annotated[Path, typer.Argument(help="Folder that `mlstream run` wrote.")],
     to: Annotated[str, typer.Option(help="Address of the server: http://127.0.0.1:5000.")],
-    experiment: Annotated[str, typer.Option(help="Experiment that holds the runs; made if it is not there.")] = (
-        "mlstream"
-    ),
+    experiment: Annotated[str, typer.Option(help="Experiment that holds the runs; created if absent.")] = ("mlstream"),
 ) -> None:
-    """Write all records of a folder to an MLflow server (needs the extra `mlflow`); those that are there are kept.
+    """Write all records of a folder to an MLflow server (needs the extra `mlflow`); those that it has are kept.
 
     Name and password are taken from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN.
     """
@@ -168,4 +157,4 @@ def track(
         os.environ.setdefault(name, value)
     with console.tracking_progress() as progress:
         n_written, n_kept, page = track_runs(directory, to, experiment=experiment, progress=progress)
-    console.say(f"Wrote {n_written} runs; {n_kept} were there. {page}")
+    console.print_line(f"Wrote {n_written} runs; {n_kept} existed. {page}")

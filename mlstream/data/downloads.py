@@ -29,7 +29,7 @@ _OFFLINE = "MLSTREAM_OFFLINE"
 _REDIRECTS = 5
 _ATTEMPTS = 4
 _CHUNK = 1 << 16
-_LEAST_BYTES_PER_S = 1000
+_MIN_BYTES_PER_S = 1000
 _TIMEOUT_S = 30.0
 
 
@@ -192,7 +192,7 @@ class ResumingDownloader:
 
     def _append(self, response: requests.Response, file: BinaryIO, watch: Watch) -> None:
         n_bytes = file.seek(0, os.SEEK_END)
-        patience_s = self._timeout_s + (self.source.n_bytes - n_bytes) / _LEAST_BYTES_PER_S
+        patience_s = self._timeout_s + (self.source.n_bytes - n_bytes) / _MIN_BYTES_PER_S
         end_s = time.monotonic() + patience_s
         for chunk in _read(response):
             watch.extend()

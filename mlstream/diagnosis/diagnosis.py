@@ -1,4 +1,4 @@
-"""What kind of data a stream is: labels of each task, and how tasks and their parts differ or overlap."""
+"""Diagnosis of a stream: labels of each task, and how tasks and their parts differ or overlap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Counts = sparse.csr_array
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelDiagnosis:
-    """What the labels of some rows are like.
+    """Statistics of the labels of some rows.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class LabelDiagnosis:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TaskDiagnosis:
-    """What one task is like.
+    """Statistics of one task.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class TaskDiagnosis:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis:
-    """What a stream is like.
+    """Statistics of a stream.
 
     Parameters
     ----------
@@ -106,14 +106,14 @@ class Diagnosis:
 
 
 def diagnose(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Diagnosis:
-    """Measure what a stream is like, beyond what its card says.
+    """Measure a stream, beyond the statistics on its card.
 
     Parameters
     ----------
     stream : Stream
         A stream of any kind; X is never made dense.
     max_rows : int
-        Rows that are drawn to measure distances between tasks; everything else counts all rows.
+        Rows to draw in order to measure distances between tasks; everything else counts all rows.
     seed : int
         Source of that draw.
 

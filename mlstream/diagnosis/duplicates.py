@@ -1,4 +1,4 @@
-"""Rows that are met twice: the same numbers in learning rows and in evaluation rows."""
+"""Rows that occur twice: the same numbers in learning rows and in evaluation rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def duplicated_evaluation_rows(stream: Stream) -> tuple[Mask, ...]:
 
 
 def row_digests(X: Features) -> list[bytes]:
-    """Give rows with equal numbers equal digests, in time linear in the numbers that are stored.
+    """Digest rows, so that rows of equal numbers have equal digests, in time linear in the numbers that are stored.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How far tasks are from each other: in their inputs, in their labels, and in what inputs say about labels."""
+"""Distances between tasks: in their inputs, in their labels, and in the labels given the inputs."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def task_distances(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Ta
     -----
     P(X): the energy coefficient [1]_ ``1 - (E|X - X'| + E|Z - Z'|) / 2 E|X - Z|`` of drawn rows X of one task and Z of
     the other, each feature divided by its standard deviation in the draw. It is 0 only if the distributions are equal;
-    an estimate below 0 is given as 0.
+    an estimate below 0 is set to 0.
 
     P(Y): the energy coefficient of their label vectors, not scaled.
 
     P(Y|X): the root of the mean squared difference between the probabilities that the two tasks give to a label of
-    either signature at the same x. With nearest rows in place of the same x, it is how much oftener labels differ from
-    those of the nearest row of the other task than from those of the nearest other row of the same task: noise in
-    labels cancels out. Where inputs do not overlap there is no same x, and the figure says how far labels differ from
-    the nearest ones there are.
+    either signature at the same x. With nearest rows in place of the same x, it is how much more often labels differ
+    from those of the nearest row of the other task than from those of the nearest other row of the same task: noise
+    in labels cancels out. Where inputs do not overlap there is no same x, and the distance measures how far labels
+    differ from those of the nearest rows.
 
     References
     ----------

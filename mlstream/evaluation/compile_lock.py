@@ -1,4 +1,4 @@
-"""Turns between processes of a machine: what one has compiled, the others load from disk, and need not compile."""
+"""A lock between processes of a machine: one compiles, and the others then load its kernels from disk."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import IO
 
 from mlstream.records.paths import file_name
 
-# A turn spares work, and nothing depends on it: who has waited for so long goes on without.
-PATIENCE_S = 300.0
-_BETWEEN_LOOKS_S = 0.05
+# The lock saves work, and no result depends on it: a process that has waited for so long goes on without it.
+TIMEOUT_S = 300.0
+_POLL_INTERVAL_S = 0.05
 
 
 @contextmanager
-def take_turns(what: str, *, patience_s: float = PATIENCE_S) -> Iterator[None]:
-    """Let one process of this user do something at a time, for as long as the block goes on.
+def compile_lock(what: str, *, timeout_s: float = TIMEOUT_S) -> Iterator[None]:
+    """Let one process of this user at a time run the block.
 
     Parameters
     ----------
     what : str
-        What it is: processes that name something else do not wait.
-    patience_s : float
-        Seconds of waiting after which the block is entered without a turn. A process that dies gives up its turn.
+        Name of the lock: processes with another name do not wait.
+    timeout_s : float
+        Seconds of waiting after which the block runs without the lock. A process that dies releases the lock.
     """
     try:
         file = (Path(tempfile.gettempdir()) / f"mlstream-{os.getuid()}-{file_name(what)}.lock").open("ab")
@@ -35,7 +35,7 @@ def take_turns(what: str, *, patience_s: float = PATIENCE_S) -> Iterator[None]:
         yield
         return
     with file:
-        _wait_for(file, time.monotonic() + patience_s)
+        _wait_for(file, time.monotonic() + timeout_s)
         yield
 
 
@@ -44,6 +44,6 @@ def _wait_for(file: IO[bytes], deadline: float) -> None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(_BETWEEN_LOOKS_S)
+            time.sleep(_POLL_INTERVAL_S)
         else:
             return

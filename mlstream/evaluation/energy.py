@@ -1,4 +1,4 @@
-"""Energy as CodeCarbon measures or estimates it, offline and in silence; or CPU seconds times a stated power."""
+"""Energy as CodeCarbon measures or estimates it, offline and without output; or CPU seconds times a stated power."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any, NamedTuple, Protocol
 
-# Any country will do: it only turns energy into emissions, which nobody asks for here.
+# Any country will do: it only converts energy to emissions, which are not used.
 _COUNTRY = "FRA"
 # Modes of CodeCarbon in which the energy of the processor is estimated; in all others a meter is read.
 _ESTIMATES = ("cpu_load", "constant")
@@ -26,14 +26,14 @@ class Energy(NamedTuple):
 
 
 class Overhead(NamedTuple):
-    """What a meter reads, and takes, while nothing is done.
+    """Reading and cost of a meter while nothing is done.
 
     Parameters
     ----------
     idle_w : float
-        Power that it reads while the process sleeps. Nothing is subtracted from what is recorded.
+        Power that it reads while the process sleeps. Records hold readings from which nothing is subtracted.
     cpu_share : float
-        CPU seconds that it takes a second, of one core.
+        CPU seconds that it uses in a second, of one core.
     """
 
     idle_w: float
@@ -41,11 +41,11 @@ class Overhead(NamedTuple):
 
 
 class Meter(Protocol):
-    """What tells the energy of a stretch of time."""
+    """A meter of the energy of a stretch of time."""
 
     @property
     def method(self) -> str:
-        """What it is."""
+        """Description for records."""
 
     @property
     def is_estimate(self) -> bool:
@@ -57,13 +57,13 @@ class Meter(Protocol):
 
     @property
     def overhead(self) -> Overhead | None:
-        """What it reads and takes while nothing is done; None where it takes nothing."""
+        """Its reading and cost while nothing is done; None where it costs nothing."""
 
     def start(self) -> None:
-        """Begin to count."""
+        """Start to count."""
 
     def stop(self) -> Energy:
-        """Give what was used since `start`."""
+        """Return the energy used since `start`."""
 
 
 class CpuSeconds:
@@ -86,15 +86,15 @@ class CpuSeconds:
 
     @property
     def method(self) -> str:
-        """What tells the energy."""
+        """Description for records."""
         return f"CPU seconds x {self._power_w:g} W (stated, not measured)"
 
     def start(self) -> None:
-        """Begin to count."""
+        """Start to count."""
         self._began_s = time.process_time()
 
     def stop(self) -> Energy:
-        """Give what was used since `start`: nothing is known of memory and GPU."""
+        """Return the energy used since `start`: that of memory and GPU is not known."""
         return Energy((time.process_time() - self._began_s) * self._power_w / _JOULES_PER_KWH, 0.0, 0.0)
 
 
@@ -114,7 +114,7 @@ class CodeCarbonMeter:
     def __init__(self) -> None:
         from codecarbon import OfflineEmissionsTracker
 
-        # The tracker speaks before it obeys its own log_level.
+        # The tracker logs before it applies its own log_level.
         logging.getLogger("codecarbon").setLevel(logging.CRITICAL)
         self._tracker: Any = OfflineEmissionsTracker(
             country_iso_code=_COUNTRY,
@@ -124,7 +124,7 @@ class CodeCarbonMeter:
             log_level="critical",
         )
         self._busy = False
-        # The first task takes seconds: the hardware is looked for then.
+        # The first task takes seconds: it detects the hardware.
         self.start()
         self.stop()
         self._parts: list[Any] = self._tracker._hardware
@@ -132,7 +132,7 @@ class CodeCarbonMeter:
 
     @property
     def method(self) -> str:
-        """What tells the energy."""
+        """Description for records."""
         return f"codecarbon {metadata.version('codecarbon')}: {', '.join(map(_describe, self._parts))}"
 
     @property
@@ -147,31 +147,31 @@ class CodeCarbonMeter:
 
     @property
     def overhead(self) -> Overhead:
-        """What it read and took in a second of sleep, once at the start."""
+        """Its reading and cost in a second of sleep, measured once at the start."""
         return self._overhead
 
     def start(self) -> None:
-        """Begin to count.
+        """Start to count.
 
         Raises
         ------
         RuntimeError
-            If it counts already, for another run of this process.
+            If it already counts for another run of this process.
         """
         if self._busy:
             raise RuntimeError(
-                "Energy must be measured for one run of a process at a time. Got two; use energy='none'."
+                "Energy must be measured for one run of a process at a time: use energy='none' for others. Got two."
             )
         try:
             self._tracker.start_task()
         except Exception as error:
             raise RuntimeError(
-                f"CodeCarbon cannot start ({error!r}). Use energy='cpu' or 'none' to do without."
+                f"CodeCarbon must be able to start: use energy='cpu' or 'none' to do without it. Got {error!r}."
             ) from error
         self._busy = True
 
     def stop(self) -> Energy:
-        """Give what was used since `start`."""
+        """Return the energy used since `start`."""
         self._busy = False
         used = self._tracker.stop_task()
         return Energy(used.cpu_energy, used.ram_energy, used.gpu_energy)
@@ -185,7 +185,7 @@ class CodeCarbonMeter:
 
 
 def warm_meter() -> CodeCarbonMeter:
-    """Give the meter of this process, started at the first call."""
+    """Return the meter of this process, started at the first call."""
     return _meter_of(os.getpid())
 
 

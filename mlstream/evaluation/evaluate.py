@@ -10,10 +10,10 @@ from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.references import reference_scores
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import RowProgress, Run
-from mlstream.evaluation.settings import EnergyMethod, LabelSpace, OneClass, Settings, require_seed
+from mlstream.evaluation.settings import EnergyMethod, EnergyUnit, LabelSpace, OneClass, Settings, require_seed
 from mlstream.evaluation.summary import (
     ReferenceScores,
-    ScoreBook,
+    ScoreRecord,
     add_continual,
     add_environments,
     add_frugality,
@@ -29,20 +29,20 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     estimator: Any,
     stream: Stream,
     *,
-    label_space: LabelSpace = "task",
-    references: bool = False,
+    label_space: LabelSpace = Settings.label_space,
+    references: bool = Settings.references,
     seed: int = 0,
-    one_class: OneClass = "skip",
-    energy: EnergyMethod = "codecarbon",
-    energy_unit: str = "kWh",
-    cpu_power_w: float = 15.0,
-    time_cap_s: float | None = 10_800.0,
-    n_checkpoints: int = 100,
-    window: int | None = None,
-    chunk_size: int = 256,
+    one_class: OneClass = Settings.one_class,
+    energy: EnergyMethod = Settings.energy,
+    energy_unit: EnergyUnit = Settings.energy_unit,
+    cpu_power_w: float = Settings.cpu_power_w,
+    time_cap_s: float | None = Settings.time_cap_s,
+    n_checkpoints: int = Settings.n_checkpoints,
+    window: int | None = Settings.window,
+    chunk_size: int = Settings.chunk_size,
     progress: RowProgress | None = None,
 ) -> RunResult:
-    """Judge a learner on a stream.
+    """Evaluate a learner on a stream.
 
     Every row of every experience is predicted, scored and learnt, in order. Before the first row and after each
     experience the model, frozen, predicts the evaluation sets of all tasks: the matrix R.
@@ -50,37 +50,39 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. One with
-        `predict_then_fit` is called by chunks, any other row by row. Only one whose `uses_task` is True is told the
-        label mask, and only when it learns.
+        Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. An estimator with
+        `predict_then_fit` is called by chunks, any other row by row. The label mask is passed only when it learns, and
+        only if its `uses_task` is True.
     stream : Stream
         The stream, with its card.
     label_space : {"task", "seen", "all"}
-        Which labels count in a score: those of the row's task, those of all tasks seen so far, or all.
+        Labels that count in a score: those of the row's task, of all tasks seen so far, or all.
     references : bool
-        Whether to train clones jointly and on single tasks as well, for the scores ``im``, ``fwt_single`` and
-        ``acc_joint``. Their cost is not in the record.
+        Also train joint and single-task models, to compare the learner with. They are clones of the estimator, and give
+        the scores ``im``, ``fwt_single`` and ``acc_joint``. Their cost is not in the record.
     seed : int
-        What every `random_state` of the estimator becomes, nested ones too.
+        Value that every `random_state` of the estimator gets, nested ones too.
     one_class : {"skip", "recall", "river"}
-        What a label gives whose true values are all alike, see `metrics.ba_macro`.
+        How a label whose true values are all the same counts in balanced accuracy. See `metrics.ba_macro`.
     energy : {"codecarbon", "cpu", "none"}
-        What measures energy; "cpu": CPU seconds times a stated power, where there is no meter.
+        How energy is measured: by CodeCarbon, as CPU seconds times a stated power, or not at all.
     energy_unit : {"J", "kJ", "MJ", "Wh", "kWh", "MWh"}
-        Unit of energy in the frugality score, see `metrics.frug`.
+        Unit of energy in the frugality score. See `metrics.frug`.
     cpu_power_w : float
-        Power of a busy core in watts, for ``energy="cpu"``.
+        Power of a busy core in watts, for the energy method cpu.
     time_cap_s : float, optional
-        The run is stopped at the first occasion after so many seconds, and keeps what it measured. None: never.
+        Seconds after which a run, or a search, is stopped; inf for no cap. None is the same as inf. The clock is read
+        between chunks; a run that is stopped keeps what it measured.
     n_checkpoints : int
-        Greatest number of points of a curve.
+        Largest number of points of a curve.
     window : int, optional
-        Rows that a windowed score covers; by default from one checkpoint to the fifth after it, a twentieth of the
-        stream.
+        Rows that a windowed score covers; by default about a twentieth of the stream. More exactly, the default reaches
+        from one checkpoint to the fifth after it.
     chunk_size : int
-        Rows per call of `predict_then_fit`, and between two looks at the clock. Scores do not depend on it.
+        Rows per call of a learner; scores do not depend on it. The learner must have `predict_then_fit`; others are
+        called row by row. The clock is read after each chunk.
     progress : callable, optional
-        Called with the number of rows met and the number of rows of the stream.
+        Called with the number of rows done and the number of rows of the stream.
 
     Returns
     -------
@@ -89,16 +91,16 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
         ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
         ``pw_js``, ``pw_js_mean``, ``jaccard`` and ``refinement_recall`` on the evaluation sets; where tasks are
-        environments, ``nce[NAME]`` in each of them, ``nce_worst`` and ``nce_worst_unseen``. One that is not defined is
-        None, and ``undefined`` tells why.
+        environments, ``nce[NAME]`` in each of them, ``nce_worst`` and ``nce_worst_unseen``. A score that is not
+        defined is None, and ``undefined`` holds the reason.
 
     Raises
     ------
     TypeError
-        If the estimator is none.
+        If the estimator is not a scikit-learn estimator that can learn from a stream.
     ValueError
-        If an option is none of its values, the estimator uses the task and the scenario does not tell it, or the
-        estimator returns something else than decisions and probabilities of the right shape.
+        If the value of an option is not valid, the estimator uses the task and the scenario hides it, or the estimator
+        does not return decisions and probabilities of the right shape.
     RuntimeError
         If energy cannot be measured.
 
@@ -149,7 +151,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     description = describe_run(copy, stream, seed, settings)
     with ResourceMeter(energy, cpu_power_w) as meter:
         run = Run(adapt(copy, stream.n_labels, meter), stream, settings)
-        run.go(progress)
+        run.run(progress)
         resources = meter.report(model_size_bytes(copy))
     bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
     return _record(description, stream, run, resources, bounds)
@@ -159,8 +161,8 @@ def _require_task_identity(estimator: Any, stream: Stream) -> None:
     scenario = stream.card.scenario
     if uses_task(estimator) and scenario.task_identity == "never":
         raise ValueError(
-            f"{type(estimator).__name__} uses the task, so the scenario must tell it in training. "
-            f"Got {stream.card.name!r}, whose scenario {scenario.name!r} never does."
+            f"{type(estimator).__name__} uses the task, so the scenario must reveal it in training. "
+            f"Got {stream.card.name!r}, whose scenario {scenario.name!r} never reveals it."
         )
 
 
@@ -168,19 +170,19 @@ def _record(
     description: dict[str, Any], stream: Stream, run: Run, resources: Resources, bounds: ReferenceScores | None
 ) -> RunResult:
     prequential, curves = run.finish()
-    book, R, order = ScoreBook(), run.R["ba_macro"], stream.order
-    add_prequential(book, prequential)
-    add_continual(book, R, order)
-    add_hierarchy(book, run.R, order)
-    add_environments(book, run.R, order, [task.name for task in stream.tasks])
+    record, R, order = ScoreRecord(), run.R["ba_macro"], stream.order
+    add_prequential(record, prequential)
+    add_continual(record, R, order)
+    add_hierarchy(record, run.R, order)
+    add_environments(record, run.R, order, [task.name for task in stream.tasks])
     if bounds is not None:
-        add_references(book, R, order, bounds)
-    add_frugality(book, _total_energy(resources), description["settings"]["energy_unit"])
+        add_references(record, R, order, bounds)
+    add_frugality(record, _total_energy(resources), description["settings"]["energy_unit"])
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",
-        scores=book.values,
-        undefined=book.undefined,
+        scores=record.values,
+        undefined=record.undefined,
         curves=curves,
         R={name: [_to_scores(row) for row in matrix] for name, matrix in run.R.items()},
         references=None if bounds is None else References(**{k: _to_scores(v) for k, v in bounds._asdict().items()}),

@@ -6,11 +6,11 @@ import math
 
 from metrics import jaccard, nce, pw_js, refinement_recall
 from mlstream.card_model import StreamCard
-from mlstream.evaluation.scoring import METRICS, Scored, score
+from mlstream.evaluation.scoring import CORE_METRICS, Scored, score
 from mlstream.evaluation.settings import OneClass
 
-OF_HIERARCHIES = ("pw_js", "jaccard", "refinement_recall")
-OF_ENVIRONMENTS = ("nce",)
+HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_recall")
+ENVIRONMENT_METRICS = ("nce",)
 
 
 class HeldOutScorer:
@@ -19,8 +19,8 @@ class HeldOutScorer:
     Parameters
     ----------
     card : StreamCard
-        Card of the stream: with a hierarchy of labels, the answers are also scored as a path through it; where tasks
-        are environments, probabilities are also scored against the base rate of each.
+        Card of the stream: with a hierarchy of labels, predictions are also scored as paths through it; where tasks are
+        environments, probabilities are also scored against the base rate of each.
     k : int
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}
@@ -29,7 +29,7 @@ class HeldOutScorer:
     Attributes
     ----------
     names : tuple of str
-        The metrics, those of every stream first.
+        Names of the metrics, those of every stream first.
     """
 
     def __init__(self, card: StreamCard, k: int, one_class: OneClass) -> None:
@@ -39,9 +39,9 @@ class HeldOutScorer:
         self._k = k
         self._one_class = one_class
         self.names = (
-            *METRICS,
-            *(OF_HIERARCHIES if self._parents else ()),
-            *(OF_ENVIRONMENTS if self._has_environments else ()),
+            *CORE_METRICS,
+            *(HIERARCHY_METRICS if self._parents else ()),
+            *(ENVIRONMENT_METRICS if self._has_environments else ()),
         )
 
     def score(self, scored: Scored) -> dict[str, float]:
@@ -50,7 +50,7 @@ class HeldOutScorer:
         Parameters
         ----------
         scored : Scored
-            Its rows; none, or no label that counts, leaves every score undefined.
+            Its rows; without rows, or without a label that counts, every score is undefined.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class HeldOutScorer:
         return found
 
     def _score_paths(self, scored: Scored) -> dict[str, float]:
-        rows, mask = (scored.Y, scored.answers.decided), scored.mask
+        rows, mask = (scored.Y, scored.predictions.decided), scored.mask
         return {
             "pw_js": pw_js(*rows, label_mask=mask),
             "jaccard": jaccard(*rows, average="samples", label_mask=mask),
@@ -80,4 +80,4 @@ def _score_environment(scored: Scored) -> float:
     if ((positives == 0) | (positives == n_rows)).any():
         # A label of one class has no base rate to compare with.
         return math.nan
-    return nce(scored.Y, scored.answers.proba, label_mask=scored.mask)
+    return nce(scored.Y, scored.predictions.proba, label_mask=scored.mask)

@@ -1,4 +1,4 @@
-"""Which labels count when a row is scored."""
+"""Labels that count when a row is scored."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class CountedLabels:
 
     Notes
     -----
-    A label of a row's task that its experience leaves out of the label mask (missing, late, or not told yet) is not
-    known, and counts nowhere while the row is learnt. Labels of other tasks are known to be absent.
+    A label of a row's task that is absent from the label mask of its experience (missing, late, or not revealed yet) is
+    unknown, and does not count while the row is learnt. Labels of other tasks are known to be 0.
     """
 
     def __init__(self, stream: Stream, label_space: LabelSpace) -> None:
@@ -34,7 +34,7 @@ class CountedLabels:
         self._all = np.ones(stream.n_labels, dtype=bool)
 
     def online(self) -> Iterator[Mask]:
-        """Give the labels that count in the rows of each experience; under "seen", a row's own task has occurred.
+        """Yield the labels that count in the rows of each experience; under "seen", a row's own task has occurred.
 
         Yields
         ------
@@ -49,7 +49,7 @@ class CountedLabels:
                 yield self._without_unknown(wanted, experience)
 
     def held_out(self, step: int, task: int) -> Mask:
-        """Give the labels that count on the evaluation set of a task after so many experiences.
+        """Return the labels that count on the evaluation set of a task after a number of experiences.
 
         Returns
         -------

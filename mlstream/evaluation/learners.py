@@ -1,4 +1,4 @@
-"""Learners as the protocol meets them: test-then-train, prediction and learning, whatever the estimator offers."""
+"""Learners with one interface: test-then-train, prediction and learning, whatever methods the estimator has."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.multioutput import MultiOutputClassifier
 
 from estimators._seeding import clone_with_seed
-from mlstream.evaluation.compile_lock import take_turns
-from mlstream.evaluation.predictions import Answers, join_answers, no_answers, read_answers
+from mlstream.evaluation.compile_lock import compile_lock
+from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.stream import Features, Indicator, Mask, Stream
 
@@ -22,14 +22,14 @@ _WARM_UP_ROWS = 2
 
 
 def fresh(estimator: Any, seed: int) -> Any:
-    """Clone an estimator, learnt state left behind, and seed it.
+    """Clone an estimator without its learnt state, and seed it.
 
     Parameters
     ----------
     estimator : estimator
         A scikit-learn estimator with `partial_fit`; never changed.
     seed : int
-        What every parameter called `random_state` becomes, those of nested estimators too.
+        Value for every parameter called `random_state`, those of nested estimators included.
 
     Returns
     -------
@@ -48,17 +48,17 @@ def fresh(estimator: Any, seed: int) -> Any:
 
 
 def uses_task(estimator: Any) -> bool:
-    """Tell whether an estimator wants the label mask when it learns."""
+    """Return whether an estimator takes the label mask when it learns."""
     return bool(getattr(estimator, "uses_task", False))
 
 
 def model_size_bytes(estimator: Any) -> int | None:
-    """Give the size of an estimator: what it says of itself, or what a pickle of its attributes takes.
+    """Return the size of an estimator: its `memory_bytes_`, or the size of a pickle of its attributes.
 
     Returns
     -------
     int or None
-        None where it says nothing and cannot be pickled (it holds an open file, say, or an object of a local class).
+        None where it has neither (it holds an open file, for example, or an object of a local class).
     """
     if hasattr(estimator, "memory_bytes_"):
         return int(estimator.memory_bytes_)
@@ -69,33 +69,33 @@ def model_size_bytes(estimator: Any) -> int | None:
 
 
 def adapt(estimator: Any, n_labels: int, meter: ResourceMeter) -> Learner:
-    """Give the adapter that fits: by chunks where the estimator can test-then-train them, else row by row."""
+    """Return the adapter of an estimator: by chunks if it has `predict_then_fit`, else row by row."""
     adapter = ChunkLearner if hasattr(estimator, "predict_then_fit") else RowLearner
     return adapter(estimator, n_labels, meter)
 
 
 def warm_up(estimator: Any, stream: Stream) -> None:
-    """Let an estimator import and compile what it needs, by a few rows that a clone learns and forgets.
+    """Import and compile what an estimator needs: a clone learns a few rows and is dropped.
 
-    Processes of a machine do this one after the other: those that come later load what the first one compiled.
+    Processes of a machine do this one after the other: later ones load what the first one compiled.
 
     Parameters
     ----------
     estimator : estimator
         The estimator; never changed.
     stream : Stream
-        Where the rows come from: compiled code depends on their types.
+        Source of the rows: compiled code depends on their types.
     """
     first, held_out, rows = stream.experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
     learner = adapt(fresh(estimator, 0), stream.n_labels, ResourceMeter("none"))
     mask = first.label_mask
-    with take_turns(f"compiles {type(estimator).__qualname__}"):
+    with compile_lock(f"compiles {type(estimator).__qualname__}"):
         learner.test_then_train(first.X[rows], first.Y[rows], mask[rows] if mask.ndim == 2 else mask)
         learner.predict(held_out.X[rows])
 
 
 class Learner(ABC):
-    """An estimator, its calls measured and its answers checked.
+    """An estimator, its calls measured and its predictions checked.
 
     Parameters
     ----------
@@ -113,109 +113,114 @@ class Learner(ABC):
         self._meter = meter
         self._name = type(estimator).__name__
         self._uses_task = uses_task(estimator)
-        self._can_answer = False
+        self._can_predict = False
 
     @abstractmethod
     def begin(self, X: Features, Y: Indicator) -> None:
-        """Take the state before any learning; the widths of X and Y are read, and no row is learnt."""
+        """Take the state before any learning; only the widths of X and Y are read."""
 
-    def predict(self, X: Features) -> Answers:
-        """Answer about held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start."""
-        if not self._can_answer:
-            return no_answers(X.shape[0], self._n_labels)
+    def predict(self, X: Features) -> Predictions:
+        """Predict held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start state."""
+        if not self._can_predict:
+            return no_predictions(X.shape[0], self._n_labels)
         X = _plain(X)
         with self._meter.block(), self._meter.phase("evaluate"):
-            answers = self._ask(X)
-        return self._read(*answers, X.shape[0])
+            predictions = self._call_predict(X)
+        return self._read(*predictions, X.shape[0])
 
-    def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
-        """Answer about each row with what was learnt from the rows before it, then learn it.
+    def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
+        """Predict each row with what was learnt from the rows before it, then learn it.
 
-        A row of which no label counts says nothing about labels: it is answered and not learnt.
+        A row of which no label counts has nothing to learn: it is only predicted.
         """
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
-            return self._meet(X, Y, mask)
+            return self._test_then_train(X, Y, mask)
         cuts = [0, *np.flatnonzero(np.diff(known)) + 1, len(Y)]
         pieces = [slice(start, stop) for start, stop in pairwise(cuts)]
-        return join_answers(
-            [self._meet(X[rows], Y[rows], mask[rows]) if known[rows.start] else self._look(X[rows]) for rows in pieces]
+        return join_predictions(
+            [
+                self._test_then_train(X[rows], Y[rows], mask[rows])
+                if known[rows.start]
+                else self._predict_online(X[rows])
+                for rows in pieces
+            ]
         )
 
     def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        """Learn rows one after the other, those without a label that counts left out."""
+        """Learn rows one after the other, except those without a label that counts."""
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
-            self._teach(X, Y, mask)
+            self._learn(X, Y, mask)
         elif known.any():
-            self._teach(X[known], Y[known], mask[known])
+            self._learn(X[known], Y[known], mask[known])
 
     @abstractmethod
-    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
-        """Answer about rows and learn them, one after the other."""
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
+        """Predict rows and learn them, one after the other."""
 
     @abstractmethod
-    def _look(self, X: Features) -> Answers:
-        """Answer about rows of the stream that are not learnt."""
+    def _predict_online(self, X: Features) -> Predictions:
+        """Predict rows of the stream that are not learnt."""
 
     @abstractmethod
-    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         """Learn rows, one after the other."""
 
-    def _ask(self, X: Features) -> tuple[Any, Any]:
+    def _call_predict(self, X: Features) -> tuple[Any, Any]:
         estimator = self.estimator
         decided = estimator.predict(X) if hasattr(estimator, "predict") else None
         proba = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
         return decided, proba
 
-    def _read(self, decided: Any, proba: Any, n_samples: int) -> Answers:
+    def _read(self, decided: Any, proba: Any, n_samples: int) -> Predictions:
         if isinstance(proba, list):
             proba = self._positive_columns(proba)
-        return read_answers(self._name, decided, proba, (n_samples, self._n_labels))
+        return read_predictions(self._name, decided, proba, (n_samples, self._n_labels))
 
     def _positive_columns(self, proba: list[Any]) -> Any:
-        # scikit-learn's multi-output classifiers: per label, one column per class; those announced unless they say.
+        # scikit-learn's multi-output classifiers: per label, one column per class; without `classes_`, those announced.
         announced = [np.array([0, 1])] * self._n_labels
         classes = getattr(self.estimator, "classes_", announced)
         columns = [part[:, np.asarray(values) == 1].sum(axis=1) for part, values in zip(proba, classes, strict=True)]
         return np.column_stack(columns)
 
-    def _told(self, mask: Mask) -> dict[str, Mask]:
+    def _visible(self, mask: Mask) -> dict[str, Mask]:
         return {"label_mask": mask} if self._uses_task else {}
 
 
 class ChunkLearner(Learner):
-    """An estimator with `predict_then_fit`; one with `begin` as well answers before it has learnt anything."""
+    """An estimator with `predict_then_fit`; with `begin` as well, it predicts before it has learnt anything."""
 
     def begin(self, X: Features, Y: Indicator) -> None:
         """Take the estimator's own start state, if it has one."""
         if hasattr(self.estimator, "begin"):
             self.estimator.begin(_plain(X)[:1], Y[:1])
-            self._can_answer = True
+            self._can_predict = True
 
-    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
         X = _plain(X)
         with self._meter.block(), self._meter.phase("online"):
-            decided, proba = self.estimator.predict_then_fit(X, Y, **self._told(mask))
-        self._can_answer = True
+            decided, proba = self.estimator.predict_then_fit(X, Y, **self._visible(mask))
+        self._can_predict = True
         return self._read(decided, proba, len(Y))
 
-    def _look(self, X: Features) -> Answers:
-        if not self._can_answer:
-            return no_answers(X.shape[0], self._n_labels)
+    def _predict_online(self, X: Features) -> Predictions:
+        if not self._can_predict:
+            return no_predictions(X.shape[0], self._n_labels)
         X = _plain(X)
         with self._meter.block(), self._meter.phase("online"):
-            answers = self._ask(X)
-        return self._read(*answers, X.shape[0])
+            predictions = self._call_predict(X)
+        return self._read(*predictions, X.shape[0])
 
-    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        self._meet(X, Y, mask)
+    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        self._test_then_train(X, Y, mask)
 
 
 class RowLearner(Learner):
     """Any estimator with `partial_fit` and `predict` or `predict_proba`, called row by row.
 
-    scikit-learn wants to know the classes at the first call: `MultiOutputClassifier` as a list with the values of each
+    scikit-learn needs the classes at the first call: `MultiOutputClassifier` as a list with the values of each
     label, and others that learn an indicator matrix (`MLPClassifier`) as the numbers of the labels.
     """
 
@@ -225,39 +230,39 @@ class RowLearner(Learner):
         self._predicting, self._learning = meter.phase("predict"), meter.phase("learn")
 
     def begin(self, X: Features, Y: Indicator) -> None:
-        """Do nothing: in scikit-learn's contract there is no answer before the first row is learnt."""
+        """Do nothing: in scikit-learn's contract there is no prediction before the first row is learnt."""
 
-    def _meet(self, X: Features, Y: Indicator, mask: Mask) -> Answers:
-        X, answers = _plain(X), []
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
+        X, predictions = _plain(X), []
         with self._meter.block():
             for i in range(len(Y)):
-                answers.append(self._test(X[i : i + 1]))
+                predictions.append(self._test(X[i : i + 1]))
                 self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
-        return join_answers(answers)
+        return join_predictions(predictions)
 
-    def _look(self, X: Features) -> Answers:
+    def _predict_online(self, X: Features) -> Predictions:
         X = _plain(X)
         with self._meter.block():
-            return join_answers([self._test(X[i : i + 1]) for i in range(X.shape[0])])
+            return join_predictions([self._test(X[i : i + 1]) for i in range(X.shape[0])])
 
-    def _teach(self, X: Features, Y: Indicator, mask: Mask) -> None:
+    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         X = _plain(X)
         with self._meter.block():
             for i in range(len(Y)):
                 self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
 
-    def _test(self, row: Features) -> Answers:
-        if not self._can_answer:
-            return no_answers(1, self._n_labels)
+    def _test(self, row: Features) -> Predictions:
+        if not self._can_predict:
+            return no_predictions(1, self._n_labels)
         with self._predicting:
-            answers = self._ask(row)
-        return self._read(*answers, 1)
+            predictions = self._call_predict(row)
+        return self._read(*predictions, 1)
 
     def _train(self, row: Features, labels: Indicator, mask: Mask) -> None:
-        announced = {} if self._can_answer else self._announced
+        announced = {} if self._can_predict else self._announced
         with self._learning:
-            self.estimator.partial_fit(row, labels, **announced, **self._told(mask))
-        self._can_answer = True
+            self.estimator.partial_fit(row, labels, **announced, **self._visible(mask))
+        self._can_predict = True
 
 
 def _classes(estimator: Any, n_labels: int) -> dict[str, Any]:
@@ -269,5 +274,5 @@ def _classes(estimator: Any, n_labels: int) -> dict[str, Any]:
 
 
 def _plain(X: Features) -> Features:
-    """Give a memory-mapped array as the array it is: validation and compiled code are slower on subclasses."""
+    """Return a memory-mapped array as a plain one: validation and compiled code are slower on subclasses."""
     return X if sparse.issparse(X) else np.asarray(X)

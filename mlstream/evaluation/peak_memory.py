@@ -1,4 +1,4 @@
-"""The greatest resident memory of this process, since a moment where the system lets one say which."""
+"""Peak resident memory of this process, since a chosen moment where the system allows it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _RESET_HIGH_WATER = "5"
 class PeakMemory:
     """High-water mark of the resident memory of the whole process: Python, its libraries and the data included.
 
-    On Linux the kernel keeps the mark, and it can be set back: nothing between two readings is missed, and a reading
-    costs less than 0.1 ms. Elsewhere the mark is that of the whole life of the process, as `method` then says.
+    On Linux the kernel keeps the mark, and it can be reset: nothing between two readings is missed, and a reading takes
+    less than 0.1 ms. Elsewhere the mark is that of the whole life of the process, and `method` states so.
     """
 
     def __init__(self) -> None:
@@ -23,17 +23,17 @@ class PeakMemory:
 
     @property
     def method(self) -> str:
-        """What the figure is."""
+        """Description of the figure."""
         since = "during learner calls" if self.can_reset else "since the process started"
         return f"greatest resident memory of the whole process {since}"
 
     def restart(self) -> None:
-        """Forget what was reached before now."""
+        """Reset the mark."""
         if self.can_reset:
             self._reset()
 
     def read(self) -> int:
-        """Give the greatest number of bytes since `restart`."""
+        """Return the peak in bytes since `restart`."""
         return _high_water_bytes() if self.can_reset else _lifetime_peak_bytes()
 
     @staticmethod
@@ -51,7 +51,7 @@ def _high_water_bytes() -> int:
         for line in status:
             if line.startswith(b"VmHWM:"):
                 return int(line.split()[1]) * 1024
-    raise OSError("/proc/self/status must tell VmHWM. Got no such line.")
+    raise OSError("/proc/self/status must hold VmHWM. Got no such line.")
 
 
 def _lifetime_peak_bytes() -> int:

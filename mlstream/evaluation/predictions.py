@@ -1,4 +1,4 @@
-"""What a learner answers about rows, checked before anything is scored."""
+"""Predictions of a learner, checked before anything is scored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 _ROUNDING = 1e-6
 
 
-class Answers(NamedTuple):
+class Predictions(NamedTuple):
     """Decisions and probabilities, row by row.
 
     Parameters
@@ -31,53 +31,53 @@ class Answers(NamedTuple):
     proba: Floats
 
 
-def no_answers(n_samples: int, n_labels: int) -> Answers:
-    """Give what is recorded for a learner that cannot answer yet: 0 with probability 0."""
-    return Answers(np.zeros((n_samples, n_labels), dtype=np.uint8), np.zeros((n_samples, n_labels)))
+def no_predictions(n_samples: int, n_labels: int) -> Predictions:
+    """Return what is recorded for a learner that cannot predict yet: 0 with probability 0."""
+    return Predictions(np.zeros((n_samples, n_labels), dtype=np.uint8), np.zeros((n_samples, n_labels)))
 
 
-def join_answers(parts: Sequence[Answers]) -> Answers:
-    """Put answers about consecutive rows together."""
+def join_predictions(parts: Sequence[Predictions]) -> Predictions:
+    """Join the predictions of consecutive rows."""
     decided, proba = zip(*parts, strict=True)
-    return Answers(np.concatenate(decided), np.concatenate(proba))
+    return Predictions(np.concatenate(decided), np.concatenate(proba))
 
 
-def read_answers(name: str, decided: Any, proba: Any, shape: tuple[int, int]) -> Answers:
-    """Check what a learner returned.
+def read_predictions(name: str, decided: Any, proba: Any, shape: tuple[int, int]) -> Predictions:
+    """Check the predictions that a learner returned.
 
     Parameters
     ----------
     name : str
-        The learner, as errors call it.
+        Name of the learner, for errors.
     decided : array-like, sparse matrix or None
-        What `predict` returned; None where there is no `predict`: then P >= 0.5 decides.
+        Result of `predict`; None where there is no `predict`: then P >= 0.5 decides.
     proba : array-like or None
-        What `predict_proba` returned; None where there is no `predict_proba`: then decisions count as certain.
+        Result of `predict_proba`; None where there is no `predict_proba`: then decisions count as certain.
     shape : (int, int)
-        Numbers of rows and labels there must be.
+        Required numbers of rows and labels.
 
     Returns
     -------
-    Answers
+    Predictions
         As 0/1 bytes and float64.
 
     Raises
     ------
     ValueError
-        If there is no answer, a shape is wrong, a decision is not 0 or 1, or a probability is not in [0, 1].
+        If there is no prediction, a shape is wrong, a decision is not 0 or 1, or a probability is not in [0, 1].
     """
     if proba is not None:
         proba = _read(proba, f"{name}.predict_proba", shape).astype(np.float64)
         _require(((proba >= -_ROUNDING) & (proba <= 1 + _ROUNDING)), proba, f"{name}.predict_proba", "be in [0, 1]")
         proba = proba.clip(0.0, 1.0)
     if decided is None and proba is None:
-        raise ValueError(f"{name} must answer by predict or predict_proba. Got no answer of either.")
+        raise ValueError(f"{name} must have predict or predict_proba. Got neither.")
     if decided is None:
-        return Answers((proba >= 0.5).astype(np.uint8), proba)
+        return Predictions((proba >= 0.5).astype(np.uint8), proba)
     decided = _read(decided, f"{name}.predict", shape)
     _require((decided == 0) | (decided == 1), decided, f"{name}.predict", "be 0 or 1")
     decided = decided.astype(np.uint8)
-    return Answers(decided, decided.astype(np.float64) if proba is None else proba)
+    return Predictions(decided, decided.astype(np.float64) if proba is None else proba)
 
 
 def _read(values: Any, name: str, shape: tuple[int, int]) -> npt.NDArray[Any]:
@@ -90,4 +90,4 @@ def _read(values: Any, name: str, shape: tuple[int, int]) -> npt.NDArray[Any]:
 def _require(holds: npt.NDArray[np.bool_], values: npt.NDArray[Any], name: str, rule: str) -> None:
     if not holds.all():
         row, label = np.argwhere(~holds)[0].tolist()
-        raise ValueError(f"What {name} returns must {rule}. Got {values[row, label]} for label {label} instead.")
+        raise ValueError(f"The result of {name} must {rule}. Got {values[row, label]} for label {label} instead.")

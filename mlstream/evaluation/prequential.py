@@ -1,4 +1,4 @@
-"""Prequential scores: every row is scored when it is met, cumulatively and over a sliding window."""
+"""Prequential scores: every row is scored before it is learnt, cumulatively and over a sliding window."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlstream.evaluation.scoring import METRICS, CumulativeSums, Scored, Tally, join_scored, tally
+from mlstream.evaluation.scoring import CORE_METRICS, CumulativeSums, Scored, Tally, join_scored, tally
 from mlstream.evaluation.settings import OneClass
 from mlstream.records.run_record import Curve, to_score
 
@@ -15,7 +15,7 @@ _CHECKPOINTS_PER_WINDOW = 5
 
 
 class Plan(NamedTuple):
-    """Where along a stream scores are read.
+    """Points of a stream at which scores are read.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def plan_curves(experience_sizes: Sequence[int], n_checkpoints: int, window: int
     experience_sizes : sequence of int
         Number of rows of each experience.
     n_checkpoints : int
-        Greatest number of checkpoints.
+        Largest number of checkpoints.
     window : int, optional
         Number of rows of the sliding window; by default from one checkpoint to the fifth after it.
 
@@ -67,17 +67,17 @@ def plan_curves(experience_sizes: Sequence[int], n_checkpoints: int, window: int
 class PrequentialScorer:
     """Collects scored rows in stream order, in chunks of any size, and scores them piece by piece.
 
-    Pieces end where the plan says, wherever chunks end: results do not depend on chunks, and no more than a piece is
-    kept.
+    Pieces end at the cuts of the plan, wherever chunks end: results do not depend on chunks, and no more than a piece
+    is kept.
 
     Parameters
     ----------
     plan : Plan
-        Where scores are read.
+        Points at which scores are read.
     k : int
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}
-        What a label gives whose true values are all alike, see `metrics.ba_macro`.
+        How a label whose true values are all the same counts, see `metrics.ba_macro`.
     """
 
     def __init__(self, plan: Plan, k: int, one_class: OneClass) -> None:
@@ -90,11 +90,11 @@ class PrequentialScorer:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows met so far."""
+        """Number of rows so far."""
         return self._n_rows
 
     def add(self, scored: Scored) -> None:
-        """Take the rows that come next."""
+        """Add the next rows."""
         start, n_rows = 0, len(scored.Y)
         while start < n_rows:
             stop = min(n_rows, start + self._plan.cuts[len(self._pieces)] - self._n_rows)
@@ -105,28 +105,28 @@ class PrequentialScorer:
                 self._close()
 
     def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
-        """Give each score over all rows met, and its curve up to the last checkpoint reached; nothing without rows."""
+        """Return each score over all rows, and its curve up to the last checkpoint reached; nothing without rows."""
         if self._pending:
             self._close()
         if not self._pieces:
             return {}, {}
         sums = CumulativeSums(self._pieces, self._k, self._one_class)
-        marks = [mark for mark in self._plan.checkpoints if mark <= self._n_rows]
+        reached = [checkpoint for checkpoint in self._plan.checkpoints if checkpoint <= self._n_rows]
         final = {name: float(values[0]) for name, values in sums.between([0], [self._n_rows]).items()}
-        return final, self._curves(sums, marks) if marks else {}
+        return final, self._curves(sums, reached) if reached else {}
 
-    def _curves(self, sums: CumulativeSums, marks: list[int]) -> dict[str, Curve]:
+    def _curves(self, sums: CumulativeSums, reached: list[int]) -> dict[str, Curve]:
         window = self._plan.window
-        cumulative = sums.between([0] * len(marks), marks)
-        windowed = sums.between([max(0, mark - window) for mark in marks], marks)
+        cumulative = sums.between([0] * len(reached), reached)
+        windowed = sums.between([max(0, checkpoint - window) for checkpoint in reached], reached)
         return {
             name: Curve(
-                n_rows=marks,
+                n_rows=reached,
                 cumulative=[to_score(value) for value in cumulative[name]],
                 windowed=[to_score(value) for value in windowed[name]],
                 window=window,
             )
-            for name in METRICS
+            for name in CORE_METRICS
         }
 
     def _close(self) -> None:

@@ -1,4 +1,4 @@
-"""Who ran, on what, with what: everything of a record that is known before the run."""
+"""The fields of a record that are known before the run: learner, stream, versions, machine."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy as np
 from pydantic import JsonValue
 
 from mlstream.evaluation.learners import uses_task
-from mlstream.evaluation.run import best_labels
+from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
 from mlstream.stream import Stream
 
-# What can change the bits of a run, or what it costs.
+# Packages that can change the bits of a run, or its cost.
 _VERSIONED = ("mlstream", "numpy", "scipy", "scikit-learn", "numba", "river", "codecarbon")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) -> dict[str, Any]:
-    """Give the fields of a record that say what was run.
+    """Return the fields of a record that describe the run.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
     seed : int
         The seed.
     settings : Settings
-        The choices of the evaluation.
+        The options of the evaluation.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
         "order": [np.flatnonzero(row).tolist() for row in stream.order],
         "experience_sizes": [len(experience) for experience in stream],
         "label_space": settings.label_space,
-        "settings": settings.as_json() | {"k": best_labels(stream)},
+        "settings": settings.as_json() | {"k": precision_k(stream)},
         "uses_task": uses_task(estimator),
         "versions": installed_versions(),
         "machine": describe_machine(),
@@ -61,7 +61,7 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
 
 
 def to_json(value: Any) -> JsonValue:
-    """Give a parameter as JSON can hold it: what is no number, text or collection of these by its representation.
+    """Convert a parameter to JSON: anything but numbers, text and collections of these becomes its representation.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def to_json(value: Any) -> JsonValue:
 
 
 def installed_versions() -> dict[str, str]:
-    """Give the versions of Python and of the packages that matter, as far as they are installed."""
+    """Return the versions of Python and of the packages that matter, as far as they are installed."""
     versions = {"python": platform.python_version()}
     for package in _VERSIONED:
         try:
@@ -91,7 +91,7 @@ def installed_versions() -> dict[str, str]:
 
 
 def describe_machine() -> dict[str, str]:
-    """Say what the run ran on: system, processor, number of cores, memory."""
+    """Return the system, processor, number of cores and memory."""
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "system": platform.platform(),

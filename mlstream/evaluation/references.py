@@ -11,7 +11,7 @@ from scipy import sparse
 from mlstream.evaluation.label_space import CountedLabels
 from mlstream.evaluation.learners import Learner, adapt, fresh
 from mlstream.evaluation.resources import ResourceMeter
-from mlstream.evaluation.run import best_labels
+from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.scoring import Scored, score
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ReferenceScores
@@ -30,8 +30,8 @@ class _Rows(NamedTuple):
 def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settings) -> ReferenceScores:
     """Train reference models and score them on the evaluation sets of tasks.
 
-    A joint model meets the rows of several experiences in a seeded random order, each once, as the learner does; the
-    stream's rows are held in memory twice meanwhile.
+    A joint model learns the rows of several experiences in a seeded random order, each once, as the learner does.
+    Meanwhile the rows of the stream are in memory twice.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settin
     seed : int
         Seed of the clones and of the order of rows.
     settings : Settings
-        The choices of the evaluation: which labels count, and what one-class labels give.
+        The options of the evaluation: the labels that count, and how labels of one class do.
 
     Returns
     -------
@@ -85,7 +85,7 @@ class _Models:
     def score(self, learner: Learner, task: int, step: int) -> float:
         held_out = self._stream.evaluation_sets[task]
         scored = Scored(held_out.Y, learner.predict(held_out.X), self._counted.held_out(step, task))
-        return score(scored, best_labels(self._stream), self._one_class)["ba_macro"]
+        return score(scored, precision_k(self._stream), self._one_class)["ba_macro"]
 
 
 def _rows_until(stream: Stream, step: int) -> _Rows:

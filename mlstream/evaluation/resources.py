@@ -1,4 +1,4 @@
-"""What a run costs: time, memory and energy of the learner's calls, and of nothing else."""
+"""Costs of a run: time, memory and energy of the learner's calls, and of nothing else."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Phase = Literal["online", "predict", "learn", "evaluate"]
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 
 # Counters of energy wrap around after some tens of minutes; reading them takes some milliseconds.
-_LONGEST_LAP_S = 30.0
+MAX_LAP_S = 30.0
 _NO_ENERGY = Energy(0.0, 0.0, 0.0)
 
 
 class Stopwatch:
-    """Time of all the blocks that were run under it: ``with stopwatch: call()``."""
+    """Total time of the blocks that run under it: ``with stopwatch: call()``."""
 
     def __init__(self) -> None:
         self.wall_time_s = 0.0
@@ -50,7 +50,7 @@ class ResourceMeter:
     Parameters
     ----------
     energy : {"codecarbon", "cpu", "none"}
-        What tells the energy.
+        Method by which energy is measured.
     cpu_power_w : float
         Power of a busy core, for "cpu".
     """
@@ -75,7 +75,7 @@ class ResourceMeter:
             self._laps.close()
 
     def phase(self, name: Phase) -> Stopwatch:
-        """Give the stopwatch of a phase."""
+        """Return the stopwatch of a phase."""
         return self._watches.setdefault(name, Stopwatch())
 
     @contextmanager
@@ -92,7 +92,7 @@ class ResourceMeter:
                 self._peaks[name] = max(peak, self._peaks.get(name, 0))
 
     def report(self, model_size_bytes: int | None) -> Resources:
-        """Give everything that was measured; the meter of energy stops."""
+        """Stop the meter of energy and return all measurements."""
         if self._laps is not None:
             self._laps.close()
         overhead = None if self._laps is None else self._laps.meter.overhead
@@ -124,10 +124,10 @@ class ResourceMeter:
 
 
 class _Laps:
-    """Readings of energy, shared out among stopwatches.
+    """Readings of energy, divided among stopwatches.
 
-    A reading takes longer than most calls, so one covers many: the processor's energy is shared out by CPU seconds,
-    that of memory and GPU by wall seconds. The share of what happens between calls (scoring, say) is nobody's.
+    A reading takes longer than most calls, so one covers many: the processor's energy is divided by CPU seconds, that
+    of memory and GPU by wall seconds. The share of what happens between calls (scoring, for example) is dropped.
     """
 
     def __init__(self, meter: Meter, watches: Mapping[Phase, Stopwatch]) -> None:
@@ -137,8 +137,8 @@ class _Laps:
         self._began: float | None = None
 
     def tick(self) -> None:
-        """Begin a lap, or end one that is too long and begin another."""
-        if self._began is not None and time.perf_counter() - self._began > _LONGEST_LAP_S:
+        """Start a lap, or end one that is too long and start another."""
+        if self._began is not None and time.perf_counter() - self._began > MAX_LAP_S:
             self.close()
         if self._began is None:
             self.meter.start()
@@ -160,6 +160,6 @@ class _Laps:
             self._used[name] = Energy(*map(sum, zip(self._used.get(name, _NO_ENERGY), spent, strict=True)))
 
     def energy_of(self, name: Phase) -> dict[str, float]:
-        """Give what a phase used, under the names of the record."""
+        """Return the energy of a phase, under the names of the record."""
         used = self._used.get(name, _NO_ENERGY)
         return {"energy_kwh": sum(used)} | {f"energy_{part}": value for part, value in used._asdict().items()}

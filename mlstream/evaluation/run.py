@@ -1,4 +1,4 @@
-"""One run: a learner meets a stream, chunk by chunk and experience by experience."""
+"""One run: a learner on a stream, chunk by chunk and experience by experience."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from mlstream.evaluation.settings import Settings
 from mlstream.records.run_record import Curve
 from mlstream.stream import Experience, Mask, Stream
 
-# What is told while a run goes on: rows of the stream that were met, and how many there are.
+# Called during a run with the number of rows done, and the number of rows of the stream.
 RowProgress = Callable[[int, int], None]
 
-_MOST_BEST_LABELS = 3
+_MAX_K = 3
 
 
-def best_labels(stream: Stream) -> int:
-    """Give the k of precision@k: 3, or the size of the smallest signature."""
-    return min(_MOST_BEST_LABELS, *(int(task.signature.sum()) for task in stream.tasks))
+def precision_k(stream: Stream) -> int:
+    """Return the k of precision@k: 3, or the size of the smallest signature where that is less."""
+    return min(_MAX_K, *(int(task.signature.sum()) for task in stream.tasks))
 
 
-def meet(learner: Learner, experience: Experience, mask: Mask, chunk_size: int) -> Iterator[Scored]:
-    """Let a learner answer about an experience chunk by chunk, each before it is learnt.
+def test_then_train(learner: Learner, experience: Experience, mask: Mask, chunk_size: int) -> Iterator[Scored]:
+    """Predict the rows of an experience, each before the learner learns it, chunk by chunk.
 
     Parameters
     ----------
     learner : Learner
-        What answers and learns; it is told the label mask of the experience, never that of the score.
+        The learner; it sees the label mask of the experience, never that of the score.
     experience : Experience
         The rows.
     mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
@@ -46,13 +46,13 @@ def meet(learner: Learner, experience: Experience, mask: Mask, chunk_size: int) 
     Yields
     ------
     Scored
-        A chunk, with the answers about it.
+        A chunk with its predictions.
     """
     for start in range(0, len(experience), chunk_size):
         rows = slice(start, start + chunk_size)
-        Y, told = experience.Y[rows], experience.label_mask
-        answers = learner.test_then_train(experience.X[rows], Y, told[rows] if told.ndim == 2 else told)
-        yield Scored(Y, answers, mask[rows] if mask.ndim == 2 else mask)
+        Y, visible = experience.Y[rows], experience.label_mask
+        predictions = learner.test_then_train(experience.X[rows], Y, visible[rows] if visible.ndim == 2 else visible)
+        yield Scored(Y, predictions, mask[rows] if mask.ndim == 2 else mask)
 
 
 class Run:
@@ -65,7 +65,7 @@ class Run:
     stream : Stream
         The stream.
     settings : Settings
-        The choices of the evaluation.
+        The options of the evaluation.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Run:
         self._stream = stream
         self._settings = settings
         self._counted = CountedLabels(stream, settings.label_space)
-        self._k = best_labels(stream)
+        self._k = precision_k(stream)
         plan = plan_curves([len(part) for part in stream], settings.n_checkpoints, settings.window)
         self._scorer = PrequentialScorer(plan, self._k, settings.one_class)
         self._held_out = HeldOutScorer(stream.card, self._k, settings.one_class)
@@ -91,7 +91,7 @@ class Run:
         """Whether everything was measured."""
         return self._n_rows_of_R == len(self._stream) + 1
 
-    def go(self, progress: RowProgress | None) -> None:
+    def run(self, progress: RowProgress | None) -> None:
         """Run to the end of the stream, or to the time cap."""
         cap_s = math.inf if self._settings.time_cap_s is None else self._settings.time_cap_s
         began = time.perf_counter()
@@ -102,7 +102,7 @@ class Run:
                 return
 
     def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
-        """Give the prequential scores and their curves."""
+        """Return the prequential scores and their curves."""
         return self._scorer.finish()
 
     def _steps(self) -> Iterator[None]:
@@ -111,7 +111,7 @@ class Run:
         self._measure(step=0)
         yield
         for step, (experience, mask) in enumerate(zip(self._stream, self._counted.online(), strict=True), start=1):
-            for scored in meet(self._learner, experience, mask, self._settings.chunk_size):
+            for scored in test_then_train(self._learner, experience, mask, self._settings.chunk_size):
                 self._scorer.add(scored)
                 yield
             self._measure(step)

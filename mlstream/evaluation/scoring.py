@@ -1,4 +1,4 @@
-"""Scores of rows, from sums that add up: no row is looked at twice."""
+"""Scores of rows from additive sums: no row is read twice."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics import LabelCounts, ba_macro_from_counts, label_counts, precision_at_k, rmse, stack_counts
-from mlstream.evaluation.predictions import Answers, Floats, join_answers
+from mlstream.evaluation.predictions import Floats, Predictions, join_predictions
 from mlstream.evaluation.settings import OneClass
 from mlstream.stream import Indicator, Mask
 
-METRICS = ("ba_macro", "rmse", "precision_at_k")
+CORE_METRICS = ("ba_macro", "rmse", "precision_at_k")
 
 
 class Scored(NamedTuple):
@@ -23,27 +23,27 @@ class Scored(NamedTuple):
     ----------
     Y : ndarray of uint8, shape (n_samples, n_labels)
         The truth.
-    answers : Answers
+    predictions : Predictions
         Decisions and probabilities.
     mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-        Which labels count.
+        Labels that count.
     """
 
     Y: Indicator
-    answers: Answers
+    predictions: Predictions
     mask: Mask
 
     def rows(self, start: int, stop: int) -> Scored:
-        """Give some of the rows."""
+        """Return some of the rows."""
         cut = slice(start, stop)
         mask = self.mask[cut] if self.mask.ndim == 2 else self.mask
-        return Scored(self.Y[cut], Answers(self.answers.decided[cut], self.answers.proba[cut]), mask)
+        return Scored(self.Y[cut], Predictions(self.predictions.decided[cut], self.predictions.proba[cut]), mask)
 
 
 class Tally(NamedTuple):
     """Sums over the rows of a piece of a stream, from which every score follows.
 
-    Labels can be missing or late, so that none counts in a row (it is not scored), or fewer than k (it is not ranked).
+    Labels can be missing or late. A row in which no label counts is not scored, one with fewer than k is not ranked.
     """
 
     n_rows: int
@@ -55,14 +55,14 @@ class Tally(NamedTuple):
 
 
 def join_scored(parts: Sequence[Scored]) -> Scored:
-    """Put consecutive rows of one experience together."""
-    Y, answers, masks = zip(*parts, strict=True)
+    """Join consecutive rows of one experience."""
+    Y, predictions, masks = zip(*parts, strict=True)
     mask = np.concatenate(masks) if masks[0].ndim == 2 else masks[0]
-    return Scored(np.concatenate(Y), join_answers(answers), mask)
+    return Scored(np.concatenate(Y), join_predictions(predictions), mask)
 
 
 def tally(scored: Scored, k: int) -> Tally:
-    """Add up what rows contribute to each score.
+    """Sum the contributions of rows to each score.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def tally(scored: Scored, k: int) -> Tally:
     if not n_scored:
         nothing = np.zeros(scored.Y.shape[1], dtype=np.int64)
         return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0)
-    (decided, proba), mask = scored.answers, scored.mask
+    (decided, proba), mask = scored.predictions, scored.mask
     counts = label_counts(scored.Y, decided, label_mask=mask)
     errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
     return Tally(n_rows, n_scored, n_ranked, counts, errors, _hits(scored, k, ranked) if n_ranked else 0)
@@ -111,7 +111,7 @@ class CumulativeSums:
         self._one_class = one_class
 
     def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
-        """Give the scores over stretches of the stream; all numbers must be ends of pieces, or 0."""
+        """Return the scores over stretches of the stream; all numbers must be ends of pieces, or 0."""
         left, right = np.searchsorted(self._ends, starts), np.searchsorted(self._ends, stops)
         n_scored, n_ranked = (sums[right] - sums[left] for sums in (self._n_scored, self._n_ranked))
         counts = LabelCounts(*(part[right] - part[left] for part in self._counts))
@@ -128,7 +128,7 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
     Parameters
     ----------
     scored : Scored
-        The rows; none, or no label that counts, leaves every score undefined.
+        The rows; without rows, or without a label that counts, every score is undefined.
     k : int
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}
@@ -141,7 +141,7 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
     """
     n_rows = len(scored.Y)
     if not n_rows or not scored.mask.any():
-        return dict.fromkeys(METRICS, float("nan"))
+        return dict.fromkeys(CORE_METRICS, float("nan"))
     sums = CumulativeSums([tally(scored, k)], k, one_class)
     return {name: float(values[0]) for name, values in sums.between([0], [n_rows]).items()}
 
@@ -149,9 +149,9 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
 def _hits(scored: Scored, k: int, ranked: npt.NDArray[np.intp]) -> int:
     """Count the relevant labels among the k best-scored ones of the rows in which k labels count."""
     if len(ranked) < len(scored.Y):
-        decided, proba = scored.answers
-        scored = Scored(scored.Y[ranked], Answers(decided[ranked], proba[ranked]), scored.mask[ranked])
-    return round(len(ranked) * k * precision_at_k(scored.Y, scored.answers.proba, k, label_mask=scored.mask))
+        decided, proba = scored.predictions
+        scored = Scored(scored.Y[ranked], Predictions(decided[ranked], proba[ranked]), scored.mask[ranked])
+    return round(len(ranked) * k * precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask))
 
 
 def _mean(sums: Floats, n: npt.NDArray[np.int64]) -> Floats:

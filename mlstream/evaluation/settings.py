@@ -1,89 +1,254 @@
-"""What can be chosen about an evaluation, checked once."""
+"""The options of an evaluation and of a campaign: names, defaults, choices and one-line help, written here only.
+
+The signatures of `evaluate` and `run_campaign`, the keys of a campaign file and the options of ``mlstream run`` follow
+from the two classes below.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from numbers import Integral, Real
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_type_hints
 
-from pydantic import JsonValue
+if TYPE_CHECKING:
+    # The command line builds its help from this module, and must start quickly.
+    from pydantic import JsonValue
 
 LabelSpace = Literal["task", "seen", "all"]
 OneClass = Literal["skip", "recall", "river"]
 EnergyMethod = Literal["codecarbon", "cpu", "none"]
+EnergyUnit = Literal["J", "kJ", "MJ", "Wh", "kWh", "MWh"]
+Check = Callable[[Any, str], object]
 
-_CHOICES = {
-    "label_space": ("task", "seen", "all"),
-    "one_class": ("skip", "recall", "river"),
-    "energy": ("codecarbon", "cpu", "none"),
-    "energy_unit": ("J", "kJ", "MJ", "Wh", "kWh", "MWh"),
-}
-# random_state of scikit-learn is an unsigned number of 32 bits.
-_GREATEST_SEED = 2**32 - 1
+# scikit-learn's random_state is an unsigned number of 32 bits.
+_MAX_SEED = 2**32 - 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The choices of an evaluation; `evaluate` says what they mean.
+class Option(NamedTuple):
+    """One option, as every interface presents it.
 
-    Raises
-    ------
-    ValueError
-        If a choice is none of its values.
+    Parameters
+    ----------
+    name : str
+        Its name in Python and in a campaign file.
+    flags : tuple of str
+        Its names on the command line, the long one first.
+    type : type
+        The type of its value.
+    default : object
+        Its default.
+    help : str
+        One line about it.
+    check : callable
+        Raises a ValueError if a value, given second the name that the user typed, is not valid.
     """
 
-    label_space: LabelSpace = "task"
-    references: bool = False
-    one_class: OneClass = "skip"
-    energy: EnergyMethod = "codecarbon"
-    energy_unit: str = "kWh"
-    cpu_power_w: float = 15.0
-    time_cap_s: float | None = 10_800.0
-    n_checkpoints: int = 100
-    window: int | None = None
-    chunk_size: int = 256
-
-    def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            _require_choice(getattr(self, name), name, choices)
-        for name in ("n_checkpoints", "chunk_size"):
-            require_count(getattr(self, name), name)
-        if self.window is not None:
-            require_count(self.window, "window")
-        _require_positive(self.cpu_power_w, "cpu_power_w")
-        if self.time_cap_s is not None:
-            _require_positive(self.time_cap_s, "time_cap_s")
-
-    def as_json(self) -> dict[str, JsonValue]:
-        """Give the choices that a record repeats.
-
-        The label space has a field of its own there, nothing depends on the size of chunks, and the stated power only
-        counts where it is used.
-        """
-        unsaid = {"label_space", "chunk_size"} | ({"cpu_power_w"} if self.energy != "cpu" else set())
-        return {name: value for name, value in asdict(self).items() if name not in unsaid}
+    name: str
+    flags: tuple[str, ...]
+    type: Any
+    default: Any
+    help: str
+    check: Check
 
 
-def require_seed(seed: object) -> int:
-    """Return the seed, or say what it must be."""
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= _GREATEST_SEED:
-        raise ValueError(f"seed must be a whole number from 0 to 2**32 - 1. Got {seed!r} instead.")
+def list_options(kind: type[Settings | CampaignOptions]) -> list[Option]:
+    """List the options that a class defines, in its order."""
+    types = get_type_hints(kind)
+    return [
+        Option(
+            name=one.name,
+            flags=one.metadata["flags"] or (f"--{one.name.replace('_', '-')}",),
+            type=types[one.name],
+            default=one.default,
+            help=one.metadata["help"],
+            check=one.metadata["check"],
+        )
+        for one in fields(kind)
+    ]
+
+
+def require_seed(seed: object, name: str = "seed") -> int:
+    """Return the seed as an int; raise a ValueError if it is not one."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= _MAX_SEED:
+        raise ValueError(f"{name} must be a whole number from 0 to 2**32 - 1. Got {seed!r} instead.")
     return int(seed)
 
 
-def require_count(value: object, name: str) -> None:
-    """Refuse what is no whole number, at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        raise ValueError(f"{name} must be a whole number, at least 1. Got {value!r} instead.")
+def require_count(value: object, name: str, minimum: int = 1) -> None:
+    """Raise a ValueError unless the value is a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
+        raise ValueError(f"{name} must be a whole number, at least {minimum}. Got {value!r} instead.")
 
 
-def _require_choice(value: object, name: str, choices: Sequence[str]) -> None:
+def _require_choice(choices: tuple[str, ...], value: object, name: str) -> None:
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
 
 
+def _require_bool(value: object, name: str) -> None:
+    if not isinstance(value, bool):
+        # Like every other option.
+        raise ValueError(f"{name} must be True or False. Got {value!r} instead.")  # noqa: TRY004
+
+
 def _require_positive(value: object, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise ValueError(f"{name} must be a positive number, or None. Got {value!r} instead.")
+    if not _is_positive(value) or value == math.inf:
+        raise ValueError(f"{name} must be a positive number. Got {value!r} instead.")
+
+
+def _require_time_cap(value: object, name: str) -> None:
+    if value is not None and not _is_positive(value):
+        raise ValueError(f"{name} must be a positive number, or inf for no cap. Got {value!r} instead.")
+
+
+def _require_window(value: object, name: str) -> None:
+    if value is not None:
+        require_count(value, name)
+
+
+def _require_seeds(value: Any, name: str) -> None:
+    for seed in value:
+        require_seed(seed, f"each of {name}")
+
+
+def _require_processes(value: object, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or (value != -1 and value < 1):
+        raise ValueError(f"{name} must be a number of processes, or -1 for as many as cores. Got {value!r} instead.")
+
+
+def _require_address(value: object, name: str) -> None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{name} must be an address such as tcp://127.0.0.1:8786. Got {value!r} instead.")
+
+
+def _is_positive(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and float(value) > 0
+
+
+def _about(help_text: str, check: Check, *flags: str) -> dict[str, Any]:
+    return {"help": help_text, "check": check, "flags": flags}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The options of an evaluation; `evaluate` explains them at length.
+
+    Raises
+    ------
+    ValueError
+        If the value of an option is not valid.
+    """
+
+    label_space: LabelSpace = field(
+        default="task",
+        metadata=_about(
+            "Labels that count in a score: those of the row's task, of all tasks seen so far, or all.",
+            partial(_require_choice, get_args(LabelSpace)),
+        ),
+    )
+    references: bool = field(
+        default=False,
+        metadata=_about("Also train joint and single-task models, to compare the learner with.", _require_bool),
+    )
+    one_class: OneClass = field(
+        default="skip",
+        metadata=_about(
+            "How a label whose true values are all the same counts in balanced accuracy.",
+            partial(_require_choice, get_args(OneClass)),
+        ),
+    )
+    energy: EnergyMethod = field(
+        default="codecarbon",
+        metadata=_about(
+            "How energy is measured: by CodeCarbon, as CPU seconds times a stated power, or not at all.",
+            partial(_require_choice, get_args(EnergyMethod)),
+        ),
+    )
+    energy_unit: EnergyUnit = field(
+        default="kWh",
+        metadata=_about("Unit of energy in the frugality score.", partial(_require_choice, get_args(EnergyUnit))),
+    )
+    cpu_power_w: float = field(
+        default=15.0,
+        metadata=_about("Power of a busy core in watts, for the energy method cpu.", _require_positive, "--cpu-power"),
+    )
+    time_cap_s: float | None = field(
+        default=10_800.0,
+        metadata=_about(
+            "Seconds after which a run, or a search, is stopped; inf for no cap.", _require_time_cap, "--time-cap"
+        ),
+    )
+    n_checkpoints: int = field(
+        default=100, metadata=_about("Largest number of points of a curve.", require_count, "--checkpoints")
+    )
+    window: int | None = field(
+        default=None,
+        metadata=_about(
+            "Rows that a windowed score covers; by default about a twentieth of the stream.", _require_window
+        ),
+    )
+    chunk_size: int = field(
+        default=256, metadata=_about("Rows per call of a learner; scores do not depend on it.", require_count)
+    )
+
+    def __post_init__(self) -> None:
+        _check_all(self)
+        if self.time_cap_s == math.inf:
+            # JSON has no infinity: records hold null.
+            object.__setattr__(self, "time_cap_s", None)
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return the options that a record repeats.
+
+        The label space has a field of its own there, nothing depends on the size of chunks, and the stated power only
+        counts where it is used.
+        """
+        left_out = {"label_space", "chunk_size"} | ({"cpu_power_w"} if self.energy != "cpu" else set())
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignOptions:
+    """The options of a campaign that are not those of an evaluation; `run_campaign` explains them at length.
+
+    Raises
+    ------
+    ValueError
+        If the value of an option is not valid.
+    """
+
+    seeds: tuple[int, ...] = field(default=(0,), metadata=_about("Seeds of the learners.", _require_seeds))
+    orders: tuple[int, ...] = field(
+        default=(),
+        metadata=_about("Seeds of orders of the tasks; by default the order that the stream has.", _require_seeds),
+    )
+    splits: tuple[int, ...] = field(
+        default=(),
+        metadata=_about("Seeds of splits of the rows; by default the split that the stream has.", _require_seeds),
+    )
+    n_configurations: int = field(
+        default=0,
+        metadata=_about(
+            "Configurations of each strategy that are tried on the first experience; 0 for its defaults.",
+            partial(require_count, minimum=0),
+            "--tune",
+        ),
+    )
+    n_jobs: int = field(
+        default=1, metadata=_about("Number of processes; -1 for as many as cores.", _require_processes, "--jobs", "-j")
+    )
+    dask: str | None = field(
+        default=None,
+        metadata=_about("Address of a Dask scheduler whose workers run everything: tcp://HOST:8786.", _require_address),
+    )
+
+    def __post_init__(self) -> None:
+        _check_all(self)
+
+
+def _check_all(chosen: Settings | CampaignOptions) -> None:
+    for one in list_options(type(chosen)):
+        one.check(getattr(chosen, one.name), one.name)

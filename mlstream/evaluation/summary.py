@@ -1,4 +1,4 @@
-"""The numbers that a run comes to, and the reason for each that is not defined."""
+"""The scores of a run, and the reason for each that is not defined."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
-from mlstream.evaluation.held_out import OF_HIERARCHIES
+from mlstream.evaluation.held_out import HIERARCHY_METRICS
 from mlstream.evaluation.predictions import Floats
 from mlstream.records.run_record import Score
 from mlstream.stream import Mask
@@ -34,7 +34,7 @@ class ReferenceScores(NamedTuple):
     single: Floats
 
 
-class ScoreBook:
+class ScoreRecord:
     """Collects scores by name; one that cannot be computed is None, and has a reason."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ScoreBook:
             self.undefined[name] = reason
 
     def compute(self, scores: Callable[[], Numbers], names: tuple[str, ...], reason: str) -> None:
-        """Record the scores of a metric; what it cannot use (a missing cell of R) is the reason for all of them."""
+        """Record the scores of a metric; its error (a missing cell of R, for example) is the reason for all of them."""
         try:
             values = scores()
         except ValueError as error:
@@ -57,19 +57,19 @@ class ScoreBook:
             self.add(name, values[name], reason)
 
 
-def add_prequential(book: ScoreBook, scores: Numbers) -> None:
+def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
     """Record the scores over all rows of the stream."""
     for name, value in scores.items():
-        book.add(name, value, "No label that counts has both classes.")
+        record.add(name, value, "No label that counts has both classes.")
 
 
-def add_continual(book: ScoreBook, R: Floats, order: Mask) -> None:
-    """Record what the matrix of balanced accuracies comes to.
+def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
+    """Record the scores that follow from the matrix of balanced accuracies.
 
     Parameters
     ----------
-    book : ScoreBook
-        Where to.
+    record : ScoreRecord
+        Receives the scores.
     R : ndarray of shape (n_experiences + 1, n_tasks)
         Balanced accuracies; NaN where not measured or not defined.
     order : ndarray of bool, shape (n_experiences, n_tasks)
@@ -83,44 +83,44 @@ def add_continual(book: ScoreBook, R: Floats, order: Mask) -> None:
         "fm": lambda: fm(R, order),
     }
     for name, metric in single.items():
-        _compute_one(book, name, metric)
+        _compute_one(record, name, metric)
     stepwise = ("BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-")
-    book.compute(lambda: stepwise_transfer(R, order), stepwise, "")
+    record.compute(lambda: stepwise_transfer(R, order), stepwise, "")
 
 
-def add_references(book: ScoreBook, R: Floats, order: Mask, references: ReferenceScores) -> None:
-    """Record what needs reference models: intransigence, forward transfer against single tasks, and the joint bound."""
-    _compute_one(book, "im", lambda: intransigence(R, order, references.joint_at_first_visit, when="mean"))
-    _compute_one(book, "fwt_single", lambda: fwt(R, order, reference_scores=references.single))
-    book.add("acc_joint", float(references.joint[order.any(axis=0)].mean()), "A task has no balanced accuracy.")
+def add_references(record: ScoreRecord, R: Floats, order: Mask, references: ReferenceScores) -> None:
+    """Record the scores that need reference models: intransigence, single-task forward transfer, the joint bound."""
+    _compute_one(record, "im", lambda: intransigence(R, order, references.joint_at_first_visit, when="mean"))
+    _compute_one(record, "fwt_single", lambda: fwt(R, order, reference_scores=references.single))
+    record.add("acc_joint", float(references.joint[order.any(axis=0)].mean()), "A task has no balanced accuracy.")
 
 
-def add_hierarchy(book: ScoreBook, R: Mapping[str, Floats], order: Mask) -> None:
-    """Record, where labels have a hierarchy, what the matrices of its metrics come to: means over the tasks seen.
+def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> None:
+    """Record, where labels have a hierarchy, the means of its metrics over the tasks seen.
 
     Parameters
     ----------
-    book : ScoreBook
-        Where to.
+    record : ScoreRecord
+        Receives the scores.
     R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
         A matrix per metric.
     order : ndarray of bool, shape (n_experiences, n_tasks)
         Tasks of each experience.
     """
-    for name in OF_HIERARCHIES:
+    for name in HIERARCHY_METRICS:
         if name in R:
-            _compute_one(book, name, partial(acc, R[name], order))
+            _compute_one(record, name, partial(acc, R[name], order))
     if "pw_js" in R:
-        _compute_one(book, "pw_js_mean", lambda: acc(R["pw_js"], order, when="mean"))
+        _compute_one(record, "pw_js_mean", lambda: acc(R["pw_js"], order, when="mean"))
 
 
-def add_environments(book: ScoreBook, R: Mapping[str, Floats], order: Mask, task_names: Sequence[str]) -> None:
+def add_environments(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, task_names: Sequence[str]) -> None:
     """Record, where tasks are environments, the normalised cross-entropy in each of them at the end, and the worst.
 
     Parameters
     ----------
-    book : ScoreBook
-        Where to: ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those never learnt.
+    record : ScoreRecord
+        Receives ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those never learnt.
     R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
         A matrix per metric.
     order : ndarray of bool, shape (n_experiences, n_tasks)
@@ -132,21 +132,21 @@ def add_environments(book: ScoreBook, R: Mapping[str, Floats], order: Mask, task
         return
     final, reason = R["nce"][-1], "An environment has a label of one class, or the run did not reach the end."
     for name, value in zip(task_names, final, strict=True):
-        book.add(f"nce[{name}]", value, reason)
-    book.add("nce_worst", final.max(), reason)
+        record.add(f"nce[{name}]", value, reason)
+    record.add("nce_worst", final.max(), reason)
     unseen = ~order.any(axis=0)
     if unseen.any():
-        book.add("nce_worst_unseen", final[unseen].max(), reason)
+        record.add("nce_worst_unseen", final[unseen].max(), reason)
 
 
-def add_frugality(book: ScoreBook, energy_kwh: float | None, energy_unit: str) -> None:
+def add_frugality(record: ScoreRecord, energy_kwh: float | None, energy_unit: str) -> None:
     """Record accuracy against energy; both must be known."""
-    accuracy = book.values["acc"]
+    accuracy = record.values["acc"]
     if accuracy is None or energy_kwh is None:
-        book.add("frug", math.nan, "Energy was not measured." if energy_kwh is None else "ACC is not defined.")
+        record.add("frug", math.nan, "Energy was not measured." if energy_kwh is None else "ACC is not defined.")
     else:
-        book.add("frug", frug(accuracy, energy_kwh, energy_unit=energy_unit), "")
+        record.add("frug", frug(accuracy, energy_kwh, energy_unit=energy_unit), "")
 
 
-def _compute_one(book: ScoreBook, name: str, metric: Callable[[], float]) -> None:
-    book.compute(lambda: {name: metric()}, (name,), "No task qualifies.")
+def _compute_one(record: ScoreRecord, name: str, metric: Callable[[], float]) -> None:
+    record.compute(lambda: {name: metric()}, (name,), "No task qualifies.")

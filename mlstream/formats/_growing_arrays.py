@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-Rows: TypeAlias = npt.NDArray[np.float64] | sparse.csr_array
+Cells: TypeAlias = npt.NDArray[np.float64] | sparse.csr_array
 
 
 class Growing:
@@ -52,7 +52,7 @@ class GrowingDense:
     def __init__(self, width: int) -> None:
         self._rows = Growing(np.float64, width)
 
-    def extend(self, rows: Rows) -> None:
+    def extend(self, rows: Cells) -> None:
         """Append rows."""
         self._rows.extend(rows if isinstance(rows, np.ndarray) else rows.toarray())
 
@@ -72,7 +72,7 @@ class GrowingSparse:
         self._ends.extend(np.zeros(1))
         self._n_stored = 0
 
-    def extend(self, rows: Rows) -> None:
+    def extend(self, rows: Cells) -> None:
         """Append rows; of dense ones, what is not zero."""
         rows = sparse.csr_array(rows) if isinstance(rows, np.ndarray) else rows
         self._data.extend(rows.data)
@@ -103,7 +103,7 @@ class GrowingTable:
         self._n_rows = self._n_sparse_rows = self._n_stored = 0
         self._table: GrowingDense | GrowingSparse | None = None
 
-    def extend(self, rows: Rows) -> None:
+    def extend(self, rows: Cells) -> None:
         """Append rows, dense or CSR."""
         is_sparse = not isinstance(rows, np.ndarray)
         self._n_rows += rows.shape[0]
@@ -111,7 +111,7 @@ class GrowingTable:
         self._n_stored += rows.size
         self._hold().extend(rows)
 
-    def take(self) -> Rows:
+    def take(self) -> Cells:
         """Give the table."""
         return self._hold().take()
 

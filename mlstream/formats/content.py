@@ -17,7 +17,7 @@ from mlstream._files import open_plain
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 # Real tables shrink to a hundredth at most; beyond that, with room for small files, it is a bomb.
-_MOST_TIMES = 200
+_MAX_TIMES = 200
 _ALWAYS_BYTES = 64 * 2**20
 _PIECE_BYTES = 2**20
 
@@ -40,7 +40,7 @@ class UnpackedFile:
         self._suffix = path.suffix.lower()
         self._packed = open_plain(path)
         self._file: IO[bytes] = PACKED[self._suffix](self._packed) if self._suffix in PACKED else self._packed
-        self._bytes_left = _ALWAYS_BYTES + _MOST_TIMES * os.fstat(self._packed.fileno()).st_size
+        self._bytes_left = _ALWAYS_BYTES + _MAX_TIMES * os.fstat(self._packed.fileno()).st_size
         self._digest = hashlib.sha256()
 
     def __enter__(self) -> UnpackedFile:
@@ -71,7 +71,7 @@ class UnpackedFile:
             raise FormatError(f"{self._path} must be a complete {self._suffix} file. Got: {error}.") from None
         self._bytes_left -= len(piece)
         if self._bytes_left < 0 and self._suffix in PACKED:
-            rule = f"must unpack to at most {_MOST_TIMES} times its size; if you trust it, unpack it first"
+            rule = f"must unpack to at most {_MAX_TIMES} times its size; if you trust it, unpack it first"
             raise FormatError(f"{self._path} {rule}. Got more.")
         self._digest.update(piece)
         return piece
@@ -89,8 +89,8 @@ def require_room(n_bytes: int, n_bytes_of_file: int, what: str) -> None:
     FormatError
         The message says how much would be needed.
     """
-    if n_bytes > _ALWAYS_BYTES + _MOST_TIMES * n_bytes_of_file:
-        rule = f"must need at most {_MOST_TIMES} times the {n_bytes_of_file:,} bytes of the file"
+    if n_bytes > _ALWAYS_BYTES + _MAX_TIMES * n_bytes_of_file:
+        rule = f"must need at most {_MAX_TIMES} times the {n_bytes_of_file:,} bytes of the file"
         raise FormatError(f"{what} {rule}. Got {n_bytes / 2**30:,.2f} GiB, and nothing was read.")
 
 

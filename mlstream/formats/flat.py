@@ -1,4 +1,4 @@
-"""A stream as a few long arrays, the shape in which files hold it."""
+"""A stream as a few long arrays, the form that files hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BY_ROW = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class FlatParts:
     """The rows of all experiences, or of all evaluation sets, one part after the other.
 
     Parameters
@@ -58,7 +58,7 @@ class FlatStream:
         Labels that can occur, by task.
     masks : ndarray of bool, shape (n_masks, n_labels)
         The distinct label masks.
-    learning, evaluation : Rows
+    learning, evaluation : FlatParts
         The rows of the experiences, and of the evaluation sets.
     card : StreamCard
         The description.
@@ -66,8 +66,8 @@ class FlatStream:
 
     signatures: Mask
     masks: Mask
-    learning: Rows
-    evaluation: Rows
+    learning: FlatParts
+    evaluation: FlatParts
     card: StreamCard
 
 
@@ -166,12 +166,12 @@ def _join(
     task_ids: Sequence[Index],
     mask_ids: Sequence[Index],
     join: Callable[[Sequence[Any]], Any],
-) -> Rows:
+) -> FlatParts:
     by_row = [part.label_mask.ndim == 2 for part in parts]
     sizes = [len(part) for part in parts]
     of_rows = [ids if each else np.repeat(ids, size) for size, ids, each in zip(sizes, mask_ids, by_row, strict=True)]
     of_parts = [BY_ROW if each else int(ids[0]) for ids, each in zip(mask_ids, by_row, strict=True)]
-    return Rows(
+    return FlatParts(
         join([part.X for part in parts]),
         join([part.Y for part in parts]),
         np.concatenate(task_ids),
@@ -182,9 +182,9 @@ def _join(
     )
 
 
-def _cut(rows: Rows) -> list[Rows]:
+def _cut(rows: FlatParts) -> list[FlatParts]:
     return [
-        Rows(
+        FlatParts(
             cut_rows(rows.X, start, stop),
             rows.Y[start:stop],
             rows.task_ids[start:stop],
@@ -197,7 +197,7 @@ def _cut(rows: Rows) -> list[Rows]:
     ]
 
 
-def _mask(part: Rows, masks: Mask) -> Mask:
+def _mask(part: FlatParts, masks: Mask) -> Mask:
     number = int(part.part_mask_ids[0])
     mask: Mask = masks[part.mask_ids] if number == BY_ROW else masks[number]
     return mask
@@ -217,7 +217,7 @@ def _require_card_fits(flat: FlatStream) -> None:
             raise ValueError(f"there must be {said} {what}, as the card says. Got {got}.")
 
 
-def _require_rows_fit(rows: Rows, flat: FlatStream) -> None:
+def _require_rows_fit(rows: FlatParts, flat: FlatStream) -> None:
     n_rows, n_labels = rows.X.shape[0], len(flat.card.label_names)
     shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
         "Y": (rows.Y, (n_rows, n_labels)),
@@ -234,7 +234,7 @@ def _require_rows_fit(rows: Rows, flat: FlatStream) -> None:
         raise ValueError(f"offsets must rise from 0 to the number of rows, {n_rows}. Got {rows.offsets.tolist()[:9]}.")
 
 
-def _require_values(rows: Rows, flat: FlatStream, *, check_all: bool) -> None:
+def _require_values(rows: FlatParts, flat: FlatStream, *, check_all: bool) -> None:
     if check_all:
         _require_between(rows.Y, 0, 2, "Y")
         _require_between(rows.task_ids, 0, len(flat.signatures), "task_ids")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from mlstream.formats.npz import load_npz, save_npz
-from mlstream.formats.plain_stream import card_path, evaluation_path, load_arff, save_arff
+from mlstream.formats.plain_stream import card_path, evaluation_path, load_tables, save_tables
 from mlstream.stream import Stream
 
 _SUFFIXES = (".npz", ".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet")
@@ -40,7 +40,7 @@ def save(stream: Stream, path: str | os.PathLike[str]) -> None:
     >>> save(stream, "yeast.npz")  # doctest: +SKIP
     """
     path = Path(path)
-    (save_npz if _require_suffix(path) == ".npz" else save_arff)(stream, path)
+    (save_npz if _require_suffix(path) == ".npz" else save_tables)(stream, path)
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
         return load_npz(path, mmap=mmap)
     if mmap:
         raise ValueError(f"{path} must be an NPZ file to be mapped into memory.")
-    return load_arff(path)
+    return load_tables(path)
 
 
 def files_of(path: Path) -> tuple[Path, ...]:

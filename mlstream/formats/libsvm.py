@@ -20,7 +20,7 @@ _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _ROW = re.compile(rf"\s*(?:[0-9]{{1,6}}(?:,[0-9]{{1,6}})*)?(?:[ \t]+[0-9]{{1,7}}:{_NUMBER})*\s*(?:#.*)?".encode())
 
 
-class LabelledRows(NamedTuple):
+class LabelledTable(NamedTuple):
     """What a file says."""
 
     X: sparse.csr_array
@@ -28,7 +28,7 @@ class LabelledRows(NamedTuple):
     label_names: tuple[str, ...]
 
 
-def read_libsvm(content: bytes, path: Path) -> LabelledRows:
+def read_libsvm(content: bytes, path: Path) -> LabelledTable:
     """Read the content of a multi-label LIBSVM file.
 
     Parameters
@@ -40,7 +40,7 @@ def read_libsvm(content: bytes, path: Path) -> LabelledRows:
 
     Returns
     -------
-    LabelledRows
+    LabelledTable
         X is as wide as the greatest index asks for, because the format has no header; features are numbered from 0 if
         any index is 0, else from 1. Labels are those that occur, named by their numbers and in their order.
 
@@ -68,7 +68,7 @@ def read_libsvm(content: bytes, path: Path) -> LabelledRows:
     Y = np.zeros((len(labels), len(names)), np.uint8)
     for row, present in zip(Y, labels, strict=True):
         row[[places[int(label)] for label in present]] = 1
-    return LabelledRows(sparse.csr_array(X), Y, tuple(map(str, names)))
+    return LabelledTable(sparse.csr_array(X), Y, tuple(map(str, names)))
 
 
 def _text(line: bytes) -> str:

@@ -14,7 +14,7 @@ from mlstream.formats.content import FormatError, first_repeated, show
 _HEAD = """<?xml version="1.0" encoding="utf-8"?>
 <labels xmlns="http://mulan.sourceforge.net/labels">"""
 
-_MOST_BYTES = 64 * 2**20
+_MAX_BYTES = 64 * 2**20
 # Deeper labels are not indented further: the file would grow with the square of the depth.
 _DEEPEST_INDENT = 32
 
@@ -103,9 +103,9 @@ def _parse(path: Path) -> list[tuple[str, str | None]]:
     parser.EndElementHandler = reader.end
     parser.StartDoctypeDeclHandler = reader.declare
     try:
-        content = read_bounded(path, _MOST_BYTES)
+        content = read_bounded(path, _MAX_BYTES)
     except ValueError:
-        raise FormatError(f"{path} must be a MULAN label file, of {_MOST_BYTES} bytes at most. Got more.") from None
+        raise FormatError(f"{path} must be a MULAN label file, of {_MAX_BYTES} bytes at most. Got more.") from None
     try:
         parser.Parse(content, True)
     except FormatError:

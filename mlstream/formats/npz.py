@@ -40,12 +40,12 @@ from mlstream.card_model import parse_card
 from mlstream.formats._joined_features import Stacked, make_csr, stack_rows
 from mlstream.formats._zip import Array, read_arrays, write_arrays
 from mlstream.formats.content import FormatError, show
-from mlstream.formats.flat import FlatStream, Rows, flatten, restore
+from mlstream.formats.flat import FlatParts, FlatStream, flatten, restore
 from mlstream.stream import Features, Stream
 
 FORMAT_VERSION = 1
 
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 
 # Of each key: the kinds of number that it may hold, and its dimensions.
 _STREAM = {"format_version": ("i", 1), "card": ("u", 1), "signatures": ("b", 2), "masks": ("b", 2)}
@@ -127,7 +127,7 @@ def _to_arrays(flat: FlatStream) -> dict[str, Array | Stacked]:
 def _from_arrays(arrays: Mapping[str, Array], *, check: bool) -> FlatStream:
     card = parse_card(arrays["card"].tobytes(), "the card")
     learning, evaluation = (
-        Rows(
+        FlatParts(
             _to_features(arrays, half, len(card.feature_names), check=check),
             **{key: arrays[f"{half}_{key}"] for key in _ROWS},
         )
@@ -166,7 +166,7 @@ def _require_keys(arrays: Mapping[str, Array], path: Path) -> None:
     missing, unknown = sorted(expected.keys() - arrays.keys()), sorted(arrays.keys() - expected.keys())
     if missing or unknown:
         strange = [*(f"no {key}" for key in missing), *(f"an unknown {show(key)}" for key in unknown)]
-        got = ", ".join(strange[:_MOST_SHOWN])
+        got = ", ".join(strange[:_MAX_SHOWN])
         raise FormatError(f"{path} must hold the arrays of a stream. Got {got}.")
     for key, (kind, n_dimensions) in expected.items():
         if arrays[key].dtype.kind != kind or arrays[key].ndim != n_dimensions:

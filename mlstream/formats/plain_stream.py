@@ -19,7 +19,7 @@ from scipy import sparse
 from mlstream._files import atomic_path, sha256_of
 from mlstream.card_model import FileCard, PartCard, RowsCard, StreamCard, load_card
 from mlstream.formats.content import FormatError, UnpackedFile, stem
-from mlstream.formats.flat import BY_ROW, FlatStream, Rows, flatten, restore
+from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
 from mlstream.formats.table import Table, gather
 from mlstream.formats.table_io import read_tables, write_table
@@ -28,7 +28,7 @@ from mlstream.stream import Features, Index, Mask, Stream
 _HINT = "load_dataset reads plain tables."
 
 
-def save_arff(stream: Stream, path: str | os.PathLike[str]) -> None:
+def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:
     """Write a stream as two tables and a card, each complete or not at all, the card last.
 
     Parameters
@@ -57,8 +57,8 @@ def save_arff(stream: Stream, path: str | os.PathLike[str]) -> None:
         card.write_text(whole.model_dump_json(indent=1), encoding="utf-8")
 
 
-def load_arff(path: str | os.PathLike[str]) -> Stream:
-    """Read a stream that `save_arff` wrote.
+def load_tables(path: str | os.PathLike[str]) -> Stream:
+    """Read a stream that `save_tables` wrote.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def describe_file(path: Path, name: str) -> FileCard:
     return FileCard(name=name, n_bytes=path.stat().st_size, sha256=sha256_of(path))
 
 
-def _write(flat: FlatStream, rows: Rows, title: str, path: Path, name: str) -> None:
+def _write(flat: FlatStream, rows: FlatParts, title: str, path: Path, name: str) -> None:
     write_table(path, name, (rows.X, rows.Y), (flat.card.feature_names, flat.card.label_names), title)
 
 
@@ -138,7 +138,7 @@ def _describe_rows(flat: FlatStream) -> RowsCard:
     )
 
 
-def _describe_parts(rows: Rows) -> list[PartCard]:
+def _describe_parts(rows: FlatParts) -> list[PartCard]:
     return [
         PartCard(
             row_ids=format_ranges(rows.row_ids[start:stop]),
@@ -154,13 +154,15 @@ def _combine(card: StreamCard, layout: RowsCard, learning: Table, evaluation: Ta
     return FlatStream(
         _to_mask([task.signature for task in card.tasks], n_labels),
         _to_mask(layout.masks, n_labels),
-        _to_rows(learning, n_labels, layout, layout.experiences, [part.n_samples for part in card.experiences]),
-        _to_rows(evaluation, n_labels, layout, layout.evaluation_sets, [task.n_evaluation for task in card.tasks]),
+        _to_parts(learning, n_labels, layout, layout.experiences, [part.n_samples for part in card.experiences]),
+        _to_parts(evaluation, n_labels, layout, layout.evaluation_sets, [task.n_evaluation for task in card.tasks]),
         card.model_copy(update={"files": [], "rows": None}),
     )
 
 
-def _to_rows(table: Table, n_labels: int, layout: RowsCard, parts: Sequence[PartCard], sizes: Sequence[int]) -> Rows:
+def _to_parts(
+    table: Table, n_labels: int, layout: RowsCard, parts: Sequence[PartCard], sizes: Sequence[int]
+) -> FlatParts:
     if len(parts) != len(sizes):
         raise ValueError(f"there must be {len(sizes)} lists of rows for {table.path.name}. Got {len(parts)}.")
     if sum(sizes) != len(table.lines):
@@ -171,7 +173,7 @@ def _to_rows(table: Table, n_labels: int, layout: RowsCard, parts: Sequence[Part
         np.full(size, part.mask) if isinstance(part.mask, int) else parse_repeats(part.mask, size)
         for part, size in zip(parts, sizes, strict=True)
     ]
-    return Rows(
+    return FlatParts(
         features,
         (Y.toarray() if sparse.issparse(Y) else Y).astype(np.uint8),
         _join(parse_repeats(part.task_ids, size) for part, size in zip(parts, sizes, strict=True)),

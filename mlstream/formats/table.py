@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.formats._growing_arrays import Growing, GrowingTable
+from mlstream._memory import require_memory
+from mlstream.formats._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.formats._joined_features import cut_rows, join_columns
 from mlstream.formats.content import FormatError, at, show
 from mlstream.stream import Features, Indicator
@@ -21,8 +22,6 @@ from mlstream.stream import Features, Indicator
 # Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
 # Files in sparse notation that are full all the same (Yeast's) become dense.
 SPARSE_BELOW = 0.25
-
-Cells: TypeAlias = npt.NDArray[np.float64] | sparse.csr_array
 
 
 class Column(NamedTuple):
@@ -177,7 +176,11 @@ def part_all(tables: Iterable[Table], labels: Sequence[int]) -> Parted:
     features = np.setdiff1d(np.arange(len(first.columns)), labels).tolist()
     names = tuple(name for index in features for name in _feature_names(first.columns[index]))
     X, Y = GrowingTable(len(names), sparse_below=SPARSE_BELOW), Growing(np.uint8, len(labels))
+    n_rows = 0
     for table in tables:
+        n_rows += len(table.lines)
+        # Few bytes of a sparse file may stand for many labels.
+        require_memory(n_rows * len(labels), f"the labels of {first.path}", FormatError)
         if len(table.lines):
             X.extend(_read_features(table, features))
             Y.extend(_read_labels(table, labels))

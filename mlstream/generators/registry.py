@@ -1,10 +1,11 @@
-"""From the generator on a card to the stream, again."""
+"""The registry of generators, and streams made again from their cards."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from mlstream.card_model import GeneratorCard
+from mlstream.generators._parameters import Generator
 from mlstream.generators.from_tables.clustering import task_stream
 from mlstream.generators.from_tables.environments_from_table import carve_environments
 from mlstream.generators.from_tables.iirc import iirc_stream
@@ -18,8 +19,6 @@ from mlstream.generators.synthetic.environments import environment_stream
 from mlstream.generators.synthetic.hat_and_shirt import hat_and_shirt_stream
 from mlstream.generators.synthetic.multipliers import multiplier_stream
 from mlstream.stream import Dataset, Stream
-
-Generator = Callable[..., Stream]
 
 FROM_TABLES: dict[str, Generator] = {
     "carve_environments": carve_environments,
@@ -49,15 +48,15 @@ FROM_STREAMS: dict[str, Generator] = {
 GENERATORS = FROM_TABLES | FROM_NOTHING | FROM_STREAMS
 
 
-def remake(recipe: GeneratorCard, find_table: Callable[[], Dataset]) -> Stream:
-    """Make a stream again from what its card says about its generator.
+def remake(call: GeneratorCard, find_table: Callable[[], Dataset]) -> Stream:
+    """Make a stream again from the call of its generator on its card.
 
     Parameters
     ----------
-    recipe : GeneratorCard
+    call : GeneratorCard
         Name, parameters and seed.
     find_table : callable
-        Gives the table that the stream was made from; called only if there is one.
+        Returns the table that the stream was made from; called only if there is one.
 
     Returns
     -------
@@ -75,11 +74,11 @@ def remake(recipe: GeneratorCard, find_table: Callable[[], Dataset]) -> Stream:
     >>> remake(stream.card.generator, find_table=None).card == stream.card
     True
     """
-    if recipe.name not in GENERATORS:
-        raise ValueError(f"The generator must be one of {', '.join(sorted(GENERATORS))}. Got {recipe.name!r} instead.")
-    parameters = dict(recipe.parameters)
-    if recipe.name in FROM_STREAMS:
+    if call.name not in GENERATORS:
+        raise ValueError(f"The generator must be one of {', '.join(sorted(GENERATORS))}. Got {call.name!r} instead.")
+    parameters = dict(call.parameters)
+    if call.name in FROM_STREAMS:
         base = GeneratorCard.model_validate(parameters.pop("base"))
-        return GENERATORS[recipe.name](remake(base, find_table), **parameters, seed=recipe.seed)
-    tables = () if recipe.name in FROM_NOTHING else (find_table(),)
-    return GENERATORS[recipe.name](*tables, **parameters, seed=recipe.seed)
+        return GENERATORS[call.name](remake(base, find_table), **parameters, seed=call.seed)
+    tables = () if call.name in FROM_NOTHING else (find_table(),)
+    return GENERATORS[call.name](*tables, **parameters, seed=call.seed)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from mlstream.publishing.folder import verify
 
-# Written by the hub itself, which needs it.
-_OF_THE_HUB = {".gitattributes"}
+# The hub writes it itself, and needs it.
+_HUB_FILES = {".gitattributes"}
 
 
 def upload(
@@ -21,20 +21,20 @@ def upload(
     token: str | None = None,
     private: bool = True,
 ) -> str:
-    """Upload a published folder to a hub of data sets that speaks the interface of the Hugging Face Hub.
+    """Upload a published folder to a hub of data sets with the interface of the Hugging Face Hub.
 
     Parameters
     ----------
     folder : path
         The folder; it is verified first.
     repository : str
-        ``OWNER/NAME``; made if it is not there.
+        ``OWNER/NAME``; made if it does not exist.
     endpoint : str, optional
-        Address of the hub; by default what its library takes (the variable HF_ENDPOINT, or huggingface.co).
+        Address of the hub; by default the variable HF_ENDPOINT, or huggingface.co.
     token : str, optional
-        Leave to write there; by default what its library finds (``hf auth login``, or the variable HF_TOKEN).
+        Permission to write there; by default that of ``hf auth login``, or the variable HF_TOKEN.
     private : bool
-        Whether a repository that is made is to be seen by its owner only.
+        Whether a repository that is made is visible to its owner only.
 
     Returns
     -------
@@ -45,11 +45,11 @@ def upload(
     Raises
     ------
     ValueError
-        If the folder is not as it was published, or the name is none.
+        If the folder is not as it was published, or `repository` is not a valid name.
     ImportError
         If the extra is not installed.
     OSError
-        If the hub cannot be reached or refuses; its files are as they were.
+        If the hub cannot be reached or refuses; its files are then unchanged.
     """
     folder = Path(folder)
     card = verify(folder)
@@ -59,9 +59,9 @@ def upload(
         raise ImportError("Uploading needs huggingface_hub: pip install 'mlstream[hub]'.") from None
     api = HfApi(endpoint=endpoint, token=token, library_name="mlstream")
     names = sorted(path.name for path in folder.iterdir())
-    with _errors_of_the_hub(api.endpoint):
+    with _hub_errors(api.endpoint):
         api.create_repo(repository, repo_type="dataset", private=private, exist_ok=True)
-        gone = {*api.list_repo_files(repository, repo_type="dataset")} - {*names} - _OF_THE_HUB
+        gone = {*api.list_repo_files(repository, repo_type="dataset")} - {*names} - _HUB_FILES
         commit = api.create_commit(
             repository,
             [
@@ -75,16 +75,16 @@ def upload(
 
 
 @contextmanager
-def _errors_of_the_hub(endpoint: str) -> Iterator[None]:
+def _hub_errors(endpoint: str) -> Iterator[None]:
     try:
         yield
     except ValueError:
         raise
     except Exception as error:
         # What its library raises depends on the transport that it uses, which changes with its versions.
-        raise OSError(f"The hub at {endpoint} must take the upload. Got {_tell(error)}") from error
+        raise OSError(f"The hub at {endpoint} must accept the upload. Got {_describe(error)}") from error
 
 
-def _tell(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     text = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return text if error.__cause__ is None else f"{text} ({_tell(error.__cause__)})"
+    return text if error.__cause__ is None else f"{text} ({_describe(error.__cause__)})"

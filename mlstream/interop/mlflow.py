@@ -16,18 +16,18 @@ from mlstream._files import sha256_of
 from mlstream.records.paths import Repetition
 from mlstream.records.run_record import Resources, RunResult, Score, load_runs, path_of
 from mlstream.reporting.costs import wall_time_s
-from mlstream.reporting.exports import spelt
+from mlstream.reporting.exports import unsigned_name
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-# Which record an MLflow run is of: by this, a record that is there already is known.
+# The hash of the record of an MLflow run: records that the server has already are found by it.
 HASH_TAG = "record_sha256"
-_PATIENCE_S = 10
+_TIMEOUT_S = 10
 _PAGE = 1000
 # What MLflow stores of a text.
-_LONGEST_PARAMETER, _LONGEST_TAG, _LONGEST_MESSAGE = 6000, 8000, 300
+_MAX_PARAMETER, _MAX_TAG, _MAX_MESSAGE = 6000, 8000, 300
 # An artifact goes through a server that takes it; other stores are folders or clouds that may not be ours.
 _SERVED = "mlflow-artifacts:"
 _UNFINISHED = "RUNNING"
@@ -43,7 +43,7 @@ class Measure(NamedTuple):
 
 
 class Tracked(NamedTuple):
-    """What was written to a server.
+    """Outcome of writing records to a server.
 
     Parameters
     ----------
@@ -65,41 +65,42 @@ def track(
     experiment: str = "mlstream",
     progress: Callable[[int, int], None] | None = None,
 ) -> Tracked:
-    """Write the records of a campaign to an MLflow server, one MLflow run each; those that are there are kept.
+    """Write the records of a campaign to an MLflow server, one MLflow run each; those that the server has are kept.
 
     Parameters
     ----------
     directory : path
-        The folder of a campaign; nothing in it is changed.
+        The folder of a campaign; it is not changed.
     address : str
         Of the server, such as ``http://127.0.0.1:5000``. A name and password, or a token, are taken from MLflow's own
         environment variables.
     experiment : str
-        The experiment that holds the runs; made if it is not there.
+        The experiment that holds the runs; created if absent.
     progress : callable, optional
-        Called with the number of records met and their number in all.
+        Called with the number of records done and the number of all records.
 
     Returns
     -------
     Tracked
-        What was written.
+        Numbers of records, and the address of the experiment.
 
     Raises
     ------
     FileNotFoundError
         If the folder holds no record.
     ValueError
-        If a record is not of this version, or the address is none. Nothing is written then.
+        If a record is not of this version, or the address is not that of a server. Nothing is written then.
     ImportError
         If the extra is not installed.
     OSError
-        If the server cannot be reached or refuses. What it has taken stays, and the next call goes on from there.
+        If the server cannot be reached or refuses. Records written so far stay, and the next call writes the others.
 
     Notes
     -----
     Parameters and settings become parameters; names, seeds, versions and the machine become tags; scores, resources,
     curves (a step is a row) and R (a step is an experience) become metrics. The record itself is attached where the
-    server takes artifacts. A record is known by its SHA-256: one that was made anew becomes another MLflow run.
+    server takes artifacts. A record is identified by its SHA-256: if it is made again, it becomes another
+    MLflow run.
     """
     records = [(path_of(record, directory), record) for record in load_runs(directory)]
     client = _connect(address)
@@ -118,32 +119,33 @@ def track(
 
 
 def to_parameters(record: RunResult) -> dict[str, str]:
-    """Give the learner's parameters, and the choices of the evaluation under ``settings/``."""
+    """Return the learner's parameters, and the options of the evaluation under ``settings/``."""
     settings = {"label_space": record.label_space, **record.settings}
     given = {**record.parameters, **{f"settings/{name}": value for name, value in settings.items()}}
-    return {_key(name): _text(value)[:_LONGEST_PARAMETER] for name, value in given.items()}
+    return {_key(name): _text(value)[:_MAX_PARAMETER] for name, value in given.items()}
 
 
 def to_tags(record: RunResult) -> dict[str, str]:
-    """Give what a run is found by: names, seeds, how it ended, the meter, versions, the machine."""
-    named = ("stream", "stream_sha256", "strategy", "estimator", "seed", "order_seed", "split_seed", "status", "error")
+    """Return the tags of a run: names, seeds, status, the energy meter, versions, the machine."""
+    of_learner, of_run = ("strategy", "estimator", "tuning"), ("seed", "order_seed", "split_seed", "status", "error")
+    named = ("stream", "stream_sha256", *of_learner, *of_run)
     tags: dict[str, object] = {name: getattr(record, name) for name in named}
     if record.resources is not None:
         tags |= record.resources.model_dump(include={"energy_method", "energy_is_estimate", "energy_below_resolution"})
     tags |= {f"version/{name}": value for name, value in record.versions.items()}
     tags |= {f"machine/{name}": value for name, value in record.machine.items()}
-    # The end of a traceback is what says what went wrong.
-    return {_key(name): _text(value)[-_LONGEST_TAG:] for name, value in tags.items() if value is not None}
+    # The end of a traceback holds the error.
+    return {_key(name): _text(value)[-_MAX_TAG:] for name, value in tags.items() if value is not None}
 
 
 def to_measures(record: RunResult) -> list[Measure]:
-    """Give every number of a run that is defined: scores, resources, curves, R."""
+    """Return every number of a run that is defined: scores, resources, curves, R."""
     return [Measure(_key(key), value, step) for key, value, step in _numbers(record) if value is not None]
 
 
 def _numbers(record: RunResult) -> Iterator[tuple[str, Score, int]]:
     for name, score in record.scores.items():
-        yield spelt(name), score, 0
+        yield unsigned_name(name), score, 0
     for name, curve in record.curves.items():
         yield from _along(f"curve/{name}", curve.n_rows, curve.cumulative)
         yield from _along(f"curve/{name}-windowed", curve.n_rows, curve.windowed)
@@ -167,7 +169,7 @@ def _amounts(used: Resources) -> Iterator[tuple[str, Score, int]]:
 
 
 def _connect(address: str) -> MlflowClient:
-    """Give a client, once something answers: MLflow's own would try for minutes."""
+    """Return a client, once the server responds: MLflow's own would try for minutes."""
     if not address.startswith(("http://", "https://")):
         raise ValueError(f"address must be that of an MLflow server, http://HOST:PORT. Got {address!r} instead.")
     try:
@@ -175,7 +177,7 @@ def _connect(address: str) -> MlflowClient:
     except ImportError:
         raise ImportError("An MLflow server needs the package mlflow: pip install 'mlstream[mlflow]'.") from None
     try:
-        requests.get(address, timeout=_PATIENCE_S)
+        requests.get(address, timeout=_TIMEOUT_S)
     except requests.RequestException as error:
         raise OSError(
             f"An MLflow server must answer at {address} (`mlflow server` starts one). Got {type(error).__name__}."
@@ -188,12 +190,12 @@ def _find_experiment(client: MlflowClient, name: str) -> str:
     if found is None:
         return str(client.create_experiment(name))
     if found.lifecycle_stage != "active":
-        raise ValueError(f"The experiment must not be deleted: restore it, or name another. Got {name!r}.")
+        raise ValueError(f"The experiment must not be a deleted one: restore it, or use another name. Got {name!r}.")
     return str(found.experiment_id)
 
 
 def _find_written(client: MlflowClient, place: str) -> set[str]:
-    """Find the records that are there, by their hash; what was left half-written is deleted."""
+    """Find the records that the server has, by their hash; half-written runs are deleted."""
     runs = [run for run in _list_runs(client, place) if HASH_TAG in run.data.tags]
     for run in runs:
         if run.info.status == _UNFINISHED:
@@ -214,7 +216,7 @@ def _list_runs(client: MlflowClient, place: str) -> Iterator[Run]:
 def _write(client: MlflowClient, place: str, path: Path, record: RunResult, code: str) -> None:
     from mlflow.entities import Metric, Param
 
-    # A record says how long it took, its file when it ended.
+    # A record holds its duration, its file the time of its end.
     ended = path.stat().st_mtime_ns // 1_000_000
     started = ended - round(1000 * (wall_time_s(record) or 0.0))
     repetition = Repetition(record.seed, record.order_seed, record.split_seed)
@@ -227,7 +229,7 @@ def _write(client: MlflowClient, place: str, path: Path, record: RunResult, code
     )
     if run.info.artifact_uri.startswith(_SERVED):
         client.log_artifact(run.info.run_id, path)
-    # Until now it is one that is left half-written.
+    # Before this call, the run counts as half-written.
     client.set_terminated(run.info.run_id, _STATUS[record.status], ended)
 
 
@@ -238,12 +240,12 @@ def _errors_of_the_server(address: str) -> Iterator[None]:
     try:
         yield
     except (MlflowException, requests.RequestException) as error:
-        told = " ".join(str(error).split())[:_LONGEST_MESSAGE]
-        raise OSError(f"The MLflow server at {address} must take the records. Got {told}") from error
+        message = " ".join(str(error).split())[:_MAX_MESSAGE]
+        raise OSError(f"The MLflow server at {address} must take the records. Got {message}") from error
 
 
 def _key(name: str) -> str:
-    """Give a name as MLflow can bear it."""
+    """Return a name with only the characters that MLflow accepts."""
     return re.sub(r"[^A-Za-z0-9_./: -]+", "_", name).strip("_")
 
 

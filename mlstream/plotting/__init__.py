@@ -1,1 +1,1 @@
-"""Pictures: one drawing for every kind of figure, used by cards, diagnosis and reporting alike."""
+"""Pictures: one implementation of each kind of figure, for cards, diagnosis and reporting."""

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks on an axis, and bars over strategies that a test does not tell apart."""
+"""The critical-difference diagram: mean ranks on an axis, and bars over strategies that may be equal."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def _n_rows(card: StreamCard) -> int:
 
 
 def _bar(visit: Visit, scale: float, top: float) -> str:
-    # Bars that touch must still be told apart.
+    # A white edge keeps bars that touch apart.
     return (
         f'<rect x="{svg.LEFT + visit.start * scale:.2f}" y="{top + 4}" '
         f'width="{visit.size * scale:.2f}" height="{svg.LANE - 8}" fill="{_BAR}" stroke="white"/>'

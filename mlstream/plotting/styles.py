@@ -1,4 +1,4 @@
-"""Colours, dashes, symbols and short names: a strategy or task looks the same in every figure, whoever draws it."""
+"""Colours, dashes, symbols and short names: a strategy or task looks the same in every figure."""
 
 from __future__ import annotations
 

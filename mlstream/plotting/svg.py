@@ -11,7 +11,7 @@ LEFT = 150
 RIGHT = 30
 FAINT = "#c9d1d9"
 _INK = "#1f2933"
-_LONGEST_TEXT = 22
+_MAX_TEXT_LENGTH = 22
 
 
 def document(title: str, height: float, shapes: Iterable[str]) -> str:
@@ -40,7 +40,7 @@ def rule(x1: float, y1: float, x2: float, y2: float, colour: str = FAINT) -> str
 
 def text(x: float, y: float, content: str, anchor: str = "start", turn: str = "") -> str:
     """Write a text, shortened if it is long."""
-    shown = content if len(content) <= _LONGEST_TEXT else f"{content[: _LONGEST_TEXT - 1]}…"
+    shown = content if len(content) <= _MAX_TEXT_LENGTH else f"{content[: _MAX_TEXT_LENGTH - 1]}…"
     return f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}"{turn}>{_xml(shown)}</text>'
 
 

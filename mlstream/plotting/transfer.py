@@ -32,7 +32,7 @@ class Transfer(NamedTuple):
     R : ndarray of shape (n_experiences + 1, n_tasks)
         NaN where a score is not defined.
     steps : list of str
-        What each row of R comes after: nothing, or an experience with its tasks.
+        For each row of R, the experience that it comes after, with its tasks.
     visits : list of (int, int)
         Cells (row, column) of the task that was just learnt.
     tasks : list of str

@@ -40,15 +40,15 @@ _DATA = (NPZ, ARFF, EVALUATION, LABELS)
 _TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
 _LISTED = (*_DATA, CARD, *_TEXTS)
 # Far more than the files of a folder need, far less than memory.
-_LONGEST_SUMS = 2**20
-_MOST_NAMED = 5
+_MAX_SUMS_BYTES = 2**20
+_MAX_NAMED = 5
 _SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
 
 
 def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write a stream as a folder for others; the folder appears when it is complete and verified, or not at all.
 
-    The folder is ready for a hub of data sets or an archive: nothing in it is said but by its card and its data.
+    The folder is ready for a hub of data sets or an archive: all that it states follows from the card and the data.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
     FileExistsError
         If `folder` exists and `force` is not set, or it is not a published folder or holds anything else.
     OSError
-        If it cannot be written, or not be replaced in one step by this system.
+        If it cannot be written, or this system cannot replace it in one step.
     """
     folder = Path(folder)
     if force:
@@ -89,7 +89,7 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
 
 
 def verify(folder: str | os.PathLike[str]) -> StreamCard:
-    """Read a published folder again, and compare everything with everything.
+    """Read a published folder again, and compare files with hashes, data with the card, and formats with each other.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def verify(folder: str | os.PathLike[str]) -> StreamCard:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise NotADirectoryError(f"{folder} must be a published folder. Got none.")
+        raise NotADirectoryError(f"{folder} must be a published folder. Got no folder there.")
     # What the files hold can be compared only once they are the files that were written.
     found = list(_compare_files(folder)) or list(_compare_contents(folder))
     if found:
@@ -123,7 +123,7 @@ def regenerate(card: StreamCard) -> Stream:
     Parameters
     ----------
     card : StreamCard
-        The card; of its source, the name in the registry or the path is looked up again.
+        The card; its source is looked up again, by its name in the registry or its path.
 
     Returns
     -------
@@ -133,8 +133,8 @@ def regenerate(card: StreamCard) -> Stream:
     Raises
     ------
     ValueError
-        If the generator or the source is unknown here, the source has changed, or the data come out differently (other
-        versions of NumPy or scikit-learn may do that).
+        If the generator or the source is unknown here, the source has changed, or the data come out differently
+        (other versions of NumPy or scikit-learn may cause that).
 
     Examples
     --------
@@ -169,13 +169,15 @@ def _require_replaceable(folder: Path) -> None:
     present = sorted(folder.iterdir())
     strange = [path for path in present if path.name not in {*_LISTED, SUMS} or not is_plain(path)]
     if strange:
-        more = f" and {len(strange) - _MOST_NAMED} more" if len(strange) > _MOST_NAMED else ""
-        got = ", ".join(repr(path.name) for path in strange[:_MOST_NAMED])
+        more = f" and {len(strange) - _MAX_NAMED} more" if len(strange) > _MAX_NAMED else ""
+        got = ", ".join(repr(path.name) for path in strange[:_MAX_NAMED])
         raise FileExistsError(f"{rule}, and hold nothing else. Got {got}{more}; move them elsewhere first.")
     try:
         load_card(folder / CARD)
     except (OSError, ValueError):
-        raise FileExistsError(f"{rule}, with a valid {CARD} in it. Got none; remove it first.") from None
+        raise FileExistsError(
+            f"{rule}, with a valid {CARD} in it. Got no valid card; remove the folder first."
+        ) from None
 
 
 def _write(stream: Stream, folder: Path) -> None:
@@ -209,10 +211,10 @@ def _compare_files(folder: Path) -> Iterator[str]:
         yield f"{SUMS} is {'not a plain file' if SUMS in present else 'missing'}"
         return
     with open_plain(folder / SUMS) as file:
-        lines = file.read(_LONGEST_SUMS).decode("utf-8", "replace").splitlines()
+        lines = file.read(_MAX_SUMS_BYTES).decode("utf-8", "replace").splitlines()
     sums = {match.group(2): match.group(1) for match in map(_SUM.fullmatch, lines) if match}
     if len(sums) < len(lines):
-        yield f"{SUMS} holds a line that is no hash and name"
+        yield f"{SUMS} holds a line that is not a hash and a name"
     for name in sorted({*sums, *_LISTED} | present - {SUMS}):
         if name not in present:
             yield f"{name} is missing"

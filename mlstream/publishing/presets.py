@@ -1,4 +1,4 @@
-"""The streams that this project publishes: their cards lie in ``data_cards/``, and make them again."""
+"""The streams that this project publishes, whose cards are in ``data_cards/``."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def make_preset(name: str) -> Stream:
     ValueError
         If there is no such stream.
     FileNotFoundError
-        If its table is not embedded and cannot be found; the message says what to do.
+        If its table is not embedded and cannot be found; the message names the way to get it.
     """
     makers = _makers()
     if name not in makers:
@@ -72,7 +72,9 @@ def make_preset(name: str) -> Stream:
 
 
 def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
-    """Write the card of every published stream whose table can be had, as JSON and as a page, and the cards' schema.
+    """Write the cards of the published streams, as JSON and as pages, and the schema of cards.
+
+    Streams whose table is not on this machine are left out.
 
     Parameters
     ----------
@@ -97,14 +99,14 @@ def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
 
 
 def card_files(card: StreamCard, name: str) -> dict[str, str]:
-    """Give the texts of the files that show a card: JSON, the page, and its pictures.
+    """Return the texts of the files that show a card: JSON, the page, and its pictures.
 
     Parameters
     ----------
     card : StreamCard
         The card.
     name : str
-        What the names of the files begin with.
+        Start of the names of the files.
 
     Returns
     -------

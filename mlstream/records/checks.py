@@ -1,4 +1,4 @@
-"""What the fields of a record must be together: a file that fits the schema need not be the record of a run."""
+"""Consistency of the fields of a record: a file that fits the schema may still not be the record of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # Sums of numbers up to this one stay finite, and it is beyond anything that a run measures or counts.
 _MAX_NUMBER = 10**15
-# These are repeated as they were given: they may be of any size.
+# These are copied from the user: they may be of any size.
 _GIVEN = {"parameters", "settings"}
 
 
@@ -77,7 +77,7 @@ def _require_length(values: Sequence[object], name: str, length: int, what: str)
 
 def _require(holds: bool, name: str, rule: str, value: object) -> None:
     if not holds:
-        raise ValueError(f"{name} must {rule}. Got {value}")
+        raise ValueError(f"{name} must {rule}. Got {value} instead.")
 
 
 def _numbers(value: object, name: str, limit: float) -> Iterator[tuple[str, float]]:

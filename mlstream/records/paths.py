@@ -1,4 +1,4 @@
-"""Where a campaign keeps what: the names of its files."""
+"""Names of the files of a campaign."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _N_KEPT, _N_DIGITS = 60, 16
 
 
 class Repetition(NamedTuple):
-    """What tells the runs of one strategy on one stream apart.
+    """Seeds that distinguish the runs of one strategy on one stream.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class Repetition(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called in names of files."""
+        """Its part in the name of a file."""
         parts = (("seed", self.seed), ("order", self.order_seed), ("split", self.split_seed))
         return "-".join(f"{what}{number}" for what, number in parts if number is not None)
 
 
 def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition | int) -> Path:
-    """Give the file that holds the record of a run.
+    """Return the path of the record of a run.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, repe
     stream, strategy : str
         Their names.
     repetition : Repetition or int
-        What tells the runs of a strategy apart; an int is the seed of the learner.
+        Seeds of the run; an int is the seed of the learner.
 
     Returns
     -------
@@ -64,12 +64,12 @@ def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, repe
 
 
 def selection_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition) -> Path:
-    """Give the file that holds the choice of parameters of a run: as `run_path`, in the folder ``selections``."""
+    """Return the path of the selection of a run: as `run_path`, in the folder ``selections``."""
     return _path(directory, "selections", stream, strategy, repetition)
 
 
-def mark_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition) -> Path:
-    """Give the file that is there while a run goes on: as `run_path`, in the folder ``running``."""
+def progress_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition) -> Path:
+    """Return the path of the progress file of a run: as `run_path`, in the folder ``running``."""
     return _path(directory, "running", stream, strategy, repetition)
 
 
@@ -103,12 +103,12 @@ def file_name(name: str) -> str:
 def remove_leftovers(directory: str | os.PathLike[str]) -> None:
     """Remove the temporary files that killed processes left in the folder of a campaign an hour ago or earlier.
 
-    A younger one may be that of a process which is writing it.
+    A younger file may belong to a process that is writing it.
     """
     oldest = time.time() - _LEFTOVER_AGE_S
     for kind in _KINDS:
         for path in (Path(directory) / kind).rglob(".*.part"):
-            # Another process may remove it, and who cannot remove it can do without.
+            # Another process may remove it, and a file that cannot be removed does no harm.
             with suppress(OSError):
                 if path.stat().st_mtime < oldest:
                     path.unlink()

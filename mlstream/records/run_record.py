@@ -8,71 +8,62 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Annotated, Literal, TypeVar
+from typing import IO, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue
 
 from mlstream._files import write_text_atomically
-from mlstream._validation_errors import explain_rule, shorten
 from mlstream.card_model import StreamCard
 from mlstream.records.checks import require_consistent
 from mlstream.records.paths import Repetition, file_name, run_path
+from mlstream.records.schema import Record, VersionedRecord, read_record, refusal
 from mlstream.records.selection_record import Selection, SelectionRecord
 
 Seconds = Annotated[float, Field(ge=0)]
 KilowattHours = Annotated[float, Field(ge=0)]
-# A score that is not defined (a label with one class only, say) is recorded as null: JSON has no NaN.
+# A score that is not defined (for a label with one class only, for example) is recorded as null: JSON has no NaN.
 Score = float | None
-# A record of 5,000 experiences and 100 tasks has a tenth of this.
-_MAX_BYTES = 2**28
-Model = TypeVar("Model", bound=BaseModel)
 
 
 def to_score(value: float) -> Score:
-    """Give a score as a record holds it: None where it is NaN."""
+    """Return a score as a record holds it: None where it is NaN."""
     return None if math.isnan(value) else float(value)
 
 
-class _Record(BaseModel):
-    """Immutable, and refuses fields it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PhaseResources(_Record):
-    """What one phase of a run cost, around learner calls only."""
+class PhaseResources(Record):
+    """Costs of one phase of a run, around learner calls only."""
 
     wall_time_s: Seconds = 0.0
     cpu_time_s: Seconds = 0.0
-    peak_memory_bytes: int | None = Field(None, ge=0, description="None where no call was long enough to tell.")
+    peak_memory_bytes: int | None = Field(None, ge=0, description="None where no call was long enough to measure.")
     energy_kwh: KilowattHours | None = Field(None, description="All parts together; None where it was not measured.")
     energy_cpu_kwh: KilowattHours | None = None
     energy_ram_kwh: KilowattHours | None = None
     energy_gpu_kwh: KilowattHours | None = None
 
 
-class Resources(_Record):
-    """What a run cost, by phase."""
+class Resources(Record):
+    """Costs of a run, by phase."""
 
     phases: dict[str, PhaseResources] = Field(
         description="'online' (predict and learn in one call), or 'predict' and 'learn' apart; and 'evaluate'."
     )
     peak_memory_bytes: int = Field(ge=0, description="Of the whole process, during the learner's calls.")
     memory_before_bytes: int = Field(0, ge=0, description="Of the whole process, before the learner's first call.")
-    memory_method: str = Field("", description="What the memory figures are.")
-    model_size_bytes: int | None = Field(ge=0, description="At the end; None where it cannot be told.")
+    memory_method: str = Field("", description="How memory was measured.")
+    model_size_bytes: int | None = Field(ge=0, description="At the end; None where it cannot be measured.")
     energy_method: str = Field(description="The meter, or how energy was estimated; 'none' where it was not measured.")
     energy_is_estimate: bool
     energy_idle_w: float | None = Field(
         default=None, description="Power that the meter read while nothing was done; not subtracted from anything."
     )
     energy_overhead_share: float | None = Field(
-        default=None, description="CPU seconds a second that the meter itself took, of one core."
+        default=None, description="CPU seconds per second that the meter itself used, of one core."
     )
     energy_below_resolution: bool = Field(description="Too short for the meter: the figure has no meaning.")
 
 
-class Curve(_Record):
+class Curve(Record):
     """A prequential score at checkpoints along the stream."""
 
     n_rows: list[int] = Field(description="Rows seen at each checkpoint.")
@@ -81,7 +72,7 @@ class Curve(_Record):
     window: int = Field(ge=1)
 
 
-class References(_Record):
+class References(Record):
     """Balanced accuracy of clones on the evaluation set of each task; null for tasks never learnt."""
 
     joint: list[Score] = Field(description="Learnt all experiences, rows shuffled: an upper bound.")
@@ -89,13 +80,12 @@ class References(_Record):
     single: list[Score] = Field(description="Learnt the task's rows of its first visit only.")
 
 
-class RunResult(_Record):
+class RunResult(VersionedRecord):
     """One (stream, strategy, repetition), from first prediction to last evaluation.
 
     ``R[metric][s][j]`` is the score on the evaluation set of task j after experience s; row 0 is before any learning.
     """
 
-    format_version: Literal[1] = 1
     strategy: str
     estimator: str = Field(description="The estimator's own representation, parameters included.")
     parameters: dict[str, JsonValue]
@@ -108,7 +98,7 @@ class RunResult(_Record):
     order: list[list[int]] = Field(description="Tasks present in each experience.")
     experience_sizes: list[int]
     label_space: Literal["task", "seen", "all"]
-    settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other choices of the evaluation.")
+    settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other options of the evaluation.")
     uses_task: bool
     status: Literal["done", "capped", "failed"]
     error: str | None = None
@@ -117,10 +107,19 @@ class RunResult(_Record):
     curves: dict[str, Curve] = Field(default_factory=dict)
     R: dict[str, list[list[Score]]] = Field(default_factory=dict)
     references: References | None = None
-    selection: Selection | None = Field(None, description="How the parameters were chosen; None: they were given.")
+    selection: Selection | None = Field(None, description="How the parameters were chosen; None without a search.")
     resources: Resources | None = None
     versions: dict[str, str]
     machine: dict[str, str]
+
+    @property
+    def tuning(self) -> str:
+        """How the parameters were chosen: "tuned (N)" from N configurations, or "defaults" where nothing was searched.
+
+        A strategy without parameters to search has defaults, whatever the campaign asks for.
+        """
+        trials = [] if self.selection is None else self.selection.trials
+        return f"tuned ({len(trials)})" if any(trial.parameters for trial in trials) else "defaults"
 
 
 def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
@@ -193,11 +192,11 @@ def load_run(path: str | os.PathLike[str]) -> RunResult:
     ValueError
         If the file is not a record of this version, or its fields contradict each other; the message names it.
     """
-    run = _read(Path(path), RunResult)
+    run = read_record(Path(path), RunResult)
     try:
         require_consistent(run)
     except ValueError as error:
-        raise ValueError(_refusal(path, "RunResult", str(error))) from None
+        raise refusal(path, RunResult, str(error)) from None
     return run
 
 
@@ -213,8 +212,8 @@ def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
     # A copy would count as another run.
     if path != path_of(run, directory):
         raise ValueError(
-            f"{path} must hold the run that its name says: remove it, or give it its own name. "
-            f"Got that of {path_of(run, directory)}."
+            f"{path} must hold the run of its name: remove the file, or rename it. "
+            f"Got the run of {path_of(run, directory)} instead."
         )
     return run
 
@@ -237,24 +236,24 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     FileNotFoundError
         If the folder holds no record.
     ValueError
-        If a file there is not a record of this version, contradicts itself, or is that of another run than its name
-        says; the message names it.
+        If a file there is not a record of this version, contradicts itself, or holds another run than that of its name;
+        the message names it.
     OSError
-        If a file or folder there must not be read.
+        If there is no permission to read a file or folder there.
     """
     paths = _list_records(Path(directory) / "runs")
     if not paths:
-        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got none.")
+        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got 0.")
     return [load_run_at(path, directory) for path in paths]
 
 
 def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:
-    """Give the file that holds a record in the folder of its campaign."""
+    """Return the path of a record in the folder of its campaign."""
     return run_path(directory, run.stream, run.strategy, Repetition(run.seed, run.order_seed, run.split_seed))
 
 
 def require_success(results: Sequence[RunResult], directory: str | os.PathLike[str]) -> None:
-    """Refuse failed runs, once a campaign has ended.
+    """Raise an error if a run failed, once a campaign has ended.
 
     Raises
     ------
@@ -272,18 +271,18 @@ def require_success(results: Sequence[RunResult], directory: str | os.PathLike[s
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:
-    """Read the choice of parameters of a run.
+    """Read the selection of a run.
 
     Raises
     ------
     ValueError
         If the file is not a record of this version; the message names it.
     """
-    return _read(Path(path), SelectionRecord)
+    return read_record(Path(path), SelectionRecord)
 
 
 def save_card(card: StreamCard, directory: str | os.PathLike[str]) -> Path:
-    """Put the card of a campaign's stream beside its runs, so that a report needs nothing else.
+    """Write the card of a campaign's stream beside its runs, so that a report needs nothing else.
 
     Parameters
     ----------
@@ -316,46 +315,11 @@ def load_cards(directory: str | os.PathLike[str]) -> dict[str, StreamCard]:
     dict
         Name of the stream -> card.
     """
-    cards = [_read(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
+    cards = [read_record(path, StreamCard) for path in sorted(Path(directory).glob("streams/*.card.json"))]
     return {card.name: card for card in cards}
 
 
 def _list_records(runs: Path) -> list[Path]:
-    """List files, sorted; `Path.glob` would pass over folders that must not be read."""
+    """List files, sorted; `Path.glob` would skip folders without permission to read."""
     folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
     return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix == ".json"]
-
-
-def _read(path: Path, model: type[Model]) -> Model:
-    content = _read_bytes(path)
-    try:
-        return model.model_validate_json(content)
-    except ValidationError as error:
-        raise ValueError(_refusal(path, model.__name__, _explain(error))) from None
-
-
-def _explain(error: ValidationError) -> str:
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "missing":
-        return f"no field {where}"
-    if first["type"] == "extra_forbidden":
-        return f"an unknown field {where}"
-    if not where:
-        return str(first["msg"]) if first["type"] == "json_invalid" else "a value that is not an object"
-    return f"{where} = {shorten(first['input'])}, which must {explain_rule([first])}"
-
-
-def _refusal(path: str | os.PathLike[str], kind: str, reason: str) -> str:
-    return f"{path} must hold a {kind} of this version: remove it, and it is made again. Got {reason}."
-
-
-def _read_bytes(path: Path) -> bytes:
-    # Anything else might never end.
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} must be a plain file. Got a folder or a device.")
-    with path.open("rb") as file:
-        content = file.read(_MAX_BYTES + 1)
-    if len(content) > _MAX_BYTES:
-        raise ValueError(f"{path} must have at most {_MAX_BYTES:,} bytes. Got more.")
-    return content

@@ -1,4 +1,4 @@
-"""Strategies compared over streams: ranks, the tests that read them, and how sure one can be of each pair."""
+"""Strategies compared over streams: mean ranks, tests on them, and probabilities for each pair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metrics import average_ranks, bayesian_signed_rank, critical_difference, fr
 from mlstream.reporting.complete_blocks import LeftOut, choose_block
 from mlstream.reporting.groups import Group
 from mlstream.reporting.score_info import score_heading
-from mlstream.reporting.tables import score_names
+from mlstream.reporting.tables import Cell, score_names, tuning_cells
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,7 +27,7 @@ _N_DRAWS = 5_000
 
 
 class Pair(NamedTuple):
-    """Two strategies: what the tests say of them."""
+    """Two strategies, and the results of the tests on them."""
 
     first: int
     second: int
@@ -46,7 +46,7 @@ class Comparison:
     metric : str
         Name of the score.
     streams, strategies : tuple of str
-        What is compared; each of these strategies has a score on each of these streams.
+        Those compared; each of these strategies has a score on each of these streams.
     scores : ndarray of shape (n_streams, n_strategies)
         Means over repetitions.
     ranks : ndarray of shape (n_strategies,)
@@ -57,6 +57,8 @@ class Comparison:
         Difference of mean ranks from which the Nemenyi test calls two strategies different.
     pairs : tuple of Pair
         Nemenyi and Bayesian signed-rank tests; strategies by their place.
+    tuning : tuple of Cell
+        How the parameters of each strategy were chosen.
     left_out : tuple of LeftOut
         Streams and strategies that are not compared, and why.
     """
@@ -70,6 +72,7 @@ class Comparison:
     p_value: float
     critical_difference: float
     pairs: tuple[Pair, ...]
+    tuning: tuple[Cell, ...]
     left_out: tuple[LeftOut, ...]
 
     @property
@@ -126,6 +129,7 @@ def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison |
     block = choose_block(streams, metric)
     if block is None:
         return None
+    tuning = tuning_cells(streams)
     n_streams, n_strategies = len(block.streams), len(block.strategies)
     scores = np.array(block.scores)
     higher = score_heading(metric).better == "higher"
@@ -140,6 +144,7 @@ def compare(streams: Mapping[str, Sequence[Group]], metric: str) -> Comparison |
         p_value=p_value,
         critical_difference=critical_difference(n_strategies, n_streams, alpha=ALPHA),
         pairs=tuple(_pairs(scores if higher else -scores)),
+        tuning=tuple(tuning[name] for name in block.strategies),
         left_out=block.left_out,
     )
 
@@ -157,7 +162,7 @@ def find_cliques(ranks: Sequence[float], difference: float) -> list[tuple[int, i
     Returns
     -------
     list of (first, last)
-        Places, both included; of two at least, and none within another.
+        Places, both included; of at least two strategies, and no stretch within another.
 
     Examples
     --------

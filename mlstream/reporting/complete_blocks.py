@@ -1,4 +1,4 @@
-"""Which streams and strategies can be compared: the tests need a table of scores without a gap."""
+"""The streams and strategies that can be compared: the tests need a table of scores without a gap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mlstream.reporting.groups import Group
 
 
 class LeftOut(NamedTuple):
-    """A stream or a strategy that is not compared, and what keeps it out.
+    """A stream or a strategy that is not compared, and the reason.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Block(NamedTuple):
     Parameters
     ----------
     streams, strategies : tuple of str
-        What is compared.
+        Those that are compared.
     scores : list of list of float
         A row per stream, a column per strategy: means over repetitions.
     left_out : tuple of LeftOut
@@ -65,8 +65,8 @@ def choose_block(streams: Mapping[str, Sequence[Group]], metric: str) -> Block |
     -----
     The streams on which all strategies have a score are enough where they are at least two and at least half of the
     streams; strategies and streams without any score do not count. Otherwise each two streams propose the strategies
-    that they share, on all streams that share these; chosen is the table with the most scores, strategies times
-    streams, and of equals the one with more strategies, then the one that is proposed first.
+    that they share, on all streams that share these. The table with the most scores, strategies times streams, is
+    chosen; ties go to the table with more strategies, then to the one proposed first.
     """
     everyone = dict.fromkeys(group.strategy for groups in streams.values() for group in groups)
     found = {stream: _scores(groups, metric) for stream, groups in streams.items()}
@@ -79,10 +79,12 @@ def choose_block(streams: Mapping[str, Sequence[Group]], metric: str) -> Block |
         stream: {name: _cause(groups, name) for name in everyone if name not in found[stream]}
         for stream, groups in streams.items()
     }
-    left_out = [LeftOut("Stream", stream, _tell(gaps[stream], everyone)) for stream in streams if stream not in rows]
+    left_out = [
+        LeftOut("Stream", stream, _join_causes(gaps[stream], everyone)) for stream in streams if stream not in rows
+    ]
     for name in (name for name in everyone if name not in chosen):
         causes = {stream: gaps[stream][name] for stream in rows if name in gaps[stream]}
-        left_out.append(LeftOut("Strategy", name, _tell(causes, streams)))
+        left_out.append(LeftOut("Strategy", name, _join_causes(causes, streams)))
     return Block(tuple(rows), names, list(rows.values()), tuple(left_out))
 
 
@@ -109,8 +111,8 @@ def _cause(groups: Sequence[Group], strategy: str) -> str:
     return "not defined" if status == "done" else status
 
 
-def _tell(causes: Mapping[str, str], everything: Collection[str]) -> str:
-    """Join what lacks a score by its cause: "capped: a, b; not run: c"."""
+def _join_causes(causes: Mapping[str, str], everything: Collection[str]) -> str:
+    """Join names by the cause why they lack a score: "capped: a, b; not run: c"."""
     by_cause: dict[str, list[str]] = {}
     for name, cause in causes.items():
         by_cause.setdefault(cause, []).append(name)

@@ -10,8 +10,8 @@ from mlstream.plotting.costs import CostPoint, cost_chart
 from mlstream.plotting.plotly_parts import Chart
 from mlstream.records.run_record import PhaseResources, RunResult
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import Heading, score_heading
-from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cell
+from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading, score_heading
+from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cells
 
 Amount = Callable[[RunResult], float | None]
 
@@ -32,7 +32,7 @@ def cost_table(groups: Sequence[Group]) -> Table:
     Returns
     -------
     Table
-        Wall seconds and kWh in all and by phase, CPU seconds, peak memory and size of the model.
+        Wall seconds and kWh in total and by phase, CPU seconds, peak memory and size of the model.
     """
     names = phase_names(groups)
     columns: list[tuple[str, Amount, Callable[[float], str]]] = [
@@ -42,10 +42,10 @@ def cost_table(groups: Sequence[Group]) -> Table:
         ("Energy kWh, all", energy_kwh, format_energy),
         *((f"Energy kWh, {name}", partial(energy_kwh, phase=name), format_energy) for name in names),
         ("Peak memory", _peak_memory_bytes, format_bytes),
-        ("Model size", _model_size_bytes, format_bytes),
+        ("Model size", model_size_bytes, format_bytes),
     ]
-    rows = [(name_cell(group), *(_cell(group, *column) for column in columns)) for group in groups]
-    return Table((Heading("Strategy"), *(Heading(title, "lower") for title, _, _ in columns)), tuple(rows))
+    rows = [(*name_cells(group), *(cost_cell(group, amount, show) for _, amount, show in columns)) for group in groups]
+    return Table((STRATEGY, PARAMETERS, *(Heading(title, "lower") for title, _, _ in columns)), tuple(rows))
 
 
 class CostPoints(NamedTuple):
@@ -168,7 +168,8 @@ def _points(groups: Sequence[Group], amount: Amount) -> list[CostPoint]:
     return points
 
 
-def _cell(group: Group, _title: str, amount: Amount, show: Callable[[float], str]) -> Cell:
+def cost_cell(group: Group, amount: Amount, show: Callable[[float], str]) -> Cell:
+    """Return the cell of a cost, its mean over seeds."""
     mean = group.mean(amount).mean
     if mean is None:
         return Cell(UNDEFINED, None)
@@ -180,7 +181,8 @@ def _peak_memory_bytes(run: RunResult) -> float | None:
     return run.resources.peak_memory_bytes if run.resources is not None else None
 
 
-def _model_size_bytes(run: RunResult) -> float | None:
+def model_size_bytes(run: RunResult) -> float | None:
+    """Return the size of the model at the end; None where it was not measured."""
     return run.resources.model_size_bytes if run.resources is not None else None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mlstream._files import write_text_atomically
+from mlstream.cards.markdown import escape_markdown, one_line
 from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import Comparison
 from mlstream.reporting.costs import cost_table
@@ -15,8 +16,6 @@ from mlstream.reporting.ranks import friedman_table, left_out_table, pair_table,
 from mlstream.reporting.tables import Cell, Table, overview_table, rows_csv, score_names, score_table
 
 _ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
-# An underscore between letters or digits, as in NN_TL, is plain text.
-_MARKDOWN = re.compile(r"[\\`*\[\]<>|#~$&]|(?<![^\W_])_|_(?![^\W_])")
 _LIGATURE = re.compile("-(?=-)")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -53,7 +52,7 @@ def write_tables(folder: Path, streams: Mapping[str, list[Group]], comparisons: 
     Parameters
     ----------
     folder : Path
-        Where to; made if absent, and files in it are replaced.
+        Folder to write to; made if absent, and files in it are replaced.
     streams : mapping
         Name of the stream -> its groups.
     comparisons : sequence of Comparison
@@ -90,7 +89,7 @@ def to_markdown(table: Table) -> str:
     | x | 1 |
     <BLANKLINE>
     """
-    heads = [_escape_markdown(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
+    heads = [escape_markdown(f"{column.title}{_ARROWS[column.better]}") for column in table.columns]
     lines = [heads, [":---", *["---:"] * (len(heads) - 1)]]
     lines += [[_markdown_cell(cell) for cell in row] for row in table.rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -111,15 +110,15 @@ def to_latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def spelt(metric: str) -> str:
-    """Tell names of files apart that differ in signs and capitals only: BWT, BWT+, BWT-, bwt."""
+def unsigned_name(metric: str) -> str:
+    """Return a name for files that stays distinct without signs and capitals: BWT, BWT+, BWT-, bwt."""
     stepwise = "stepwise-" if metric[:3] in ("BWT", "FWT") else ""
     return stepwise + metric.replace("+", "-gains") if not metric.endswith("-") else f"{stepwise}{metric}losses"
 
 
 def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[tuple[str, Table]]:
     for name in score_names([group for groups in streams.values() for group in groups]):
-        yield f"overview-{spelt(name)}", overview_table(streams, name)
+        yield f"overview-{unsigned_name(name)}", overview_table(streams, name)
     for stream, groups in streams.items():
         yield f"scores-{stream}", score_table(groups)
         yield f"costs-{stream}", cost_table(groups)
@@ -129,16 +128,12 @@ def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison
     if left_out := left_out_table(comparisons):
         yield "left-out", left_out
     for one in comparisons:
-        yield f"pairs-{spelt(one.metric)}", pair_table(one)
+        yield f"pairs-{unsigned_name(one.metric)}", pair_table(one)
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = _escape_markdown(cell.text)
+    text = escape_markdown(cell.text)
     return f"**{text}**" if cell.is_best else text
-
-
-def _escape_markdown(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\g<0>", _one_line(text))
 
 
 def _latex_cell(cell: Cell) -> str:
@@ -147,9 +142,4 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _escape_latex(text: str) -> str:
-    return _LIGATURE.sub("-{}", "".join(_LATEX.get(letter, letter) for letter in _one_line(text)))
-
-
-def _one_line(text: str) -> str:
-    """Replace what cannot be printed, line breaks among it, by blanks, and several blanks by one."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return _LIGATURE.sub("-{}", "".join(_LATEX.get(letter, letter) for letter in one_line(text)))

@@ -49,13 +49,18 @@ class Group:
 
     @property
     def status(self) -> Literal["done", "capped", "failed"]:
-        """How far the strategy came: 'done' if any run finished, else 'capped' if any was measured."""
+        """Status of the best run: 'done' if any run finished, else 'capped' if any was measured."""
         return self.measured[0].status if self.measured else "failed"
 
     @property
     def label(self) -> str:
         """Its name, and a warning if what was measured covers a part of the stream only."""
         return f"{self.strategy} (capped)" if self.status == "capped" else self.strategy
+
+    @property
+    def tuning(self) -> str:
+        """Choice of its parameters, see `describe_tuning`."""
+        return join_distinct(describe_tuning(run) for run in self.runs)
 
     @property
     def key(self) -> Key:
@@ -69,6 +74,24 @@ class Group:
     def mean(self, amount: Callable[[RunResult], float | None]) -> Spread:
         """Average an amount over seeds."""
         return spread(amount(run) for run in self.measured)
+
+
+def describe_tuning(run: RunResult) -> str:
+    """Describe how the parameters of a run were chosen.
+
+    Returns
+    -------
+    str
+        "tuned (10)" where they were searched among 10 configurations, otherwise "defaults".
+    """
+    # With a single configuration there was nothing to search.
+    n_configurations = len(run.selection.trials) if run.selection is not None else 1
+    return f"tuned ({n_configurations})" if n_configurations > 1 else "defaults"
+
+
+def join_distinct(texts: Iterable[str]) -> str:
+    """Join texts by commas, each once."""
+    return ", ".join(dict.fromkeys(texts))
 
 
 def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:

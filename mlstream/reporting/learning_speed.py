@@ -1,4 +1,4 @@
-"""How fast strategies learn a new task, and how fast they are back at their level after a boundary."""
+"""Learning speed on new tasks, and the time until a strategy is back at its level after a boundary."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy.typing as npt
 from metrics import learning_speed, transition_time
 from mlstream.records.run_record import Curve, RunResult
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import Heading
-from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cell
+from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading
+from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cells
 
 _SCORE = "ba_macro"
 _TARGETS = (0.6, 0.7, 0.8)
@@ -49,10 +49,10 @@ def speed_table(groups: Sequence[Group]) -> Table | None:
     reads: list[Callable[[RunResult], Needed]] = [*(partial(_rows_to, target) for target in _TARGETS), _rows_back]
     heads = [Heading(f"Rows to {target:g}", "lower") for target in _TARGETS]
     rows = [
-        (name_cell(group), *(_cell([needed for run in group.measured for needed in read(run)]) for read in reads))
+        (*name_cells(group), *(_cell([needed for run in group.measured for needed in read(run)]) for read in reads))
         for group in measured
     ]
-    return Table((Heading("Strategy"), *heads, Heading("Transition rows", "lower")), tuple(rows))
+    return Table((STRATEGY, PARAMETERS, *heads, Heading("Transition rows", "lower")), tuple(rows))
 
 
 def _rows_to(target: float, run: RunResult) -> Needed:
@@ -87,7 +87,7 @@ def _experiences(run: RunResult) -> Iterator[tuple[int, int]]:
 
 
 def _cut(curve: Curve, start: int, stop: int) -> tuple[Floats, Floats]:
-    """Give the readings after `start` and up to `stop`."""
+    """Return the readings after `start` and up to `stop`."""
     seen, scores = np.asarray(curve.n_rows, dtype=np.float64), np.asarray(curve.windowed, dtype=np.float64)
     inside = (seen > start) & (seen <= stop)
     return seen[inside], scores[inside]

@@ -1,4 +1,4 @@
-"""What the report's page says: everything that its templates show, made from records and cards."""
+"""Content of the report's page: the variables of its templates, from records and cards."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class StrategyPart:
 
 @dataclass(frozen=True)
 class StreamPart:
-    """One stream: what it is, scores, curves, transfer, cost."""
+    """One stream: description, scores, curves, transfer, cost."""
 
     anchor: str
     card: StreamCard
@@ -74,7 +74,7 @@ class StreamPart:
 
 
 @dataclass(frozen=True)
-class Portrait:
+class StrategyTables:
     """One strategy over all streams."""
 
     name: str
@@ -97,7 +97,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """A run that did not reach the end of its stream: why, in one line, and the whole error if it is longer."""
+    """A run that did not reach the end of its stream: the reason in one line, and the whole error if it is longer."""
 
     run: RunResult
     reason: str
@@ -107,7 +107,7 @@ class Unfinished:
 def describe(
     runs: Sequence[RunResult], streams: Mapping[str, list[Group]], cards: Mapping[str, StreamCard]
 ) -> dict[str, Any]:
-    """Gather what the page shows.
+    """Gather the content of the page.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def describe(
             for place, (name, groups) in enumerate(streams.items(), 1)
         ],
         "strategies": [
-            Portrait(name, strategy_table(streams, name), trial_table(streams, name))
+            StrategyTables(name, strategy_table(streams, name), trial_table(streams, name))
             for name in dict.fromkeys(run.strategy for run in runs)
         ],
         "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
@@ -187,7 +187,7 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
 
 
 def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:
-    """Say why scores are not defined, once for all strategies that share score and reason."""
+    """List why scores are not defined, once for all strategies that share score and reason."""
     shared: dict[tuple[str, str], dict[str, None]] = {}
     for group in groups:
         for run in group.measured:
@@ -197,14 +197,14 @@ def _undefined(groups: Iterable[Group]) -> list[tuple[str, str]]:
 
 
 def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
-    """Warn of what would mislead a reader of the figures."""
+    """Return warnings about runs whose scores could be misread."""
     notices = []
     # Repetitions of the order or split are other data, as they should be.
     plain = [run for run in runs if run.order_seed is None and run.split_seed is None]
     others = sum(run.stream_sha256 != card.data_sha256 for run in plain)
     if others:
         notices.append(
-            f"{others} of {len(runs)} runs saw other data than this card describes (their SHA-256 differs): "
+            f"{others} of {len(runs)} runs used other data than this card describes (their SHA-256 differs): "
             "another split, order or version of the stream."
         )
     if any(run.settings.get("one_class") == "river" for run in runs):
@@ -220,12 +220,12 @@ def _describe_strategy(group: Group, limits: dict[str, Limits]) -> StrategyPart:
 
 
 def _describe_unfinished(run: RunResult) -> Unfinished:
-    # The last line of a traceback is the one that says what went wrong.
-    lines = (run.error or _unsaid_reason(run)).strip().splitlines()
+    # The last line of a traceback names the error.
+    lines = (run.error or _unrecorded_reason(run)).strip().splitlines()
     return Unfinished(run, lines[-1], "\n".join(lines) if len(lines) > 1 else "")
 
 
-def _unsaid_reason(run: RunResult) -> str:
+def _unrecorded_reason(run: RunResult) -> str:
     if run.status == "failed":
         return "No reason was recorded."
     seen = max((curve.n_rows[-1] for curve in run.curves.values() if curve.n_rows), default=0)
@@ -243,7 +243,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _estimators(runs: Sequence[RunResult]) -> list[RunResult]:
-    """One run of every configuration that was used: seeds alone do not make another one."""
+    """List one run of each configuration; those that differ in seeds only are one."""
     distinct: dict[tuple[str, str, str], RunResult] = {}
     for run in runs:
         distinct.setdefault((run.strategy, _SEED.sub("", run.estimator), json.dumps(_unseeded(run.parameters))), run)
@@ -281,7 +281,7 @@ def _range(values: Iterable[float | None]) -> str:
 
 
 def _agreed(parts: Iterable[Mapping[str, str]]) -> Facts:
-    """Join what runs say under each name: one value where they agree."""
+    """Join the values of all runs under each name: one value where they agree."""
     joined: dict[str, dict[str, None]] = {}
     for part in parts:
         for name, value in part.items():

@@ -12,7 +12,7 @@ from mlstream.plotting.matrices import PairMatrix, pair_chart
 from mlstream.plotting.plotly_parts import Chart
 from mlstream.reporting.comparison import ALPHA, Comparison
 from mlstream.reporting.complete_blocks import LeftOut
-from mlstream.reporting.score_info import Heading, score_heading
+from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading, score_heading
 from mlstream.reporting.tables import UNDEFINED, Cell, Table
 
 
@@ -48,14 +48,14 @@ def draw_pairs(comparisons: Sequence[Comparison]) -> Chart:
 
 def rank_table(comparisons: Sequence[Comparison]) -> Table:
     """Build the table of mean ranks: a row per strategy, a column per score."""
-    strategies = dict.fromkeys(name for one in comparisons for name in one.strategies)
+    tuning = {name: cell for one in comparisons for name, cell in zip(one.strategies, one.tuning, strict=True)}
     columns = [dict(zip(one.strategies, one.ranks.tolist(), strict=True)) for one in comparisons]
     rows = [
-        (Cell(name, name), *(_rank_cell(column.get(name), min(column.values())) for column in columns))
-        for name in strategies
+        (Cell(name, name), tuning[name], *(_rank_cell(column.get(name), min(column.values())) for column in columns))
+        for name in tuning
     ]
     heads = [Heading(score_heading(one.metric).title, "lower") for one in comparisons]
-    return Table((Heading("Strategy"), *heads), tuple(rows))
+    return Table((STRATEGY, PARAMETERS, *heads), tuple(rows))
 
 
 def friedman_table(comparisons: Sequence[Comparison]) -> Table:

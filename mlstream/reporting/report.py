@@ -58,7 +58,7 @@ def report(
     FileNotFoundError
         If there are no runs, or no card for a stream that was run.
     ValueError
-        If a record or card is not of this version, or a record is that of another run than its name says.
+        If a record or card is not of this version, or a record is not of the run that its file name states.
     OSError
         If `output` is a folder or a device.
     """
@@ -84,11 +84,13 @@ def report(
 def _require_cards(runs: Iterable[RunResult], cards: Mapping[str, StreamCard], directory: object) -> None:
     missing = sorted({run.stream for run in runs} - cards.keys())
     if missing:
-        raise FileNotFoundError(f"{directory}/streams must hold the card of every stream run. Got none of {missing}.")
+        raise FileNotFoundError(
+            f"{directory}/streams must hold the card of every stream that was run. Got no card of {', '.join(missing)}."
+        )
 
 
 def _render(content: Mapping[str, object]) -> str:
-    # Plotly takes a while to import: only who writes a page waits for it.
+    # Plotly takes a while to import.
     from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
     environment = jinja2.Environment(
@@ -126,12 +128,12 @@ def _packed(text: str) -> str:
 
 
 def _short(value: float | str | None) -> str:
-    """Write what a column is sorted by; six digits tell rows apart, and keep the page small."""
+    """Write the value that a column is sorted by; six digits tell rows apart, and keep the page small."""
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _views(chart: Chart) -> list[dict[str, object]]:
-    """Give the views of a chart; what all charts share stands in the page once."""
+    """Return the views of a chart, without the layout that all charts share, which is in the page once."""
     shared = frame()
     return [
         {**asdict(view), "layout": {key: value for key, value in view.layout.items() if shared.get(key) != value}}

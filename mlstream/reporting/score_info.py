@@ -18,11 +18,19 @@ class Heading:
     meaning: str = ""
 
 
+STRATEGY = Heading("Strategy")
+PARAMETERS = Heading(
+    "Parameters",
+    meaning="'tuned (10)': chosen among 10 configurations, tried on the first experience; 'defaults': no search.",
+)
+
 _NCE = "Cross-entropy against the base rate of the environment: -1 is perfect, above 0 worse than the rate alone."
 
 SCORE_HEADINGS = {
-    "ba_macro": Heading("BA_macro", "higher", "Balanced accuracy, mean over labels; rows are predicted before learnt."),
-    "hamming_loss": Heading("Hamming loss", "lower", "Share of labels decided wrongly."),
+    "ba_macro": Heading(
+        "BA_macro", "higher", "Balanced accuracy, mean over labels; each row is predicted before it is learnt."
+    ),
+    "hamming_loss": Heading("Hamming loss", "lower", "Share of labels predicted wrongly."),
     "subset_accuracy": Heading("Subset accuracy", "higher", "Share of rows with every label right."),
     "precision_at_k": Heading("Precision@k", "higher", "Share of the k best-scored labels that are relevant."),
     "rmse": Heading("RMSE", "lower", "Root of the mean squared error of a row's probabilities, mean over rows."),
@@ -39,7 +47,9 @@ SCORE_HEADINGS = {
     "FWT-": Heading("FWT\N{MINUS SIGN}", "higher", "The losses in stepwise forward transfer; 0 is best."),
     "frug": Heading("Frug", "higher", "Frugality: ACC minus C / (1 + C), C the energy of the run in the unit given."),
     "im": Heading("IM", "lower", "Intransigence: score of a joint model minus that right after learning a task."),
-    "fwt_single": Heading("FWT, single", "higher", "Score on a task once learnt minus that of a model of it alone."),
+    "fwt_single": Heading(
+        "FWT, single", "higher", "Score on a task right after learning it minus that of a model of this task alone."
+    ),
     "acc_joint": Heading("ACC, joint", "neither", "A clone that learnt all experiences, shuffled: an upper bound."),
     "pw_js": Heading(
         "pw-JS", "higher", "Precision-weighted Jaccard similarity of label paths, mean over the tasks seen, at the end."

@@ -1,14 +1,22 @@
-"""One strategy over all streams: what it scored and cost, and which configurations were chosen for it."""
+"""One strategy over all streams: its scores and costs, and the configurations that were tried for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from mlstream.records.run_record import RunResult
-from mlstream.reporting.costs import energy_kwh, energy_marks, format_bytes, format_energy, format_seconds, wall_time_s
+from mlstream.reporting.costs import (
+    cost_cell,
+    energy_kwh,
+    format_bytes,
+    format_energy,
+    format_seconds,
+    model_size_bytes,
+    wall_time_s,
+)
 from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import Heading, score_heading
-from mlstream.reporting.tables import UNDEFINED, Cell, Table, format_score
+from mlstream.reporting.score_info import PARAMETERS, Heading, score_heading
+from mlstream.reporting.tables import Cell, Table, format_score
 
 _SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", "frug")
 
@@ -28,14 +36,14 @@ def strategy_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Tab
     Table
         Means over repetitions.
     """
-    heads = (Heading("Stream"), *map(score_heading, _SCORES))
+    heads = (Heading("Stream"), PARAMETERS, *map(score_heading, _SCORES))
     costs = (Heading("Wall s", "lower"), Heading("Energy kWh", "lower"), Heading("Model size", "lower"))
     rows = [_row(stream, group) for stream, groups in streams.items() for group in groups if group.strategy == strategy]
     return Table((*heads, *costs), tuple(rows))
 
 
 def trial_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Table | None:
-    """Build the table of the configurations that were tried for one strategy; None where nothing was searched."""
+    """Build the table of the configurations that were tried for one strategy; None where there was no search."""
     rows = [
         row
         for groups in streams.values()
@@ -53,40 +61,31 @@ def trial_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Table 
 def _row(stream: str, group: Group) -> tuple[Cell, ...]:
     name = Cell(stream, stream, note="" if group.status == "done" else group.status)
     scores = [group.score(metric) for metric in _SCORES]
-    marks = energy_marks(group)
     return (
         name,
+        Cell(group.tuning, group.tuning),
         *(Cell(format_score(one.mean, one.deviation), one.mean) for one in scores),
-        _cost(group, wall_time_s, format_seconds),
-        _cost(group, energy_kwh, lambda value: f"{format_energy(value)} {marks}".rstrip()),
-        _cost(group, _model_size_bytes, format_bytes),
+        cost_cell(group, wall_time_s, format_seconds),
+        cost_cell(group, energy_kwh, format_energy),
+        cost_cell(group, model_size_bytes, format_bytes),
     )
 
 
-def _cost(group: Group, amount: Callable[[RunResult], float | None], show: Callable[[float], str]) -> Cell:
-    mean = group.mean(amount).mean
-    return Cell(UNDEFINED, None) if mean is None else Cell(show(mean), mean)
-
-
-def _model_size_bytes(run: RunResult) -> float | None:
-    return run.resources.model_size_bytes if run.resources is not None else None
-
-
 def _trial_rows(run: RunResult) -> list[tuple[Cell, ...]]:
-    # A single configuration is no choice, and was not tried.
+    # A single configuration was taken without a trial.
     if run.selection is None or len(run.selection.trials) == 1:
         return []
     seeds = (("seed", run.seed), ("order", run.order_seed), ("split", run.split_seed))
     name = ", ".join(f"{what} {number}" for what, number in seeds if number is not None)
     rows: list[tuple[Cell, ...]] = []
     for place, trial in enumerate(run.selection.trials):
-        said = ", ".join(f"{key} = {value}" for key, value in sorted(trial.parameters.items())) or "defaults"
+        shown = ", ".join(f"{key} = {value}" for key, value in sorted(trial.parameters.items())) or "defaults"
         is_chosen = place == run.selection.chosen
         rows.append(
             (
                 Cell(run.stream, run.stream),
                 Cell(name, name),
-                Cell(said, said, is_best=is_chosen),
+                Cell(shown, shown, is_best=is_chosen),
                 Cell(trial.status, trial.status),
                 Cell(format_score(trial.ba_macro), trial.ba_macro),
                 Cell(format_seconds(trial.wall_time_s), trial.wall_time_s),

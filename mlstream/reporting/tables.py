@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlstream._spreadsheets import table_text
-from mlstream.reporting.groups import Group
-from mlstream.reporting.score_info import Better, Heading, score_heading
+from mlstream.reporting.groups import Group, join_distinct
+from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Better, Heading, score_heading
 
 UNDEFINED = "n/a"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: what is shown, what it is sorted by (None: always last), and what qualifies it."""
+    """A cell: the text shown, the value it is sorted by (None: always last), and a note that qualifies it."""
 
     text: str
     value: float | str | None
@@ -35,7 +35,7 @@ class Table:
 
 
 def score_names(groups: Iterable[Group]) -> list[str]:
-    """List every score that some run has, in the order of the records."""
+    """List the scores that at least one run has, in the order of the records."""
     return list(dict.fromkeys(name for group in groups for run in group.runs for name in run.scores))
 
 
@@ -50,13 +50,13 @@ def score_table(groups: Sequence[Group]) -> Table:
     Returns
     -------
     Table
-        Strategy, one column per score (mean over seeds, the spread where there are several), how its runs ended.
+        Strategy, how its parameters were chosen, one column per score (mean over seeds, the spread where there are
+        several), how its runs ended.
     """
     heads = [_head(name, groups) for name in score_names(groups)]
     columns = [_score_cells(groups, name) for name in score_names(groups)]
-    names = [name_cell(group) for group in groups]
-    runs = [_runs_cell(group) for group in groups]
-    return Table((Heading("Strategy"), *heads, Heading("Runs")), tuple(zip(names, *columns, runs, strict=True)))
+    rows = [(*name_cells(group), *cells, _runs_cell(group)) for group, *cells in zip(groups, *columns, strict=True)]
+    return Table((STRATEGY, PARAMETERS, *heads, Heading("Runs")), tuple(rows))
 
 
 def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
@@ -67,11 +67,12 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
         columns.append({group.strategy: cell for group, cell in zip(groups, cells, strict=True)})
     strategies = dict.fromkeys(strategy for column in columns for strategy in column)
     heads = [replace(score_heading(name), title=stream) for stream in streams]
+    tuning = tuning_cells(streams)
     rows = [
-        (Cell(row, row), *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns))
+        (Cell(row, row), tuning[row], *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns))
         for row in strategies
     ]
-    return Table((Heading("Strategy"), *heads), tuple(rows))
+    return Table((STRATEGY, PARAMETERS, *heads), tuple(rows))
 
 
 def scores_csv(streams: Mapping[str, list[Group]]) -> str:
@@ -87,9 +88,9 @@ def scores_csv(streams: Mapping[str, list[Group]]) -> str:
     str
         With a header; cells are empty where a value is not defined. See `rows_csv`.
     """
-    head = ("stream", "strategy", "score", "better", "mean", "standard_deviation", "seeds")
+    head = ("stream", "strategy", "score", "better", "mean", "standard_deviation", "seeds", "parameters")
     rows = (
-        (stream, group.strategy, name, score_heading(name).better, *group.score(name))
+        (stream, group.strategy, name, score_heading(name).better, *group.score(name), group.tuning)
         for stream, groups in streams.items()
         for group in groups
         for name in score_names(groups)
@@ -115,7 +116,7 @@ def rows_csv(rows: Iterable[Sequence[float | str | None]]) -> str:
 
 
 def format_score(mean: float | None, deviation: float | None = None) -> str:
-    """Show a score and its spread.
+    """Format a score and its spread.
 
     Examples
     --------
@@ -131,13 +132,24 @@ def format_score(mean: float | None, deviation: float | None = None) -> str:
     return shown if deviation is None else f"{shown} ± {deviation:.3f}"
 
 
-def name_cell(group: Group) -> Cell:
-    """Name a row, and say if the strategy never reached the end of the stream."""
-    return Cell(group.strategy, group.strategy, note="" if group.status == "done" else group.status)
+def name_cells(group: Group) -> tuple[Cell, Cell]:
+    """Return the cells of `STRATEGY` and `PARAMETERS`; a strategy of which no run finished is marked."""
+    name = Cell(group.strategy, group.strategy, note="" if group.status == "done" else group.status)
+    return name, Cell(group.tuning, group.tuning)
+
+
+def tuning_cells(streams: Mapping[str, Sequence[Group]]) -> dict[str, Cell]:
+    """Return the cell of `PARAMETERS` of each strategy, over all streams."""
+    tunings: dict[str, list[str]] = {}
+    for groups in streams.values():
+        for group in groups:
+            tunings.setdefault(group.strategy, []).append(group.tuning)
+    texts = {strategy: join_distinct(texts) for strategy, texts in tunings.items()}
+    return {strategy: Cell(text, text) for strategy, text in texts.items()}
 
 
 def _head(name: str, groups: Sequence[Group]) -> Heading:
-    """Give a score's heading, with what it depends on: the unit of energy, or how many labels count as best."""
+    """Return a score's heading, with what it depends on: the unit of energy, or the number of labels taken."""
     head = score_heading(name)
     if name == "frug" and (unit := _setting("energy_unit", groups)):
         return replace(head, title=f"{head.title} ({unit})")

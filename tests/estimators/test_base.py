@@ -168,7 +168,7 @@ def test_one_mask_a_row_equals_one_mask_for_all(data):
     ("mask", "message"),
     [
         ([True, False], r"shape \(3,\) or \(60, 3\). Got \(2,\)"),
-        ([False, False, False], "at least one label in every row. Got none in row 0"),
+        ([False, False, False], "at least one label in every row. Got a row without any, row 0"),
         ([0.5, 1, 1], "label_mask must be boolean"),
     ],
 )
@@ -204,7 +204,9 @@ def test_the_row_whose_mask_leaves_no_label_is_named(data, n_rows):
     mask = np.tile([True, False, True], (n_rows, 1))
     learner = Logistic(targeted=True).fit(X, Y, label_mask=mask)
     mask[-1] = False
-    with pytest.raises(ValueError, match=f"at least one label in every row. Got none in row {n_rows - 1} instead"):
+    with pytest.raises(
+        ValueError, match=f"at least one label in every row. Got a row without any, row {n_rows - 1}, instead"
+    ):
         learner.partial_fit(X, Y, label_mask=mask)
 
 
@@ -213,7 +215,7 @@ def test_the_row_whose_mask_leaves_no_label_is_named(data, n_rows):
     [
         (lambda X, Y: (X, Y + 1), "table of 0 and 1, or one column of classes. Got 2 at row 0, column"),
         (lambda X, Y: (X, Y * 0.5), "table of 0 and 1"),
-        (lambda X, Y: (X, Y[:-1]), "as many rows as each other. Got 60 and 59"),
+        (lambda X, Y: (X, Y[:-1]), "the same number of rows. Got 60 and 59"),
         (lambda X, Y: (X[:, 1:], Y), "features"),
         (lambda X, Y: (X, np.hstack([Y, Y])), "3 label columns, as fixed at the first call. Got 6"),
         (lambda X, Y: (X, Y[:, 1:]), "3 label columns, as fixed at the first call. Got 2"),

@@ -21,8 +21,8 @@ from estimators import (
     StreamPipeline,
     as_river,
 )
-from estimators._check_data import LIMIT, REFUSED, Fragile, Rows, answers, fresh, learn, same, spoilt, stream
-from estimators._redo_log import RedoLog
+from estimators._check_data import LIMIT, REFUSED, Fragile, Rows, fresh, learn, predictions, same, spoilt, stream
+from estimators.interop._redo_log import RedoLog
 
 A, B, TEST = stream().parts(40, 40)
 REFUSAL = r"fails|Got a large value"
@@ -93,8 +93,8 @@ def test_a_refused_chunk_changes_nothing(name, method):
     learnt, twin = (learn(fresh(META[name]), A) for _ in range(2))
     with pytest.raises((RuntimeError, ValueError), match=REFUSAL):
         getattr(learnt, method)(*spoilt(B))
-    assert same(answers(twin, TEST), answers(learnt, TEST))
-    assert same(answers(learn(twin, B, 1), TEST), answers(learn(learnt, B, 1), TEST))
+    assert same(predictions(twin, TEST), predictions(learnt, TEST))
+    assert same(predictions(learn(twin, B, 1), TEST), predictions(learn(learnt, B, 1), TEST))
 
 
 @pytest.mark.parametrize("name", ["binary relevance", "chain", "label combination", "river, a copy a label"])
@@ -103,7 +103,7 @@ def test_a_refused_row_changes_nothing(name):
     bad = spoilt(B)
     with pytest.raises(RuntimeError, match="fails"):
         learnt.partial_fit(bad.X[20:21], bad.Y[20:21])
-    assert same(answers(learn(twin, B), TEST), answers(learn(learnt, B), TEST))
+    assert same(predictions(learn(twin, B), TEST), predictions(learn(learnt, B), TEST))
 
 
 @pytest.mark.parametrize("name", META)
@@ -111,14 +111,14 @@ def test_a_refused_first_chunk_counts_as_none(name):
     learnt = fresh(META[name])
     with pytest.raises((RuntimeError, ValueError), match=REFUSAL):
         learnt.partial_fit(*spoilt(A))
-    assert same(answers(learn(learnt, B), TEST), answers(learn(fresh(META[name]), B), TEST))
+    assert same(predictions(learn(learnt, B), TEST), predictions(learn(fresh(META[name]), B), TEST))
 
 
 def test_weights_in_a_memory_do_not_let_half_a_chunk_through():
     learnt, twin = (fresh(META["replay"]).partial_fit(*A, sample_weight=np.full(len(A.Y), 2.0)) for _ in range(2))
     with pytest.raises(ValueError, match="Got a large value"):
         learnt.predict_then_fit(*spoilt(B))
-    assert same(answers(learn(twin, B), TEST), answers(learn(learnt, B), TEST))
+    assert same(predictions(learn(twin, B), TEST), predictions(learn(learnt, B), TEST))
 
 
 def test_wishes_that_became_senseless_are_refused_before_rows_are_learnt():
@@ -197,4 +197,4 @@ def test_a_chain_of_many_labels_is_no_deep_recursion():
     Y = np.tile(A.Y, (1, 300))
     chain = ClassifierChain(HalfLearner(), chain_features="true").partial_fit(A.X[:3], Y[:3])
     loaded = pickle.loads(pickle.dumps(chain))  # noqa: S301 - our own bytes
-    assert answers(loaded, Rows(A.X[:2], None))[0].shape == (2, 1200)
+    assert predictions(loaded, Rows(A.X[:2], None))[0].shape == (2, 1200)

@@ -42,7 +42,7 @@ from estimators import (
     as_river,
     make_strategy,
 )
-from estimators._check_data import answers, fresh, same, stream
+from estimators._check_data import fresh, predictions, same, stream
 from estimators._locks import _ENTRIES, lock_of
 from estimators.ridge._sums import one_thread
 from tests.estimators.learners import Logistic
@@ -111,12 +111,12 @@ def _learn_and_predict(name):
 
     def predict():
         for _ in range(N_CHUNKS):
-            assert all(np.isfinite(answer).all() for answer in answers(shared, ROWS))
+            assert all(np.isfinite(answer).all() for answer in predictions(shared, ROWS))
 
     _in_threads(learn, learn, predict, predict)
     for _ in range(2 * N_CHUNKS):
         alone.partial_fit(*ROWS)
-    assert same(answers(alone, ROWS), answers(shared, ROWS))
+    assert same(predictions(alone, ROWS), predictions(shared, ROWS))
     if name in COUNTS:
         assert COUNTS[name](shared) == (2 * N_CHUNKS + 1) * CHUNK_ROWS
 

@@ -96,7 +96,7 @@ def test_no_class_that_takes_part_is_not_a_number() -> None:
         ({"compromise": (0.5, -0.1)}, r"y must be in \[0, 1\). Got -0.1 instead"),
         ({"compromise": 0.5}, r"compromise must be a pair \(x, y\). Got 0.5"),
         ({"importance": {0: 1.0, 1: 0.0}}, "importance must be a finite number greater than 0. Got 0.0 for class 1"),
-        ({"importance": {0: 1.0}}, "importance must have a value for every class. Got none for class 1"),
+        ({"importance": {0: 1.0}}, "importance must have a value for every class. Got no value for class 1"),
         ({"local": lambda r, p: math.nan}, r"local\(r, p\) must be a finite number"),
         ({"label_mask": [True, True]}, "label_mask must be None for a 1-D target"),
     ],

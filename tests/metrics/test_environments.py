@@ -62,7 +62,7 @@ def test_one_column_is_one_label() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([1, 1], [0.5, 0.5]), {}, "both classes of every label. Got one class only of label 0"),
+        (([1, 1], [0.5, 0.5]), {}, "both classes of every label. Got one class only for label 0"),
         (([1, 0], [0.5, 1.5]), {}, r"y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 1"),
         (([1, 0], [0.5, np.nan]), {}, "y_prob must hold finite numbers. Got nan in row 1"),
         (([1, 2], [0.5, 0.5]), {}, "y_true must hold only 0 and 1. Got 2 in row 1"),
@@ -79,7 +79,7 @@ def test_bad_input_is_refused(arguments: Any, options: Any, message: str) -> Non
 
 def test_an_environment_with_one_class_is_named() -> None:
     with pytest.raises(
-        ValueError, match=r"both classes of every label in environment 'B'. Got one class only of label 0"
+        ValueError, match=r"both classes of every label in environment 'B'. Got one class only for label 0"
     ):
         metrics.worst_nce([1, 0, 1, 1], [0.5] * 4, ["A", "A", "B", "B"])
 

@@ -182,7 +182,7 @@ CONTINUAL["intransigence"] = lambda R, order: metrics.intransigence(R, order, [0
         ([[0.5, 0.5]] * 3, [0, -1], "order must name tasks 0 to 1, the columns of R. Got -1"),
         ([[0.5, 0.5]] * 3, [[True, False]] * 2 + [[False, True]], r"R must have n_experiences \+ 1 = 4 rows"),
         ([[0.5, 0.5]] * 3, [[True], [True]], "order must have one column per task of R, 2. Got 1"),
-        ([[0.5, 0.5]] * 3, [[True, False], [False, False]], "one task per experience. Got none for experience 2"),
+        ([[0.5, 0.5]] * 3, [[True, False], [False, False]], "one task per experience. Got no task for experience 2"),
         ([[0.5, 0.5]] * 3, [], r"order must be .* Got dtype float64 and shape \(0,\)"),
         ([[0.5, 0.5]] * 3, [0.0, 1.0], "order must be .* Got dtype float64"),
         ([[0.5, 0.5]] * 3, [[0, 1], [1, 0]], r"order must be .* Got dtype int64 and shape \(2, 2\)"),

@@ -15,13 +15,13 @@ def combine(votes: Array, n_known: Array, sets: Array, doubt: float, decided: Ar
     votes : ndarray of shape (n_rows, n_classes)
         Votes for the sets, in the order of their codes.
     n_known : int64 ndarray of shape (n_rows,)
-        How many sets are known at each row; votes for later ones do not count.
+        Number of sets with a code at each row; votes for later sets do not count.
     sets : uint8 ndarray of shape (n_sets, n_labels)
         The labels of each set.
     doubt : float
-        All labels are turned over where the most probable set is less probable.
+        All labels are inverted where the probability of the most probable set is below this.
     decided, proba : bool and float64 ndarray of shape (n_rows, n_labels)
-        Receive the answers; all zeros before.
+        Receive the predictions; all zeros before.
     """
     for r in range(len(votes)):
         total, best, most = 0.0, 0, -np.inf

@@ -1,7 +1,7 @@
 """The nearest of many rows, dense or CSR, always summed in the order of columns so that bits depend on nothing else.
 
 Sums run in four lanes, column modulo four. A column that is absent from a CSR row adds nothing to its lane, hence dense
-and CSR rows give the same bits. Of rows equally near, the first is found.
+and CSR rows give the same bits. Of several rows at the same distance, the first is found.
 
 Two CSR rows are merged, column by column, only where a quicker sum says that the row may be the nearest: the scalar
 product with the query spread over all columns, in the order of storage, whose rounding error is bounded by `SLACK`
@@ -66,7 +66,7 @@ def dot(A: Floats, i: int, B: Floats, j: int) -> float:
 
 @njit(**JIT)
 def merge(A: Csr, i: int, B: Csr, j: int, lanes: Floats, products: bool) -> float:
-    """Return what `dot` (products) or `squared_distance` does, for sparse rows; `lanes` is room for four sums."""
+    """Return the same as `dot` (products) or `squared_distance`, for sparse rows; `lanes` is room for four sums."""
     starts_a, columns_a, a = A
     starts_b, columns_b, b = B
     p, q, end_a, end_b = starts_a[i], starts_b[j], starts_a[i + 1], starts_b[j + 1]
@@ -131,7 +131,7 @@ def norms_csr(A: Csr) -> Floats:
 
 @njit(**JIT)
 def nearest_euclidean(queries: Floats, rows: Floats, first: Integers, last: Integers) -> npt.NDArray[np.int64]:
-    """Find for each query its nearest row among first <= row < last; -1 where there is none."""
+    """Find for each query its nearest row among first <= row < last; -1 if that range is empty."""
     found = np.full(len(queries), -1, np.int64)
     for i in range(len(queries)):
         best = np.inf
@@ -146,7 +146,7 @@ def nearest_euclidean(queries: Floats, rows: Floats, first: Integers, last: Inte
 def nearest_cosine(
     queries: Floats, rows: Floats, first: Integers, last: Integers, zero_similarity: float
 ) -> npt.NDArray[np.int64]:
-    """Find for each query the row of greatest cosine among first <= row < last; -1 where there is none."""
+    """Find for each query the row of greatest cosine among first <= row < last; -1 if that range is empty."""
     found = np.full(len(queries), -1, np.int64)
     query_norms, row_norms = norms(queries), norms(rows)
     for i in range(len(queries)):

@@ -1,4 +1,4 @@
-"""Where rows go in a memory that is kept balanced, and when it has changed enough to be learnt anew."""
+"""Slots of rows in a memory that is kept balanced, and when it has changed enough to be learnt again."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ def place(groups, tasks, held, chance, admitted, share, n_changed):  # type: ign
     """Put rows of groups, which are parts of tasks, into slots of a memory, row after row.
 
     `held` is the group in each slot, those filled first and then `NONE`; it is brought up to date, as is `n_changed`,
-    the number of slots written since the memory was last due. Chance says which row makes room, and `admitted` whether
-    a row of a new group may come where all groups are single rows. Returns the slot of each row, or `NONE`, and whether
-    the memory is due after the row: a share of what it holds has been written.
+    the number of slots written since the memory was last due. `chance` decides which row makes room, and `admitted`
+    whether a row of a new group may enter if all groups are single rows. Returns the slot of each row, or `NONE`, and
+    whether the memory is due after the row: it is once the rows written make up a share of those held.
     """
     slots, due = np.full(groups.size, NONE), np.zeros(groups.size, np.bool_)
     counts, sizes = np.zeros(tasks.size, np.int64), np.zeros(tasks.size, np.int64)
@@ -64,7 +64,7 @@ def make_room(held, counts, sizes, tasks, group, chance, admitted):  # type: ign
 
 @njit(**BUILD)
 def pick(held, counts, tasks, task, most, chance):  # type: ignore[no-untyped-def]
-    """Return one of the slots of a task's groups of a size, or `NONE` if there is none."""
+    """Return one of the slots of a task's groups of a size, or `NONE` if there is no such slot."""
     n_largest = 0
     for slot in range(held.size):
         n_largest += tasks[held[slot]] == task and counts[held[slot]] == most

@@ -19,8 +19,8 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 PLUS, MINUS, POINT, ZERO, NINE = ord("+"), ord("-"), ord("."), ord("0"), ord("9")
 SMALL_E, LARGE_E = ord("e"), ord("E")
 
-_LEAST, _GREATEST = -342, 308
-_MOST_DIGITS = 19
+_MIN_EXPONENT, _MAX_EXPONENT = -342, 308
+_MAX_DIGITS = 19
 # Powers of ten that are doubles, and the greatest integer below which all integers are.
 _EXACT_POWERS = np.array([float(10**exponent) for exponent in range(23)])
 _EXACT = np.uint64(2**53)
@@ -39,7 +39,7 @@ def _power_of_five(exponent: int) -> int:
     return reciprocal >> max(0, reciprocal.bit_length() - 128)
 
 
-_POWERS = [_power_of_five(exponent) for exponent in range(_LEAST, _GREATEST + 1)]
+_POWERS = [_power_of_five(exponent) for exponent in range(_MIN_EXPONENT, _MAX_EXPONENT + 1)]
 _POWERS_HIGH = np.array([power >> 64 for power in _POWERS], dtype=np.uint64)
 _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint64)
 
@@ -75,7 +75,7 @@ def to_double(mantissa: Any, exponent: int) -> tuple[float, bool]:
         # One exact operation on exact numbers rounds once.
         number = float(mantissa)
         return (number / _EXACT_POWERS[-exponent] if exponent < 0 else number * _EXACT_POWERS[exponent]), True
-    if not _LEAST <= exponent <= _GREATEST:
+    if not _MIN_EXPONENT <= exponent <= _MAX_EXPONENT:
         return 0.0, False
     shift = _leading_zeros(mantissa)
     high, low = _scale(uint64(mantissa) << uint64(shift), exponent)
@@ -97,9 +97,9 @@ def to_double(mantissa: Any, exponent: int) -> tuple[float, bool]:
 @njit(**SPLICED)
 def _scale(mantissa: Any, exponent: int) -> Any:
     """Multiply by a power of five, to as many bits as are needed."""
-    high, low = multiply(mantissa, _POWERS_HIGH[exponent - _LEAST])
+    high, low = multiply(mantissa, _POWERS_HIGH[exponent - _MIN_EXPONENT])
     if high & uint64(0x1FF) == uint64(0x1FF):
-        more, _ = multiply(mantissa, _POWERS_LOW[exponent - _LEAST])
+        more, _ = multiply(mantissa, _POWERS_LOW[exponent - _MIN_EXPONENT])
         low += more
         high += uint64(low < more)
     return high, low
@@ -144,7 +144,7 @@ def read_number(text: Bytes, position: int) -> tuple[float, int]:
         n_read += position - start
         n_digits += position - first
         exponent = start - position
-    if n_read == 0 or n_digits > _MOST_DIGITS:
+    if n_read == 0 or n_digits > _MAX_DIGITS:
         return 0.0, -1
     if text[position] == SMALL_E or text[position] == LARGE_E:
         power, position = _read_exponent(text, position + 1)

@@ -17,11 +17,11 @@ from mlstream.formats._kernels.decimals import MINUS, PLUS, POINT, SMALL_E, ZERO
 LONGEST = 24
 """The greatest number of characters of a double."""
 
-_LEAST, _GREATEST = -292, 324
+_MIN_EXPONENT, _MAX_EXPONENT = -292, 324
 _TENS = np.array([10**exponent for exponent in range(20)], dtype=np.uint64)
 _HIDDEN_BIT = np.uint64(2**52)
 # From here on, and below, numbers are written with an exponent.
-_MOST_DIGITS_BEFORE_POINT, _MOST_ZEROS_BEHIND_POINT = 16, 3
+_MAX_DIGITS_BEFORE_POINT, _MAX_ZEROS_BEHIND_POINT = 16, 3
 
 
 def _power_of_ten(exponent: int) -> int:
@@ -33,7 +33,7 @@ def _power_of_ten(exponent: int) -> int:
     return -(-(1 << (power.bit_length() + 127)) // power)
 
 
-_POWERS = [_power_of_ten(exponent) for exponent in range(_LEAST, _GREATEST + 1)]
+_POWERS = [_power_of_ten(exponent) for exponent in range(_MIN_EXPONENT, _MAX_EXPONENT + 1)]
 _POWERS_HIGH = np.array([power >> 64 for power in _POWERS], dtype=np.uint64)
 _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint64)
 
@@ -41,8 +41,8 @@ _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint
 @njit(**SPLICED)
 def _scale(power: int, number: Any) -> Any:
     """Multiply by a power of ten and round to odd, which tells later roundings that the rest was not zero."""
-    over, _ = multiply(_POWERS_LOW[power - _LEAST], number)
-    high, low = multiply(_POWERS_HIGH[power - _LEAST], number)
+    over, _ = multiply(_POWERS_LOW[power - _MIN_EXPONENT], number)
+    high, low = multiply(_POWERS_HIGH[power - _MIN_EXPONENT], number)
     low += over
     high += uint64(low < over)
     return high | uint64(low > uint64(1))
@@ -134,7 +134,7 @@ def write_double(out: Bytes, position: int, number: float) -> int:
     n_digits = _count_digits(digits)
     # The point stands behind so many digits.
     point = n_digits + power
-    if not -_MOST_ZEROS_BEHIND_POINT <= point <= _MOST_DIGITS_BEFORE_POINT:
+    if not -_MAX_ZEROS_BEHIND_POINT <= point <= _MAX_DIGITS_BEFORE_POINT:
         return _write_exponent(out, position, digits, point - 1)
     if power >= 0:
         return _write_whole(out, position, digits, n_digits, point)

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from mlstream.formats._growing_arrays import Cells
 from mlstream.formats._joined_features import make_csr
 from mlstream.formats._kernels.place import Place
 from mlstream.formats.arff.rows import RowReader
 from mlstream.formats.lines import Lines
-from mlstream.formats.table import Cells, Column
+from mlstream.formats.table import Column
 
 Dense: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int32]
@@ -24,7 +25,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _FIRST_ROW = re.compile(rb"^[ \t]*+([^%\s])", re.MULTILINE)
 
 
-class Rows(NamedTuple):
+class RowBlock(NamedTuple):
     """The rows of a block."""
 
     cells: Cells
@@ -65,7 +66,7 @@ class BlockReader:
         # Codes of values are not in the text; only Python's dictionaries know them.
         self._is_compiled = not lines.is_short and not any(column.is_coded for column in columns)
 
-    def read(self, block: bytes, first_line: int) -> Rows:
+    def read(self, block: bytes, first_line: int) -> RowBlock:
         """Read whole lines, the first of which has a given number."""
         if _starts_sparse(block):
             return self._read_sparse(block, first_line)
@@ -74,7 +75,7 @@ class BlockReader:
         except _TooManyRowsError:
             return self._read_sparse(block, first_line)
 
-    def _read_dense(self, block: bytes, first_line: int) -> Rows:
+    def _read_dense(self, block: bytes, first_line: int) -> RowBlock:
         # A row that lists every cell is at least as long as its commas.
         n_most = len(block) // (2 * self._width) + 1
         cells, lines, n_careful = np.empty((n_most, self._width)), np.empty(n_most, np.int64), 0
@@ -87,9 +88,9 @@ class BlockReader:
                 cells[place.n_rows], lines[place.n_rows] = self._read_row(place.line, text), place.line
             place = Place(end, place.line + 1, place.n_rows + bool(text), 0)
             n_careful += bool(text)
-        return Rows(cells[: place.n_rows], lines[: place.n_rows], n_careful, place.line)
+        return RowBlock(cells[: place.n_rows], lines[: place.n_rows], n_careful, place.line)
 
-    def _read_sparse(self, block: bytes, first_line: int, *, by_blanks: bool = False) -> Rows:
+    def _read_sparse(self, block: bytes, first_line: int, *, by_blanks: bool = False) -> RowBlock:
         n_lines, n_careful = block.count(b"\n") + block.count(b"\r"), 0
         # Cells are parted by commas, but for rows that use blanks instead, which are few.
         n_most = len(block) // 2 + 1 if by_blanks else block.count(b",") + n_lines
@@ -112,7 +113,7 @@ class BlockReader:
         # Compiled loops take rising columns only.
         cells.has_sorted_indices = not n_careful
         cells.sort_indices()
-        return Rows(self._add_defaults(cells), lines[: place.n_rows], n_careful, place.line)
+        return RowBlock(self._add_defaults(cells), lines[: place.n_rows], n_careful, place.line)
 
     def _scan_dense(self, block: bytes, place: Place, cells: Dense, lines: Numbers) -> Place:
         if not self._is_compiled:

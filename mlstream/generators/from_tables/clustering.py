@@ -7,17 +7,17 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import JsonValue
 from scipy import sparse
 
-from mlstream.card_model import GeneratorCard, ScenarioCard
+from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
-from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
 from mlstream.label_sets import label_set_ids
 from mlstream.stream import Dataset, Index, Indicator, Stream
 
@@ -31,16 +31,16 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     seed: int = 0,
     n_init: int = 10,
     variant: Variant = "standard",
-    learning_fractions: Sequence[float] = (0.35, 0.35),
-    evaluation_fraction: float = 0.30,
-    order: Sequence[int] | OrderName | None = None,
-    window: int = 0,
-    shape: Shape = "linear",
     unlabelled: Keep = "drop",
     constant_features: Keep = "drop",
     merge_single_label: bool = True,
-    stratified: bool = False,
     name: str | None = None,
+    learning_fractions: Sequence[float] = (0.35, 0.35),
+    evaluation_fraction: float = 0.30,
+    order: Sequence[int] | OrderName | None = None,
+    stratified: bool = False,
+    window: int = 0,
+    shape: Shape = "linear",
 ) -> Stream:
     """Make a stream of tasks from a multi-label table: clusters of label sets, visited one after the other.
 
@@ -57,17 +57,6 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     variant : {"standard", "published"}
         The clustering: the best of `n_init` starts, or the procedure that gives the tasks of the literature, whatever
         the seed.
-    learning_fractions : sequence of float
-        Share of each task's rows that each of its visits gets; two numbers are two visits.
-    evaluation_fraction : float
-        Share of each task's rows that is held out.
-    order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
-        Task of each experience, each task as often as there are learning fractions; or the rule that gives it. By
-        default, and by "random", a seeded permutation of the tasks, repeated once per learning fraction.
-    window : int
-        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
-    shape : {"linear", "sigmoid"}
-        How the share of the next task rises in the window.
     unlabelled : {"drop", "keep"}
         What happens to rows without any label. Kept, they are dealt to the tasks at random, in proportion to the sizes
         of the tasks.
@@ -75,10 +64,21 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         What happens to features with one value only.
     merge_single_label : bool
         Merge a cluster with one label into the nearest cluster by cosine of the means of their label vectors.
-    stratified : bool
-        Spread every label set of a task evenly over its parts.
     name : str, optional
         Name of the stream; by default that of the table with "-tasks" added.
+    learning_fractions : sequence of float
+        Share of each task's rows that each of its visits gets; two numbers are two visits.
+    evaluation_fraction : float
+        Share of each task's rows that is held out.
+    order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
+        Task of each experience, each task as often as there are learning fractions; or the rule that gives it. By
+        default, and by "random", a seeded permutation of the tasks, repeated once per learning fraction.
+    stratified : bool
+        Spread every label set of a task evenly over its parts.
+    window : int
+        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
+    shape : {"linear", "sigmoid"}
+        How the share of the next task rises in the window.
 
     Returns
     -------
@@ -99,8 +99,9 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     >>> task_stream(table, n_tasks=2, seed=0)
     Stream('toy-tasks': 4 experiences of 2 tasks, 56 rows, 3 features, 4 labels)
     """
+    given = dict(locals())
     require_choice(variant, "variant", ("standard", "published"))
-    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
+    visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
     labelled = rows[table.Y[rows].any(axis=1)]
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
@@ -109,21 +110,12 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     partition = group_label_sets(table, rows, assignment, seed)
     parts, unused = lay_out(table, partition, visits)
     name = name or f"{dataset.name}-tasks"
-    parameters: dict[str, JsonValue] = {
-        "n_tasks": n_tasks,
-        "n_init": n_init,
-        "variant": variant,
-        "unlabelled": unlabelled,
-        "constant_features": constant_features,
-        "merge_single_label": merge_single_label,
-        "name": name,
-    }
     card = describe_stream(
         table,
         parts,
         name=name,
         description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each.",
-        generator=GeneratorCard(name="task_stream", parameters=parameters | visits.describe(), seed=seed),
+        generator=describe_call(task_stream, given | visits.describe() | {"name": name}),
         scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=[*drops, *unused],
     )

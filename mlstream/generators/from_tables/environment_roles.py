@@ -11,7 +11,7 @@ from mlstream.card_model import GeneratorCard, ScenarioCard, StreamCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import make_partition
-from mlstream.generators.schedule.visit_plan import Visits
+from mlstream.generators.schedule.visit_plan import VisitPlan
 from mlstream.stream import Dataset, EvaluationSet, Index, StreamParts, Task
 
 Role = Literal["train", "validation", "test", "unseen"]
@@ -91,7 +91,7 @@ def lay_out_roles(
     names = [f"train-{number}" for number in range(len(training))]
     partition = make_partition(table, training, names=names, signatures=[everything] * len(training))
     order = list(range(len(training)))
-    plan = Visits((1 - evaluation_fraction,), evaluation_fraction, order, seed=seed)
+    plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, order, seed=seed)
     learnt, _ = lay_out(table, partition, plan, shuffle=shuffle)
     tasks: list[Task] = []
     held_out: list[EvaluationSet] = []

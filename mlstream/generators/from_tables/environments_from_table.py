@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from mlstream.card_model import GeneratorCard
+from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
 from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks
@@ -60,24 +60,15 @@ def carve_environments(
     >>> [task.name for task in stream.tasks]
     ['train-0', 'unseen-0']
     """
+    given = dict(locals())
     if by not in ("features", "column", "time"):
         raise ValueError(f"by must be one of 'features', 'column', 'time'. Got {by!r} instead.")
     table, rows, drops = clean(dataset, unlabelled=unlabelled)
     partition, _ = find_tasks(table, rows, TaskRule(by, len(roles), column=column, seed=seed))
     roles = check_roles(roles, len(partition))
     parts = lay_out_roles(table, partition.members, roles, evaluation_fraction=evaluation_fraction, seed=seed)
-    generator = GeneratorCard(
-        name="carve_environments",
-        parameters={
-            "roles": list(roles),
-            "by": by,
-            "column": column,
-            "evaluation_fraction": float(evaluation_fraction),
-            "unlabelled": unlabelled,
-        },
-        seed=seed,
-    )
+    call = describe_call(carve_environments, given | {"roles": roles})
     name = f"{dataset.name}-environments"
     description = f"Environments of {dataset.name} by {by}."
-    card = describe_environments(table, parts, generator, name=name, description=description)
+    card = describe_environments(table, parts, call, name=name, description=description)
     return Stream(parts, card.model_copy(update={"drops": list(drops)}))

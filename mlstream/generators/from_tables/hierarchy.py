@@ -12,7 +12,7 @@ from scipy import sparse
 from mlstream.generators._checks import require_count
 from mlstream.stream import Dataset, Indicator, Mask
 
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 
 
 def check_hierarchy(parents: Mapping[str, str], label_names: Sequence[str]) -> None:
@@ -81,7 +81,7 @@ def _order_from_the_top(parents: Mapping[str, str]) -> list[str]:
         while label in parents and label not in done:
             if label in path:
                 cycle = [*list(path)[list(path).index(label) :], label]
-                shown = cycle if len(cycle) <= _MOST_SHOWN else [*cycle[: _MOST_SHOWN - 2], "...", label]
+                shown = cycle if len(cycle) <= _MAX_SHOWN else [*cycle[: _MAX_SHOWN - 2], "...", label]
                 raise ValueError(f"The hierarchy must have no cycle. Got {' -> '.join(shown)}.")
             path[label] = None
             label = parents[label]  # noqa: PLW2901 - climbs from the label to the top

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-from pydantic import JsonValue
 
-from mlstream.card_model import DropCard, GeneratorCard, ScenarioCard
+from mlstream.card_model import DropCard, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.hierarchy import (
@@ -20,15 +20,18 @@ from mlstream.generators.from_tables.hierarchy import (
     hierarchy_from_names,
     with_superclasses,
 )
-from mlstream.generators.from_tables.label_schedule import check_introductions, draw_introductions
-from mlstream.generators.from_tables.superclass_shares import Shares, deal_to_labels
+from mlstream.generators.from_tables.label_schedule import check_schedule, draw_schedule
+from mlstream.generators.from_tables.superclass_shares import SuperclassShares, deal_to_labels
 from mlstream.generators.schedule.partition import count_rows
 from mlstream.generators.schedule.splits import split_evenly
-from mlstream.generators.schedule.visit_plan import Visits, part_sizes
+from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.label_sets import label_set_ids
 from mlstream.stream import Dataset, EvaluationSet, Experience, Index, Mask, Stream, StreamParts, Task
 
 Information = Literal["incomplete", "complete"]
+
+# The schedule drawn from these parameters is on the card.
+_DRAWN_FROM = ("labels_per_task", "first_labels", "plain_first")
 
 
 def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -59,17 +62,21 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     seed : int
         Source of everything random.
     hierarchy : mapping of str to str, or {"names", "discover"}, optional
-        Parent of each label that has one, of any depth; or read off names such as "rec.autos" (superclasses without a
-        column get one); or discovered: a label that never occurs without another one is below it. By default the
-        hierarchy that the table comes with, or "discover" where it has none.
+        Parent of each label that has one. "names" reads the parents from names such as "rec.autos", and adds columns
+        for superclasses without one; "discover" puts a label below another one if it never occurs without it. By
+        default the hierarchy of the table, or "discover" if it has none.
     introductions : sequence of sequence of str, optional
-        Labels that each task introduces; by default drawn at random under the rules of `draw_introductions`.
-    labels_per_task, first_labels : int
-        Greatest number of labels that a drawn task, and the first one, introduces; twice as many at first by default.
+        Labels that each task introduces, superclasses first; by default drawn at random.
+    labels_per_task : int
+        Maximum number of labels that a task introduces, where the schedule is drawn.
+    first_labels : int, optional
+        Maximum number of labels that the first task introduces; by default twice as many as the others.
     plain_first : bool
-        Whether a drawn first task may hold labels without superclass and subclasses.
-    superclass_share, subclass_share : float
-        Share of a subclass's learning rows that each of its superclasses, and the subclass itself, shows.
+        Whether the first task of a drawn schedule may hold labels without superclass and subclasses.
+    superclass_share : float
+        Share of the learning rows of a subclass that show the labels of each of its superclasses.
+    subclass_share : float
+        Share of the learning rows of a subclass that show its own label.
     superclass_cap : int
         Number of subclasses from which on the share of a superclass shrinks, so that its rows do not become more.
     information : {"incomplete", "complete"}
@@ -118,34 +125,22 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     >>> [task.signature.astype(int).tolist() for task in stream.tasks]
     [[1, 0, 0, 0], [1, 1, 1, 1]]
     """
+    given = dict(locals())
     require_choice(information, "information", ("incomplete", "complete"))
-    plan = Visits((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
+    plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
     table, parents = _resolve_hierarchy(dataset, hierarchy, min_support, add_superclasses)
     table, rows, drops = clean(table, constant_features=constant_features)
     parents = {child: parent for child, parent in parents.items() if child in table.label_names}
-    shares = Shares(superclass_share, subclass_share, superclass_cap)
+    shares = SuperclassShares(superclass_share, subclass_share, superclass_cap)
     order = _resolve_order(table, parents, introductions, (labels_per_task, first_labels, plain_first), seed)
     parts, unused = _lay_out(table, rows, parents, order, shares, plan, information)
     name = name or f"{dataset.name}-iirc"
-    parameters: dict[str, JsonValue] = {
-        "hierarchy": dict(hierarchy) if isinstance(hierarchy, Mapping) else hierarchy,
-        "introductions": [list(names) for names in order],
-        "superclass_share": float(superclass_share),
-        "subclass_share": float(subclass_share),
-        "superclass_cap": int(superclass_cap),
-        "information": information,
-        "evaluation_fraction": float(evaluation_fraction),
-        "min_support": int(min_support),
-        "add_superclasses": bool(add_superclasses),
-        "constant_features": constant_features,
-        "name": name,
-    }
     card = describe_stream(
         table,
         parts,
         name=name,
         description=f"Labels of {dataset.name} refined from superclasses to subclasses, {information} information.",
-        generator=GeneratorCard(name="iirc_stream", parameters=parameters, seed=seed),
+        generator=describe_call(iirc_stream, given | {"introductions": order, "name": name}, replaced=_DRAWN_FROM),
         scenario=ScenarioCard(name="iirc", boundary="abrupt", task_identity="training"),
         drops=[*drops, *unused],
     )
@@ -182,10 +177,10 @@ def _resolve_order(
     seed: int,
 ) -> list[list[str]]:
     if introductions is not None:
-        return check_introductions(introductions, table.label_names, parents)
+        return check_schedule(introductions, table.label_names, parents)
     labels_per_task, first_labels, plain_first = drawn
     width = require_count(labels_per_task, "labels_per_task")
-    return draw_introductions(
+    return draw_schedule(
         table.label_names,
         parents,
         labels_per_task=width,
@@ -200,8 +195,8 @@ def _lay_out(
     rows: Index,
     parents: Mapping[str, str],
     order: Sequence[Sequence[str]],
-    shares: Shares,
-    plan: Visits,
+    shares: SuperclassShares,
+    plan: VisitPlan,
     information: Information,
 ) -> tuple[StreamParts, tuple[DropCard, ...]]:
     above = ancestor_matrix(parents, table.label_names)

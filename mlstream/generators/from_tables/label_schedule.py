@@ -9,7 +9,7 @@ import numpy as np
 from mlstream.generators._randomness import Purpose, generator_for
 
 
-def draw_introductions(
+def draw_schedule(
     label_names: Sequence[str],
     parents: Mapping[str, str],
     *,
@@ -45,7 +45,7 @@ def draw_introductions(
 
     Examples
     --------
-    >>> draw_introductions(["polar", "bear", "dog"], {"polar": "bear"}, labels_per_task=2, first_labels=2,
+    >>> draw_schedule(["polar", "bear", "dog"], {"polar": "bear"}, labels_per_task=2, first_labels=2,
     ...                    plain_first=False, seed=0)
     [['bear'], ['polar', 'dog']]
     """
@@ -65,7 +65,7 @@ def draw_introductions(
     return tasks
 
 
-def check_introductions(
+def check_schedule(
     introductions: Sequence[Sequence[str]], label_names: Sequence[str], parents: Mapping[str, str]
 ) -> list[list[str]]:
     """Refuse an order in which a label is unknown, comes twice, or does not come after its superclass.

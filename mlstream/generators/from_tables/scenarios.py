@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from pydantic import JsonValue
 
-from mlstream.card_model import GeneratorCard, ScenarioCard
+from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import Partition, make_partition
-from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits, part_sizes
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan, part_sizes
 from mlstream.stream import Dataset, Index, Stream, StreamParts, Task
 
 TaskIdentity = Literal["always", "training", "never"]
@@ -75,15 +75,15 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     column: str | None = None,
     task_identity: TaskIdentity | None = None,
     pretraining_fraction: float = 0.5,
+    unlabelled: Keep = "drop",
+    constant_features: Keep = "drop",
+    name: str | None = None,
     learning_fractions: Sequence[float] | None = None,
     evaluation_fraction: float = 0.30,
     order: Sequence[int] | OrderName | None = None,
+    stratified: bool = False,
     window: int | None = None,
     shape: Shape = "linear",
-    unlabelled: Keep = "drop",
-    constant_features: Keep = "drop",
-    stratified: bool = False,
-    name: str | None = None,
 ) -> Stream:
     """Make a stream of one of the scenarios of continual learning from a multi-label table.
 
@@ -92,17 +92,30 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     dataset : Dataset
         A table.
     scenario : str
-        Name of a scenario; see Notes.
+        Name of a scenario, such as "class-incremental"; an error lists all of them.
     seed : int
         Source of everything random.
     by : {"all", "label-sets", "label-lists", "column", "features", "time"}, optional
         Rule that finds the tasks; by default the first that the scenario allows.
-    n_tasks, label_lists, shared_rows, column
-        Options of the rule (see `TaskRule`).
+    n_tasks : int
+        Number of tasks.
+    label_lists : sequence of sequence of str, optional
+        Labels of each task, with "label-lists"; by default the labels are dealt to the tasks at random.
+    shared_rows : {"mask", "drop"}
+        Rows with labels of several lists: in each task they show the labels of its list only, or they are left out.
+    column : str, optional
+        Feature whose values are the tasks ("column"), or by which rows are sorted ("time").
     task_identity : {"always", "training", "never"}, optional
         When a learner may be told the task; by default the first that the scenario allows.
     pretraining_fraction : float
         Share of the rows that "pre-training" takes before the downstream tasks.
+    unlabelled : {"drop", "keep"}
+        What happens to rows without any label. Where labels make the tasks, such rows are dealt to the tasks in
+        proportion to their sizes.
+    constant_features : {"drop", "keep"}
+        What happens to features with one value only.
+    name : str, optional
+        Name of the stream; by default that of the table and the scenario.
     learning_fractions : sequence of float, optional
         Share of each task's rows that each of its visits gets; by default what the scenario says.
     evaluation_fraction : float
@@ -110,18 +123,13 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
         Task of each experience, each task as often as there are learning fractions; or the rule that gives it. By
         default "random", and the order of time with ``by="time"``.
+    stratified : bool
+        Spread every label set of a task evenly over its parts.
     window : int, optional
         Rows around each boundary in which a task gives way to the next one. By default 0, an abrupt boundary; half of
         the shortest experience in "blurred-boundary".
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
-    unlabelled, constant_features : {"drop", "keep"}
-        What happens to rows without any label, and to features with one value only. Where labels make the tasks, rows
-        without labels that are kept are dealt to the tasks in proportion to their sizes.
-    stratified : bool
-        Spread every label set of a task evenly over its parts.
-    name : str, optional
-        Name of the stream; by default that of the table and the scenario.
 
     Returns
     -------
@@ -165,36 +173,25 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     >>> scenario_stream(table, "class-incremental", n_tasks=2)
     Stream('toy-class-incremental': 2 experiences of 2 tasks, 42 rows, 2 features, 4 labels)
     """
-    given, by, task_identity = _choose(scenario, by, task_identity)
+    given = dict(locals())
+    rules, by, task_identity = _choose(scenario, by, task_identity)
     table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
-    fractions = tuple(given.learning_fractions if learning_fractions is None else learning_fractions)
-    plan = Visits(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
+    fractions = tuple(rules.learning_fractions if learning_fractions is None else learning_fractions)
+    plan = VisitPlan(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
     before, rows = _pretrain(table, rows, plan, pretraining_fraction if scenario == "pre-training" else None)
     partition, homeless = find_tasks(table, rows, TaskRule(by, n_tasks, label_lists, shared_rows, column, seed))
-    partition = _fit_labels(partition, given, scenario)
-    plan = _fit_plan(plan, partition, in_time=by == "time", blurred=given.blurred and window is None)
+    partition = _fit_labels(partition, rules, scenario)
+    plan = _fit_plan(plan, partition, in_time=by == "time", blurred=rules.blurred and window is None)
     parts, unused = lay_out(table, partition, plan, shuffle=by != "time")
     name = name or f"{dataset.name}-{scenario}"
-    parameters: dict[str, JsonValue] = {
-        "scenario": scenario,
-        "by": by,
-        "n_tasks": n_tasks,
-        "label_lists": None if label_lists is None else [list(names) for names in label_lists],
-        "shared_rows": shared_rows,
-        "column": column,
-        "task_identity": task_identity,
-        "pretraining_fraction": pretraining_fraction,
-        "unlabelled": unlabelled,
-        "constant_features": constant_features,
-        "name": name,
-    }
+    chosen = {"by": by, "task_identity": task_identity, "name": name}
     parts = chain_parts(before, parts)
     card = describe_stream(
         table,
         parts,
         name=name,
         description=f"The {scenario} scenario from {dataset.name}, tasks by {by}.",
-        generator=GeneratorCard(name="scenario_stream", parameters=parameters | plan.describe(), seed=seed),
+        generator=describe_call(scenario_stream, given | plan.describe() | chosen),
         scenario=ScenarioCard(name=scenario, boundary=plan.boundary, task_identity=task_identity),
         drops=[*drops, *homeless, *unused],
     )
@@ -211,7 +208,7 @@ def _choose(name: str, by: By | None, task_identity: TaskIdentity | None) -> tup
     return scenario, by or scenario.by[0], task_identity or scenario.task_identity[0]
 
 
-def _pretrain(table: Dataset, rows: Index, plan: Visits, share: float | None) -> tuple[StreamParts, Index]:
+def _pretrain(table: Dataset, rows: Index, plan: VisitPlan, share: float | None) -> tuple[StreamParts, Index]:
     """Lay out a share of the rows as batches of one task with all labels; give the rows that are left."""
     if share is None:
         return StreamParts((), (), ()), rows
@@ -235,7 +232,7 @@ def _fit_labels(partition: Partition, scenario: Scenario, name: str) -> Partitio
     return partition
 
 
-def _fit_plan(plan: Visits, partition: Partition, *, in_time: bool, blurred: bool) -> Visits:
+def _fit_plan(plan: VisitPlan, partition: Partition, *, in_time: bool, blurred: bool) -> VisitPlan:
     """Resolve what depends on the tasks: time has an order, and a blurred boundary a window."""
     if in_time and plan.order is None:
         plan = replace(plan, order=list(range(len(partition))) * len(plan.learning_fractions))

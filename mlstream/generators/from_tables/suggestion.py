@@ -38,14 +38,14 @@ class Suggestion(NamedTuple):
     n_single_label: tuple[int, ...]
 
 
-def suggest_n_tasks(dataset: Dataset, *, most: int = 10, seed: int = 0, n_init: int = 10) -> Suggestion:
+def suggest_n_tasks(dataset: Dataset, *, max_tasks: int = 10, seed: int = 0, n_init: int = 10) -> Suggestion:
     """Suggest the number of tasks for `task_stream`.
 
     Parameters
     ----------
     dataset : Dataset
         A table; rows without labels are left out.
-    most : int
+    max_tasks : int
         Greatest number to try, at least 2; no more than there are distinct label sets.
     seed : int
         Source of everything random.
@@ -67,15 +67,15 @@ def suggest_n_tasks(dataset: Dataset, *, most: int = 10, seed: int = 0, n_init: 
     --------
     >>> Y = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1]] * 9, dtype=np.uint8)
     >>> table = Dataset(np.zeros((36, 1)), Y, ("x",), ("k", "l", "m", "n"), name="toy")
-    >>> suggest_n_tasks(table, most=4).n_tasks
+    >>> suggest_n_tasks(table, max_tasks=4).n_tasks
     2
     """
-    require_count(most, "most", least=2)
+    require_count(max_tasks, "max_tasks", minimum=2)
     Y = dataset.Y[dataset.Y.any(axis=1)]
     n_sets = count_label_sets(Y)
     if n_sets < 2:
         raise ValueError(f"{dataset.name} must have at least two distinct label sets. Got {n_sets}.")
-    candidates = tuple(range(2, min(most, n_sets) + 1))
+    candidates = tuple(range(2, min(max_tasks, n_sets) + 1))
     found = [_measure(Y, n_tasks, require_seed(seed), n_init) for n_tasks in candidates]
     diversity, single = (tuple(values) for values in zip(*found, strict=True))
     best = min(range(len(found)), key=lambda index: (single[index], -diversity[index]))

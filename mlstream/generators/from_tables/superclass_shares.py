@@ -13,8 +13,8 @@ from mlstream.stream import Indicator, Mask
 
 
 @dataclass(frozen=True)
-class Shares:
-    """Shares of a subclass's rows.
+class SuperclassShares:
+    """SuperclassShares of a subclass's rows.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Shares:
         require_count(self.cap, "superclass_cap")
 
 
-def deal_to_labels(Y: Indicator, above: Mask, shares: Shares, seed: int, *, overlap: bool = True) -> Mask:
+def deal_to_labels(Y: Indicator, above: Mask, shares: SuperclassShares, seed: int, *, overlap: bool = True) -> Mask:
     """Decide under which labels each row is shown.
 
     Parameters
@@ -50,7 +50,7 @@ def deal_to_labels(Y: Indicator, above: Mask, shares: Shares, seed: int, *, over
         Complete labels: with every label, its ancestors.
     above : ndarray of bool, shape (n_labels, n_labels)
         Ancestors of each label.
-    shares : Shares
+    shares : SuperclassShares
         How much each label gets.
     seed : int
         Source of everything random.

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream.card_model import GeneratorCard
 from mlstream.cards.description import describe_again
 from mlstream.generators._checks import require_count, require_seed
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import task_stream
 from mlstream.stream import Dataset, Indicator, Stream, StreamParts
@@ -60,8 +60,10 @@ def stand_in_stream(shape: str = "mediamill", *, seed: int = 0, n_tasks: int = 4
         The table that it stands in for.
     seed : int
         Source of everything random.
-    n_tasks, n_init : int
-        As in `task_stream`.
+    n_tasks : int
+        Number of clusters of label vectors, before merging.
+    n_init : int
+        Random starts of the clustering.
 
     Returns
     -------
@@ -89,15 +91,13 @@ def stand_in_stream(shape: str = "mediamill", *, seed: int = 0, n_tasks: int = 4
         raise ValueError(f"shape must be one of {', '.join(SHAPES)}. Got {shape!r} instead.")
     name = f"{shape}-stand-in"
     stream = task_stream(draw_table(SHAPES[shape], seed, name), n_tasks=n_tasks, n_init=n_init, seed=seed, name=name)
-    generator = GeneratorCard(
-        name="stand_in_stream", parameters={"shape": shape, "n_tasks": n_tasks, "n_init": n_init}, seed=seed
-    )
+    call = describe_call(stand_in_stream, {"shape": shape, "n_tasks": n_tasks, "n_init": n_init, "seed": seed})
     parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets)
     description = (
         f"STAND-IN for {shape}, not its data: drawn rows with its counts of rows, features, labels, positive labels "
         f"and label sets. For tests of scale and speed; scores on it say nothing about {shape}."
     )
-    return Stream(parts, describe_again(stream.card, parts, name=name, description=description, generator=generator))
+    return Stream(parts, describe_again(stream.card, parts, name=name, description=description, generator=call))
 
 
 def draw_table(shape: TableShape, seed: int, name: str) -> Dataset:
@@ -163,7 +163,7 @@ def _draw_copies(sizes: Counts, shape: TableShape, rng: np.random.Generator) -> 
     """Draw how many rows carry each label set: each at least one, few of them many, and as many positives as wanted."""
     weights = 1 / np.arange(5, len(sizes) + 5)
     extra = shape.n_rows - shape.n_unlabelled - len(sizes)
-    require_count(extra, "n_rows less n_unlabelled less the label sets", least=0)
+    require_count(extra, "n_rows less n_unlabelled less the label sets", minimum=0)
     copies = 1 + rng.multinomial(extra, weights / weights.sum())
     missing = shape.n_positives - int(copies @ sizes)
     while missing:

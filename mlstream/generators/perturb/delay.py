@@ -7,19 +7,19 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import JsonValue
 from scipy import sparse
 
 from mlstream.generators._checks import require_count, require_seed
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
 from mlstream.stream import Experience, Features, Index, Indicator, Mask, Stream
 
 # Sums of rows, delays and jitter stay in 64 bits.
-_MOST = 2**61
+_MAX_ROWS = 2**61
 
 
-class _Rows(NamedTuple):
+class _LearningRows(NamedTuple):
     """All learning rows of a stream, end to end, and the experience of each."""
 
     X: Features
@@ -93,31 +93,30 @@ def delayed_labels(stream: Stream, *, delay: int | Mapping[str, int], jitter: in
     """
     delays = _read_delays(stream, delay)
     rows = _lay_end_to_end(stream)
-    late = _draw_delays(delays, rows.mask, require_count(jitter, "jitter", least=0, most=_MOST), require_seed(seed))
+    late = _draw_delays(
+        delays, rows.mask, require_count(jitter, "jitter", minimum=0, maximum=_MAX_ROWS), require_seed(seed)
+    )
     experiences = _cut(rows, late, _deliver(rows.mask, late))
-    parameters: dict[str, JsonValue] = {
-        "delay": {label: int(rows) for label, rows in delay.items()} if isinstance(delay, Mapping) else int(delay),
-        "jitter": int(jitter),
-    }
-    return perturbed_stream(stream, experiences, "delayed_labels", parameters, seed)
+    call = describe_call(delayed_labels, {"delay": delay, "jitter": jitter, "seed": seed})
+    return perturbed_stream(stream, experiences, call)
 
 
 def _read_delays(stream: Stream, delay: int | Mapping[str, int]) -> Index:
     names = stream.card.label_names
     if not isinstance(delay, Mapping):
-        return np.full(len(names), require_count(delay, "delay", least=0, most=_MOST))
+        return np.full(len(names), require_count(delay, "delay", minimum=0, maximum=_MAX_ROWS))
     delays = np.zeros(len(names), dtype=np.int64)
     for label, rows in delay.items():
         if label not in names:
             raise ValueError(f"delay must name labels of the stream. Got {label!r} instead.")
-        delays[names.index(label)] = require_count(rows, f"the delay of {label!r}", least=0, most=_MOST)
+        delays[names.index(label)] = require_count(rows, f"the delay of {label!r}", minimum=0, maximum=_MAX_ROWS)
     return delays
 
 
-def _lay_end_to_end(stream: Stream) -> _Rows:
+def _lay_end_to_end(stream: Stream) -> _LearningRows:
     parts = stream.experiences
     tables: list[Any] = [part.X for part in parts]
-    return _Rows(
+    return _LearningRows(
         sparse.csr_array(sparse.vstack(tables)) if sparse.issparse(tables[0]) else np.concatenate(tables),
         np.concatenate([part.Y for part in parts]),
         np.concatenate([np.broadcast_to(part.label_mask, part.Y.shape) for part in parts]),
@@ -152,7 +151,7 @@ def _deliver(mask: Mask, delays: Index) -> _Deliveries:
     return _Deliveries(row[is_next], due[is_next], new[:, :-1])
 
 
-def _cut(rows: _Rows, delays: Index, deliveries: _Deliveries) -> tuple[Experience, ...]:
+def _cut(rows: _LearningRows, delays: Index, deliveries: _Deliveries) -> tuple[Experience, ...]:
     """Give each experience the rows that arrive in it; the last one also takes what is due after it."""
     taken, arrivals = deliveries.rows, deliveries.arrivals
     known = rows.mask[taken] & (taken[:, np.newaxis] + delays[taken] <= arrivals[:, np.newaxis])

@@ -8,10 +8,11 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import JsonValue
 from scipy import sparse
 
-from mlstream.generators._checks import require_choice, require_seed, require_share
+from mlstream.card_model import GeneratorCard
+from mlstream.generators._checks import require_choice, require_share
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
 from mlstream.stream import Experience, Features, Index, Mask, Stream
@@ -42,7 +43,7 @@ def noisy_labels(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
         turned = (rng.random(experience.Y.shape) < rate) & experience.label_mask
         return replace(experience, Y=experience.Y ^ turned.astype(np.uint8))
 
-    return _perturb(stream, change, "noisy_labels", {"rate": float(rate)}, seed)
+    return _perturb(stream, change, describe_call(noisy_labels, {"rate": rate, "seed": seed}))
 
 
 def missing_labels(stream: Stream, *, rate: float, per: Literal["label", "row"] = "label", seed: int = 0) -> Stream:
@@ -73,7 +74,7 @@ def missing_labels(stream: Stream, *, rate: float, per: Literal["label", "row"] 
         mask: Mask = np.broadcast_to(experience.label_mask, experience.Y.shape) & known
         return replace(experience, Y=experience.Y * mask, label_mask=mask)
 
-    return _perturb(stream, change, "missing_labels", {"rate": float(rate), "per": per}, seed)
+    return _perturb(stream, change, describe_call(missing_labels, {"rate": rate, "per": per, "seed": seed}))
 
 
 def noisy_features(stream: Stream, *, scale: float, seed: int = 0) -> Stream:
@@ -105,7 +106,7 @@ def noisy_features(stream: Stream, *, scale: float, seed: int = 0) -> Stream:
             X += (rng.normal(size=X.shape) * spread).astype(X.dtype)
         return replace(experience, X=X)
 
-    return _perturb(stream, change, "noisy_features", {"scale": float(scale)}, seed)
+    return _perturb(stream, change, describe_call(noisy_features, {"scale": scale, "seed": seed}))
 
 
 def missing_features(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
@@ -136,7 +137,7 @@ def missing_features(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
             X[rng.random(X.shape) < rate] = 0
         return replace(experience, X=X)
 
-    return _perturb(stream, change, "missing_features", {"rate": float(rate)}, seed)
+    return _perturb(stream, change, describe_call(missing_features, {"rate": rate, "seed": seed}))
 
 
 def duplicated_rows(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
@@ -161,7 +162,7 @@ def duplicated_rows(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
     def change(experience: Experience, rng: np.random.Generator) -> Experience:
         return _take(experience, np.repeat(np.arange(len(experience)), 1 + (rng.random(len(experience)) < rate)))
 
-    return _perturb(stream, change, "duplicated_rows", {"rate": float(rate)}, seed)
+    return _perturb(stream, change, describe_call(duplicated_rows, {"rate": rate, "seed": seed}))
 
 
 def reordered_rows(stream: Stream, *, seed: int = 0) -> Stream:
@@ -183,7 +184,7 @@ def reordered_rows(stream: Stream, *, seed: int = 0) -> Stream:
     def change(experience: Experience, rng: np.random.Generator) -> Experience:
         return _take(experience, rng.permutation(len(experience)))
 
-    return _perturb(stream, change, "reordered_rows", {}, seed)
+    return _perturb(stream, change, describe_call(reordered_rows, {"seed": seed}))
 
 
 def rare_labels(stream: Stream, *, keep: Mapping[str, float], seed: int = 0) -> Stream:
@@ -220,16 +221,16 @@ def rare_labels(stream: Stream, *, keep: Mapping[str, float], seed: int = 0) -> 
         least = np.where(experience.Y > 0, chance, 1).min(axis=1)
         return _take(experience, np.flatnonzero(rng.random(len(experience)) < least))
 
-    return _perturb(stream, change, "rare_labels", {"keep": {name: float(share) for name, share in keep.items()}}, seed)
+    return _perturb(stream, change, describe_call(rare_labels, {"keep": keep, "seed": seed}))
 
 
-def _perturb(stream: Stream, change: Change, name: str, parameters: dict[str, JsonValue], seed: int) -> Stream:
+def _perturb(stream: Stream, change: Change, call: GeneratorCard) -> Stream:
     """Change every experience, each with a source of randomness of its own."""
     experiences = tuple(
-        change(experience, generator_for(Purpose.PERTURBING, require_seed(seed), number))
+        change(experience, generator_for(Purpose.PERTURBING, call.seed, number))
         for number, experience in enumerate(stream)
     )
-    return perturbed_stream(stream, experiences, name, parameters, seed)
+    return perturbed_stream(stream, experiences, call)
 
 
 def _take(experience: Experience, rows: Index) -> Experience:

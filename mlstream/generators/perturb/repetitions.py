@@ -14,7 +14,9 @@ from scipy import sparse
 from mlstream.card_model import GeneratorCard
 from mlstream.cards.description import describe_again
 from mlstream.generators._checks import require_seed
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.perturb.perturbed import with_base
 from mlstream.stream import Features, Stream, StreamParts
 
 
@@ -53,7 +55,7 @@ def reordered_tasks(stream: Stream, *, seed: int = 0) -> Stream:
     waiting = {task: [part for part, at in zip(stream, visits, strict=True) if at == task] for task in tasks}
     experiences = tuple(waiting[place_of[task]].pop(0) for task in visits)
     parts = StreamParts(stream.tasks, experiences, stream.evaluation_sets)
-    return _with_card(stream, parts, "reordered_tasks", "Tasks come in another order.", seed)
+    return _with_card(stream, parts, describe_call(reordered_tasks, {"seed": seed}), "Tasks come in another order.")
 
 
 def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
@@ -96,7 +98,7 @@ def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
     ]
     n_learning = len(stream)
     again = StreamParts(stream.tasks, tuple(taken[:n_learning]), tuple(taken[n_learning:]))
-    return _with_card(stream, again, "resplit_rows", "Rows of each task are split anew.", seed)
+    return _with_card(stream, again, describe_call(resplit_rows, {"seed": seed}), "Rows of each task are split anew.")
 
 
 def _visits(stream: Stream) -> list[int]:
@@ -132,13 +134,12 @@ def _stack(parts: Sequence[Any]) -> Features:
     return np.asarray(np.concatenate(parts))
 
 
-def _with_card(stream: Stream, parts: StreamParts, name: str, what: str, seed: int) -> Stream:
-    recipe = GeneratorCard(name=name, parameters={"base": stream.card.generator.model_dump(mode="json")}, seed=seed)
+def _with_card(stream: Stream, parts: StreamParts, call: GeneratorCard, what: str) -> Stream:
     card = describe_again(
         stream.card,
         parts,
-        name=f"{stream.card.name}-{name.replace('_', '-')}-{seed}",
+        name=f"{stream.card.name}-{call.name.replace('_', '-')}-{call.seed}",
         description=f"{stream.card.description} {what}",
-        generator=recipe,
+        generator=with_base(call, stream),
     )
     return Stream(parts, card)

@@ -12,12 +12,12 @@ from mlstream.generators.schedule.gradual_boundaries import blend
 from mlstream.generators.schedule.orders import resolve_order
 from mlstream.generators.schedule.partition import Partition, as_slice, count_rows
 from mlstream.generators.schedule.splits import split_tasks
-from mlstream.generators.schedule.visit_plan import Visits
+from mlstream.generators.schedule.visit_plan import VisitPlan
 from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Index, Indicator, Mask, StreamParts
 
 
 def lay_out(
-    table: Dataset, partition: Partition, visits: Visits, *, shuffle: bool = True
+    table: Dataset, partition: Partition, visits: VisitPlan, *, shuffle: bool = True
 ) -> tuple[StreamParts, tuple[DropCard, ...]]:
     """Make experiences and evaluation sets.
 
@@ -27,7 +27,7 @@ def lay_out(
         Features and labels.
     partition : Partition
         Tasks and rows. A row that belongs to several tasks shows, in each, the labels of its signature only.
-    visits : Visits
+    visits : VisitPlan
         Split, order and boundaries.
     shuffle : bool
         Split at random. Without it, each task's rows are cut in their order.
@@ -61,7 +61,7 @@ def lay_out(
     return StreamParts(partition.tasks, experiences, held_out), _count_unused(partition, shares)
 
 
-def _blend_rows(rows: list[Index], order: list[int], visits: Visits) -> list[tuple[Index, Index]]:
+def _blend_rows(rows: list[Index], order: list[int], visits: VisitPlan) -> list[tuple[Index, Index]]:
     """Give the rows of each experience and their tasks."""
     sizes = [len(part) for part in rows]
     tasks = [np.full(size, task) for size, task in zip(sizes, order, strict=True)]

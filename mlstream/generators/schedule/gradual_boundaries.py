@@ -8,21 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.schedule.visit_plan import Shape, Visits
+from mlstream.generators.schedule.visit_plan import Shape, VisitPlan
 from mlstream.stream import Index
 
 # The sigmoid runs from 0.7 % to 99.3 % of the next task.
 _STEEPNESS = 10.0
 
 
-def blend(sizes: Sequence[int], visits: Visits) -> Index:
+def blend(sizes: Sequence[int], visits: VisitPlan) -> Index:
     """Mix neighbouring experiences around their boundaries.
 
     Parameters
     ----------
     sizes : sequence of int
         Rows of each experience.
-    visits : Visits
+    visits : VisitPlan
         Window, shape and seed.
 
     Returns

@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.schedule.visit_plan import Visits
+from mlstream.generators.schedule.visit_plan import VisitPlan
 
 
-def resolve_order(profiles: npt.ArrayLike, visits: Visits) -> list[int]:
+def resolve_order(profiles: npt.ArrayLike, visits: VisitPlan) -> list[int]:
     """Give the task of each experience.
 
     Parameters
     ----------
     profiles : array-like of shape (n_tasks, any)
         What tasks are compared by.
-    visits : Visits
+    visits : VisitPlan
         Holds the order, or the rule and the seed of one.
 
     Returns
@@ -40,7 +40,7 @@ def resolve_order(profiles: npt.ArrayLike, visits: Visits) -> list[int]:
 
     Examples
     --------
-    >>> resolve_order([[1, 0], [0, 1], [1, 1]], Visits(order="similarity"))
+    >>> resolve_order([[1, 0], [0, 1], [1, 1]], VisitPlan(order="similarity"))
     [2, 0, 1, 2, 0, 1]
     """
     table = np.asarray(profiles, dtype=np.float64)

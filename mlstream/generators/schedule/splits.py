@@ -8,12 +8,12 @@ import numpy as np
 
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.schedule.partition import Partition
-from mlstream.generators.schedule.visit_plan import Visits, part_sizes
+from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.label_sets import label_set_ids
 from mlstream.stream import Dataset, Index
 
 
-def split_tasks(table: Dataset, partition: Partition, visits: Visits, *, shuffle: bool = True) -> list[list[Index]]:
+def split_tasks(table: Dataset, partition: Partition, visits: VisitPlan, *, shuffle: bool = True) -> list[list[Index]]:
     """Split each task's rows into its learning parts and its evaluation set.
 
     Parameters
@@ -22,7 +22,7 @@ def split_tasks(table: Dataset, partition: Partition, visits: Visits, *, shuffle
         Labels, for stratified splits.
     partition : Partition
         Tasks and rows.
-    visits : Visits
+    visits : VisitPlan
         Fractions, stratification and seed.
     shuffle : bool
         Split at random. Without it, each task's rows are cut in their order; stratified splits, and those of tasks that
@@ -57,7 +57,7 @@ def split_tasks(table: Dataset, partition: Partition, visits: Visits, *, shuffle
     return parts
 
 
-def _split_alone(table: Dataset, task: int, rows: Index, visits: Visits, shuffle: bool) -> list[Index]:
+def _split_alone(table: Dataset, task: int, rows: Index, visits: VisitPlan, shuffle: bool) -> list[Index]:
     sizes = part_sizes(len(rows), visits)
     rng = generator_for(Purpose.SPLIT, visits.seed, task)
     if visits.stratified:
@@ -65,7 +65,7 @@ def _split_alone(table: Dataset, task: int, rows: Index, visits: Visits, shuffle
     return np.split(rng.permutation(rows) if shuffle else rows, np.cumsum(sizes))[: len(sizes)]
 
 
-def _split_shared(table: Dataset, partition: Partition, visits: Visits) -> list[list[Index]]:
+def _split_shared(table: Dataset, partition: Partition, visits: VisitPlan) -> list[list[Index]]:
     rows = np.unique(np.concatenate(partition.members))
     belongs = np.column_stack([np.isin(rows, members) for members in partition.members]).astype(np.uint8)
     strata = label_set_ids(np.hstack([belongs, table.Y[rows]]) if visits.stratified else belongs)

@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Visits:
+class VisitPlan:
     """How tasks are split, in which order they come, and how they give way to each other.
 
     Parameters
@@ -58,7 +58,7 @@ class Visits:
 
     def __post_init__(self) -> None:
         require_seed(self.seed)
-        require_count(self.window, "window", least=0)
+        require_count(self.window, "window", minimum=0)
         require_choice(self.shape, "shape", ("linear", "sigmoid"))
         if isinstance(self.order, str):
             require_choice(self.order, "order", ORDERS)
@@ -91,14 +91,14 @@ class Visits:
         }
 
 
-def part_sizes(n_rows: int, visits: Visits) -> list[int]:
+def part_sizes(n_rows: int, visits: VisitPlan) -> list[int]:
     """Give the sizes of a task's learning parts, then of its evaluation set.
 
     Parameters
     ----------
     n_rows : int
         Rows of the task.
-    visits : Visits
+    visits : VisitPlan
         Holds the fractions.
 
     Returns
@@ -113,7 +113,7 @@ def part_sizes(n_rows: int, visits: Visits) -> list[int]:
 
     Examples
     --------
-    >>> part_sizes(474, Visits())
+    >>> part_sizes(474, VisitPlan())
     [165, 166, 143]
     """
     held_out = ceil(n_rows * visits.evaluation_fraction - _ROUNDING)

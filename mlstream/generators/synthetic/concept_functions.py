@@ -1,4 +1,4 @@
-"""Where rows fall, and what labels can depend on: the hyperplanes, random trees and random RBFs of the field."""
+"""Distributions of features and functions for labels: hyperplanes, random trees and random RBFs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SPREAD = 0.1
 _SAMPLE = 65536
 
 
-class World(Protocol):
-    """Features in a place, and scores of labels as weighted sums of what is known about a row.
+class ConceptFunctions(Protocol):
+    """A distribution of features with a place, and scores of labels: weighted sums over a description of each row.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Hyperplane:
         return X
 
     def score(self, X: Floats, weights: Floats) -> Floats:
-        """Give the signed distances from one hyperplane per label through the middle of the cube."""
+        """Return the signed distances from one hyperplane per label through the middle of the cube."""
         return np.asarray((X - 0.5) @ weights)
 
 
@@ -112,7 +112,7 @@ class RandomTree(Hyperplane):
         self.shares = np.asarray(volumes[-(2**_DEPTH) :])
 
     def score(self, X: Floats, weights: Floats) -> Floats:
-        """Look the scores of each row's leaf up."""
+        """Look up the scores of each row's leaf."""
         return np.asarray(weights[self._leaf(X)])
 
     def _leaf(self, X: Floats) -> Index:
@@ -159,7 +159,7 @@ class RandomRBF:
         return X
 
     def score(self, X: Floats, weights: Floats) -> Floats:
-        """Look the scores of the region of each row up."""
+        """Look up the scores of each row's region."""
         return np.asarray(weights[self._region(X)])
 
     def _region(self, X: Floats) -> Index:
@@ -169,8 +169,8 @@ class RandomRBF:
         return np.asarray(nearness.argmax(axis=1))
 
 
-def make_world(kind: Kind, n_features: int, rng: np.random.Generator) -> World:
-    """Make a world of a kind.
+def make_functions(kind: Kind, n_features: int, rng: np.random.Generator) -> ConceptFunctions:
+    """Make the functions of a kind.
 
     Parameters
     ----------
@@ -183,8 +183,8 @@ def make_world(kind: Kind, n_features: int, rng: np.random.Generator) -> World:
 
     Returns
     -------
-    World
-        The world.
+    ConceptFunctions
+        The functions.
     """
     if kind == "hyperplane":
         return Hyperplane(n_features)

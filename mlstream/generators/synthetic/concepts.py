@@ -1,4 +1,4 @@
-"""Concepts: distributions of features and labels with dials, and the ways from one to another."""
+"""Concepts: distributions of features and labels with parameters, and the transitions between them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import numpy as np
 from mlstream.card_model import DriftTarget
 from mlstream.generators._checks import require_choice, require_count, require_share
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.synthetic.concept_functions import KINDS, Floats, Kind, World, make_world
+from mlstream.generators.synthetic.concept_functions import KINDS, ConceptFunctions, Floats, Kind, make_functions
 from mlstream.stream import Indicator
 
 TARGETS: tuple[DriftTarget, ...] = ("P(X)", "P(Y|X)", "dependence")
 
-_SAMPLE = 65536
+# Rows drawn to find the thresholds of labels.
+N_SAMPLE_ROWS = 65536
 
 
 @dataclass(frozen=True)
-class Dials:
-    """What labels are like, and what differs between concepts.
+class ConceptParams:
+    """Parameters of the labels, and of the differences between concepts.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class Dials:
     Raises
     ------
     ValueError
-        If a dial is out of its range, or the dials contradict each other.
+        If a parameter is out of its range, or parameters contradict each other.
     """
 
     n_labels: int = 8
@@ -95,7 +96,7 @@ class Concept:
 
 
 def label_shares(n_labels: int, cardinality: float, imbalance: float) -> Floats:
-    """Give the share of rows that each label is to have.
+    """Return the share of rows that each label is to have.
 
     Parameters
     ----------
@@ -132,15 +133,15 @@ def label_shares(n_labels: int, cardinality: float, imbalance: float) -> Floats:
 
 
 def make_concepts(
-    kind: Kind, dials: Dials, *, n_features: int, n_concepts: int, seed: int
-) -> tuple[World, list[Concept]]:
-    """Draw a world and concepts in it.
+    kind: Kind, params: ConceptParams, *, n_features: int, n_concepts: int, seed: int
+) -> tuple[ConceptFunctions, list[Concept]]:
+    """Draw the functions of a kind, and concepts that use them.
 
     Parameters
     ----------
     kind : {"hyperplane", "tree", "rbf"}
         What labels depend on.
-    dials : Dials
+    params : ConceptParams
         What labels are like, and what differs between concepts.
     n_features, n_concepts : int
         Numbers of features and concepts.
@@ -149,27 +150,29 @@ def make_concepts(
 
     Returns
     -------
-    world : World
+    functions : ConceptFunctions
         Draws features, and scores labels.
     concepts : list of Concept
-        The first has the world's own place, and labels that all attract each other.
+        The first has the place of the functions, and labels that all attract each other.
     """
     require_choice(kind, "kind", KINDS)
     require_count(n_features, "n_features")
     require_count(n_concepts, "n_concepts")
-    world = make_world(kind, n_features, generator_for(Purpose.CONCEPTS, seed))
-    shares = label_shares(dials.n_labels, dials.cardinality, dials.imbalance)
-    loadings = np.full(dials.n_labels, sqrt(dials.dependence))
-    weights = _draw_weights(world, dials, generator_for(Purpose.CONCEPTS, seed, 1))
-    concepts = [Concept(world.place, weights, _find_thresholds(world, weights, shares, dials.noise, seed), loadings)]
+    functions = make_functions(kind, n_features, generator_for(Purpose.CONCEPTS, seed))
+    shares = label_shares(params.n_labels, params.cardinality, params.imbalance)
+    loadings = np.full(params.n_labels, sqrt(params.dependence))
+    weights = _draw_weights(functions, params, generator_for(Purpose.CONCEPTS, seed, 1))
+    concepts = [
+        Concept(functions.place, weights, _find_thresholds(functions, weights, shares, params.noise, seed), loadings)
+    ]
     for number in range(1, n_concepts):
         rng = generator_for(Purpose.CONCEPTS, seed, number + 2)
-        concepts.append(_move(world, concepts[0], dials, shares, seed, rng))
-    return world, concepts
+        concepts.append(_move(functions, concepts[0], params, shares, seed, rng))
+    return functions, concepts
 
 
 def draw_rows(
-    world: World,
+    functions: ConceptFunctions,
     way: tuple[Concept, Concept],
     progress: Floats | float,
     noise: float,
@@ -180,7 +183,7 @@ def draw_rows(
 
     Parameters
     ----------
-    world : World
+    functions : ConceptFunctions
         Draws features, and scores labels.
     way : tuple of two Concept
         Where it begins and ends; twice the same concept is that concept.
@@ -201,10 +204,10 @@ def draw_rows(
         Labels.
     """
     before, after = way
-    X = world.draw(n_rows, before.place, after.place, progress, rng)
-    score, threshold, loading = world.score(X, before.weights), before.thresholds, before.loadings
+    X = functions.draw(n_rows, before.place, after.place, progress, rng)
+    score, threshold, loading = functions.score(X, before.weights), before.thresholds, before.loadings
     if after is not before:
-        score = _blend_scores(world, score, X, way, progress)
+        score = _blend_scores(functions, score, X, way, progress)
         threshold = threshold + progress * (after.thresholds - threshold)
         loading = loading + progress * (after.loadings - loading)
     disturbance = rng.standard_normal(score.shape)
@@ -216,7 +219,7 @@ def draw_rows(
 
 
 def changes_between(before: Concept, after: Concept) -> list[DriftTarget]:
-    """Tell what differs between two concepts.
+    """List what differs between two concepts.
 
     Parameters
     ----------
@@ -236,56 +239,63 @@ def changes_between(before: Concept, after: Concept) -> list[DriftTarget]:
     return [target for target, (old, new) in pairs.items() if not np.array_equal(old, new)]
 
 
-def _move(world: World, first: Concept, dials: Dials, shares: Floats, seed: int, rng: np.random.Generator) -> Concept:
+def _move(
+    functions: ConceptFunctions,
+    first: Concept,
+    params: ConceptParams,
+    shares: Floats,
+    seed: int,
+    rng: np.random.Generator,
+) -> Concept:
     place, weights, thresholds, loadings = first.place, first.weights, first.thresholds, first.loadings
-    if not dials.magnitude:
+    if not params.magnitude:
         return first
-    if "P(X)" in dials.drift_in:
-        place = world.move(dials.magnitude, rng)
-    if "P(Y|X)" in dials.drift_in:
-        fresh = _draw_weights(world, dials, rng)
-        weights = _standardise(world, sqrt(1 - dials.magnitude**2) * weights + dials.magnitude * fresh)
-        thresholds = _find_thresholds(world, weights, shares, dials.noise, seed)
-    if "dependence" in dials.drift_in:
+    if "P(X)" in params.drift_in:
+        place = functions.move(params.magnitude, rng)
+    if "P(Y|X)" in params.drift_in:
+        fresh = _draw_weights(functions, params, rng)
+        weights = _standardise(functions, sqrt(1 - params.magnitude**2) * weights + params.magnitude * fresh)
+        thresholds = _find_thresholds(functions, weights, shares, params.noise, seed)
+    if "dependence" in params.drift_in:
         # The first label never turns, so that no two patterns of signs mean the same.
-        turned = 1 + rng.permutation(dials.n_labels - 1)[: ceil(dials.magnitude * (dials.n_labels - 1) / 2)]
+        turned = 1 + rng.permutation(params.n_labels - 1)[: ceil(params.magnitude * (params.n_labels - 1) / 2)]
         loadings = loadings.copy()
         loadings[turned] *= -1
     return Concept(place, weights, thresholds, loadings)
 
 
-def _draw_weights(world: World, dials: Dials, rng: np.random.Generator) -> Floats:
+def _draw_weights(functions: ConceptFunctions, params: ConceptParams, rng: np.random.Generator) -> Floats:
     """Draw weights of scores with variance 1 and the correlation that was asked for."""
-    drawn = _standardise(world, rng.normal(size=(len(world.shares), dials.n_labels + 1)))
-    if len(world.shares) > dials.n_labels + 1:
-        root = np.sqrt(np.maximum(world.shares, 1e-12))[:, np.newaxis]
-        drawn = _standardise(world, np.linalg.qr(root * drawn)[0] / root)
-    mixed = sqrt(dials.dependence) * drawn[:, :1] + sqrt(1 - dials.dependence) * drawn[:, 1:]
-    return _standardise(world, mixed)
+    drawn = _standardise(functions, rng.normal(size=(len(functions.shares), params.n_labels + 1)))
+    if len(functions.shares) > params.n_labels + 1:
+        root = np.sqrt(np.maximum(functions.shares, 1e-12))[:, np.newaxis]
+        drawn = _standardise(functions, np.linalg.qr(root * drawn)[0] / root)
+    mixed = sqrt(params.dependence) * drawn[:, :1] + sqrt(1 - params.dependence) * drawn[:, 1:]
+    return _standardise(functions, mixed)
 
 
-def _standardise(world: World, weights: Floats) -> Floats:
-    """Give scores mean 0 and variance 1 at the world's own place."""
-    centred = weights - world.shares @ weights if world.partitions else weights
-    return np.asarray(centred / np.sqrt(world.shares @ centred**2))
+def _standardise(functions: ConceptFunctions, weights: Floats) -> Floats:
+    """Give scores mean 0 and variance 1 at the place of the functions."""
+    centred = weights - functions.shares @ weights if functions.partitions else weights
+    return np.asarray(centred / np.sqrt(functions.shares @ centred**2))
 
 
-def _find_thresholds(world: World, weights: Floats, shares: Floats, noise: float, seed: int) -> Floats:
-    """Find the scores that the share of a label's rows is above, in a sample from the world's own place."""
+def _find_thresholds(functions: ConceptFunctions, weights: Floats, shares: Floats, noise: float, seed: int) -> Floats:
+    """Find the scores that the share of a label's rows is above, in a sample from the place of the functions."""
     rng = generator_for(Purpose.CONCEPTS, seed, 2)
-    X = world.draw(_SAMPLE, world.place, world.place, 0.0, rng)
-    score = sqrt(1 - noise) * world.score(X, weights)
+    X = functions.draw(N_SAMPLE_ROWS, functions.place, functions.place, 0.0, rng)
+    score = sqrt(1 - noise) * functions.score(X, weights)
     score += sqrt(noise) * rng.standard_normal(score.shape)
     return np.array([np.quantile(column, 1 - share) for column, share in zip(score.T, shares, strict=True)])
 
 
 def _blend_scores(
-    world: World, score: Floats, X: Floats, way: tuple[Concept, Concept], progress: Floats | float
+    functions: ConceptFunctions, score: Floats, X: Floats, way: tuple[Concept, Concept], progress: Floats | float
 ) -> Floats:
     """Blend the scores of two concepts so that their variance stays."""
     before, after = way
-    agreement = world.shares @ (before.weights * after.weights)
-    blended = (1 - progress) * score + progress * world.score(X, after.weights)
+    agreement = functions.shares @ (before.weights * after.weights)
+    blended = (1 - progress) * score + progress * functions.score(X, after.weights)
     square = (1 - progress) ** 2 + progress**2 + 2 * progress * (1 - progress) * agreement
     # Scores that turn round pass through zero.
     return np.asarray(blended / np.sqrt(np.maximum(square, 1e-3)))

@@ -7,20 +7,28 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from pydantic import JsonValue
 
-from mlstream.card_model import DriftTarget, GeneratorCard, ScenarioCard
+from mlstream._memory import require_memory
+from mlstream.card_model import DriftTarget, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_choice, require_count
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.gradual_boundaries import require_window
 from mlstream.generators.schedule.orders import resolve_order
 from mlstream.generators.schedule.partition import Partition, make_partition
-from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
-from mlstream.generators.synthetic.concept_functions import Floats, Kind, World
-from mlstream.generators.synthetic.concepts import Concept, Dials, changes_between, draw_rows, make_concepts
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
+from mlstream.generators.synthetic.concept_functions import ConceptFunctions, Floats, Kind
+from mlstream.generators.synthetic.concepts import (
+    N_SAMPLE_ROWS,
+    Concept,
+    ConceptParams,
+    changes_between,
+    draw_rows,
+    make_concepts,
+)
 from mlstream.generators.synthetic.drift_truth import Pattern, list_drifts
 from mlstream.stream import Dataset, Stream
 
@@ -44,12 +52,12 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     drift_in: Sequence[DriftTarget] = ("P(Y|X)",),
     magnitude: float = 1.0,
     pattern: Pattern = "abrupt",
-    window: int = 0,
-    shape: Shape = "linear",
+    name: str | None = None,
     learning_fractions: Sequence[float] = (0.35, 0.35),
     evaluation_fraction: float = 0.30,
     order: Sequence[int] | OrderName | None = None,
-    name: str | None = None,
+    window: int = 0,
+    shape: Shape = "linear",
 ) -> Stream:
     """Make a stream of synthetic concepts, one per task, that drifts from one to the next.
 
@@ -62,8 +70,12 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
         Source of everything random.
     n_rows : int
         Rows of each concept.
-    n_concepts, n_features, n_labels : int
-        Numbers of concepts, features and labels.
+    n_concepts : int
+        Number of concepts.
+    n_features : int
+        Number of features.
+    n_labels : int
+        Number of labels.
     cardinality : float
         Mean number of labels of a row.
     imbalance : float
@@ -80,18 +92,18 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     pattern : {"abrupt", "gradual", "incremental"}
         What a drift is like. In a window around each boundary, rows come from either concept (gradual), or from a
         concept on its way from one to the other (incremental).
-    window : int
-        Rows of that window; 0 for abrupt drifts only.
-    shape : {"linear", "sigmoid"}
-        How the next concept rises in the window.
+    name : str, optional
+        Name of the stream; by default ``drifting-`` and the kind.
     learning_fractions : sequence of float
         Share of each concept's rows that each of its visits gets; with two numbers or more, concepts recur.
     evaluation_fraction : float
         Share of each concept's rows that is held out.
     order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
         Concept of each experience, or the rule that gives it; by default a seeded permutation, repeated for each visit.
-    name : str, optional
-        Name of the stream; by default ``drifting-`` and the kind.
+    window : int
+        Rows of that window; 0 for abrupt drifts only.
+    shape : {"linear", "sigmoid"}
+        How the next concept rises in the window.
 
     Returns
     -------
@@ -126,50 +138,42 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     >>> [(drift.start, drift.stop, drift.recurring) for drift in stream.card.drifts]
     [(300, 400, False), (650, 750, True), (1000, 1100, True)]
     """
-    dials = Dials(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
-    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, False, window, shape, seed)
+    given = dict(locals())
+    _require_size(n_rows=n_rows, n_concepts=n_concepts, n_features=n_features, n_labels=n_labels)
+    params = ConceptParams(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
+    visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, False, window, shape, seed)
     _require_pattern(pattern, window)
-    require_count(n_rows, "n_rows")
-    world, concepts = make_concepts(kind, dials, n_features=n_features, n_concepts=n_concepts, seed=seed)
+    functions, concepts = make_concepts(kind, params, n_features=n_features, n_concepts=n_concepts, seed=seed)
     name = name or f"drifting-{kind}"
-    table = _draw_table(world, concepts, n_rows, noise, seed, name)
+    table = _draw_table(functions, concepts, n_rows, noise, seed, name)
     members = np.split(np.arange(table.n_samples), n_concepts)
     partition = make_partition(table, members, signatures=[np.ones(n_labels, dtype=bool)] * n_concepts)
     path = resolve_order(partition.profiles, visits)
     plan = replace(visits, order=path)
     if pattern == "incremental":
-        table = _redraw_windows(table, partition, world, concepts, plan, noise)
+        table = _redraw_windows(table, partition, functions, concepts, plan, noise)
         plan = replace(plan, window=0)
     # Rows of a concept are drawn independently: cutting them in order is a random split already.
     parts, unused = lay_out(table, partition, plan, shuffle=False)
-    parameters: dict[str, JsonValue] = {
-        "kind": kind,
-        "n_rows": int(n_rows),
-        "n_concepts": int(n_concepts),
-        "n_features": int(n_features),
-        "n_labels": int(n_labels),
-        "cardinality": float(cardinality),
-        "imbalance": float(imbalance),
-        "dependence": float(dependence),
-        "noise": float(noise),
-        "drift_in": list(drift_in),
-        "magnitude": float(magnitude),
-        "pattern": pattern,
-        "name": name,
-    }
-    described = {key: value for key, value in visits.describe().items() if key != "stratified"}
     sizes = [len(experience) for experience in parts.experiences]
     card = describe_stream(
         table,
         parts,
         name=name,
         description=f"Synthetic concepts ({kind}) with {pattern} drift in {', '.join(drift_in) or 'nothing'}.",
-        generator=GeneratorCard(name="drifting_stream", parameters=parameters | described, seed=seed),
+        generator=describe_call(drifting_stream, given | visits.describe() | {"name": name}),
         scenario=ScenarioCard(name="drift", boundary=visits.boundary, task_identity="training"),
         drops=unused,
     )
     drifts = list_drifts(concepts, path, sizes, pattern, window)
     return Stream(parts, card.model_copy(update={"drifts": drifts}))
+
+
+def _require_size(**sizes: int) -> None:
+    for name, size in sizes.items():
+        require_count(size, name)
+    n_rows = sizes["n_rows"] * sizes["n_concepts"] + N_SAMPLE_ROWS
+    require_memory(n_rows * (8 * sizes["n_features"] + sizes["n_labels"]), "n_rows rows of each concept")
 
 
 def _require_pattern(pattern: Pattern, window: int) -> None:
@@ -180,8 +184,10 @@ def _require_pattern(pattern: Pattern, window: int) -> None:
         )
 
 
-def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float, seed: int, name: str) -> Dataset:
-    n_features, n_labels = world.place.shape[-1], len(concepts[0].thresholds)
+def _draw_table(
+    functions: ConceptFunctions, concepts: list[Concept], n_rows: int, noise: float, seed: int, name: str
+) -> Dataset:
+    n_features, n_labels = functions.place.shape[-1], len(concepts[0].thresholds)
     X = np.empty((len(concepts) * n_rows, n_features))
     Y = np.empty((len(concepts) * n_rows, n_labels), dtype=np.uint8)
 
@@ -190,7 +196,7 @@ def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float
         # In pieces that stay in the cache, and that are too small for BLAS to spread over threads.
         for start in range(number * n_rows, (number + 1) * n_rows, _PIECE):
             stop = min(start + _PIECE, (number + 1) * n_rows)
-            X[start:stop], Y[start:stop] = draw_rows(world, (concept, concept), 0.0, noise, stop - start, rng)
+            X[start:stop], Y[start:stop] = draw_rows(functions, (concept, concept), 0.0, noise, stop - start, rng)
 
     for_each(draw, range(len(concepts)))
     features = tuple(f"x{column}" for column in range(n_features))
@@ -198,7 +204,12 @@ def _draw_table(world: World, concepts: list[Concept], n_rows: int, noise: float
 
 
 def _redraw_windows(
-    table: Dataset, partition: Partition, world: World, concepts: list[Concept], plan: Visits, noise: float
+    table: Dataset,
+    partition: Partition,
+    functions: ConceptFunctions,
+    concepts: list[Concept],
+    plan: VisitPlan,
+    noise: float,
 ) -> Dataset:
     """Draw the rows around each boundary again, from concepts on their way."""
     parts, _ = lay_out(table, partition, replace(plan, window=0), shuffle=False)
@@ -215,7 +226,7 @@ def _redraw_windows(
         chosen = rows[start : start + plan.window]
         rng = generator_for(Purpose.BLENDING, plan.seed, number)
         way = concepts[before], concepts[after]
-        X[chosen], Y[chosen] = draw_rows(world, way, progress, noise, plan.window, rng)
+        X[chosen], Y[chosen] = draw_rows(functions, way, progress, noise, plan.window, rng)
     return replace(table, X=X, Y=Y)
 
 

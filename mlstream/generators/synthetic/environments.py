@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import JsonValue
 
-from mlstream.card_model import GeneratorCard
+from mlstream._memory import require_memory
 from mlstream.generators._checks import require_choice, require_count, require_seed, require_share
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
 from mlstream.stream import Dataset, Indicator, Stream
@@ -19,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 Encoding = Literal["codes", "one-hot", "numeric"]
 
+# The correlations drawn from these parameters are on the card.
+_DRAWN_FROM = ("correlation", "shifted_correlation")
 _TWELVE = ("train",) * 3 + ("validation", "test") + ("unseen",) * 7
 
 
@@ -50,10 +52,14 @@ def environment_stream(  # noqa: PLR0913 - the options of a generator are what i
         Rows of each environment.
     n_labels : int
         Number of labels.
-    invariant, spurious : sequence of int
-        Number of categories of each invariant and each spurious feature, at least 2.
-    correlation, shifted_correlation : (float, float)
-        Range in [-1, 1] from which the correlation of an environment is drawn: of those to train on, and of the others.
+    invariant : sequence of int
+        Number of categories of each invariant feature, at least 2.
+    spurious : sequence of int
+        Number of categories of each spurious feature, at least 2.
+    correlation : (float, float)
+        Range in [-1, 1] from which the correlation of each training environment is drawn.
+    shifted_correlation : (float, float)
+        Range in [-1, 1] from which the correlation of each other environment is drawn.
     correlations : sequence of float, optional
         Correlation of each environment, instead of drawing it.
     diversity : float
@@ -89,10 +95,14 @@ def environment_stream(  # noqa: PLR0913 - the options of a generator are what i
     >>> environment_stream(("train", "train", "unseen"), n_rows=100)
     Stream('environments': 2 experiences of 3 tasks, 140 rows, 5 features, 1 labels)
     """
+    given = dict(locals())
     roles = check_roles(roles, len(roles))
-    _require_dials(invariant, spurious, n_labels, diversity, encoding)
+    _require_options(invariant, spurious, n_labels, diversity, encoding)
     strength = _draw_correlations(roles, correlations, correlation, shifted_correlation, require_seed(seed))
-    require_count(n_rows, "n_rows")
+    n_categories = sum(invariant) + sum(spurious)
+    n_columns = n_categories if encoding == "one-hot" else len(invariant) + len(spurious)
+    n_values = require_count(n_rows, "n_rows") * len(roles) * n_columns
+    require_memory(8 * (n_values + n_categories * n_labels), "n_rows rows of each environment")
     effects_rng = generator_for(Purpose.ENVIRONMENTS, seed)
     effects = [effects_rng.normal(scale=1.5, size=(size, n_labels)) for size in invariant]
     drawn = []
@@ -105,24 +115,13 @@ def environment_stream(  # noqa: PLR0913 - the options of a generator are what i
     table = Dataset(X, labels, features, tuple(f"y{label}" for label in range(n_labels)), name, source="synthetic")
     members = np.split(np.arange(len(X)), len(roles))
     parts = lay_out_roles(table, members, roles, evaluation_fraction=evaluation_fraction, seed=seed)
-    parameters: dict[str, JsonValue] = {
-        "roles": list(roles),
-        "n_rows": int(n_rows),
-        "n_labels": int(n_labels),
-        "invariant": [int(size) for size in invariant],
-        "spurious": [int(size) for size in spurious],
-        "correlations": [*strength],
-        "diversity": float(diversity),
-        "encoding": encoding,
-        "evaluation_fraction": float(evaluation_fraction),
-        "name": name,
-    }
-    generator = GeneratorCard(name="environment_stream", parameters=parameters, seed=seed)
+    chosen = {"roles": roles, "correlations": strength}
+    call = describe_call(environment_stream, given | chosen, replaced=_DRAWN_FROM)
     description = "Synthetic environments with invariant and spurious features."
-    return Stream(parts, describe_environments(table, parts, generator, name=name, description=description))
+    return Stream(parts, describe_environments(table, parts, call, name=name, description=description))
 
 
-def _require_dials(
+def _require_options(
     invariant: Sequence[int], spurious: Sequence[int], n_labels: int, diversity: float, encoding: Encoding
 ) -> None:
     require_count(n_labels, "n_labels")
@@ -130,7 +129,7 @@ def _require_dials(
         raise ValueError("invariant must hold at least one number of categories. Got none.")
     for sizes, name in ((invariant, "invariant"), (spurious, "spurious")):
         for size in sizes:
-            require_count(size, f"each number of categories in {name}", least=2)
+            require_count(size, f"each number of categories in {name}", minimum=2)
     require_share(diversity, "diversity")
     require_choice(encoding, "encoding", ("codes", "one-hot", "numeric"))
 

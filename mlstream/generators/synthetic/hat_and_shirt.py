@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mlstream.card_model import GeneratorCard
+from mlstream._memory import require_memory
 from mlstream.generators._checks import require_count, require_seed
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.environment_roles import describe_environments, lay_out_roles
 from mlstream.stream import Dataset, Stream
@@ -44,7 +45,8 @@ def hat_and_shirt_stream(*, seed: int = 0, n_copies: int = 50, name: str = "hat-
     >>> hat_and_shirt_stream(n_copies=1)
     Stream('hat-and-shirt': 2 experiences of 2 tasks, 12 rows, 2 features, 1 labels)
     """
-    require_count(n_copies, "n_copies")
+    # Four blocks of copies of six people, with two features and one label, as integers before they are converted.
+    require_memory(4 * 6 * 3 * 8 * require_count(n_copies, "n_copies"), "n_copies copies")
     rng = generator_for(Purpose.SPLIT, require_seed(seed))
     # Whole copies are learnt and whole copies held out, so that both are exact.
     halves = [rng.permutation(np.tile(_PEOPLE[domain], (n_copies, 1))) for domain in "AABB"]
@@ -53,8 +55,6 @@ def hat_and_shirt_stream(*, seed: int = 0, n_copies: int = 50, name: str = "hat-
     table = Dataset(X, Y, ("hat", "orange"), ("responds",), name, source="synthetic")
     members = np.split(np.arange(len(people)), 2)
     parts = lay_out_roles(table, members, ("train", "train"), evaluation_fraction=0.5, seed=seed, shuffle=False)
-    generator = GeneratorCard(
-        name="hat_and_shirt_stream", parameters={"n_copies": int(n_copies), "name": name}, seed=seed
-    )
+    call = describe_call(hat_and_shirt_stream, {"n_copies": n_copies, "name": name, "seed": seed})
     description = "Two domains in which the colour of the shirt misleads and the hat does not."
-    return Stream(parts, describe_environments(table, parts, generator, name=name, description=description))
+    return Stream(parts, describe_environments(table, parts, call, name=name, description=description))

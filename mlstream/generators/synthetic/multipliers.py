@@ -7,16 +7,17 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import JsonValue
 
-from mlstream.card_model import GeneratorCard, ScenarioCard
+from mlstream._memory import require_memory
+from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_count, require_seed, require_share
+from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators._threads import for_each
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import make_partition
-from mlstream.generators.schedule.visit_plan import OrderName, Shape, Visits
+from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
 from mlstream.stream import Dataset, Indicator, Mask, Stream
 
 Floats = npt.NDArray[np.float64]
@@ -37,13 +38,13 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
     n_rows: int = 1000,
     threshold: float = 0.5,
     noise: float = 0.0,
+    name: str | None = None,
     learning_fractions: Sequence[float] = (0.35, 0.35),
     evaluation_fraction: float = 0.30,
     order: Sequence[int] | OrderName | None = None,
+    stratified: bool = False,
     window: int = 0,
     shape: Shape = "linear",
-    stratified: bool = False,
-    name: str | None = None,
 ) -> Stream:
     """Make a stream of synthetic tasks: label j of task i is there if a feature, times ``M[i][j]``, passes a threshold.
 
@@ -61,6 +62,8 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
         What a weighted feature must be greater than.
     noise : float
         Probability in [0, 1] with which each label of a task's signature is turned round, by row.
+    name : str, optional
+        Name of the stream; by default that of the matrix with "synthetic-" before it.
     learning_fractions : sequence of float
         Share of each task's rows that each of its visits gets; two numbers are two visits.
     evaluation_fraction : float
@@ -68,14 +71,12 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
     order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
         Task of each experience, each task as often as there are learning fractions; or the rule that gives it. By
         default, and by "random", a seeded permutation of the tasks, repeated once per learning fraction.
+    stratified : bool
+        Spread every label set of a task evenly over its parts.
     window : int
         Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
-    stratified : bool
-        Spread every label set of a task evenly over its parts.
-    name : str, optional
-        Name of the stream; by default that of the matrix with "synthetic-" before it.
 
     Returns
     -------
@@ -96,9 +97,10 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
     >>> multiplier_stream("bilab", seed=0)
     Stream('synthetic-bilab': 8 experiences of 4 tasks, 2800 rows, 4 features, 4 labels)
     """
+    given = dict(locals())
     matrix = _to_matrix(multipliers)
     _require_options(threshold, noise)
-    visits = Visits(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
+    visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     known = multipliers if isinstance(multipliers, str) else "custom"
     name = name or f"synthetic-{known}"
     table = _draw_table(matrix, require_count(n_rows, "n_rows"), threshold, noise, seed, name)
@@ -106,19 +108,13 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
     partition = make_partition(table, np.split(np.arange(table.n_samples), len(matrix)), signatures=signatures)
     # Rows of a task are drawn independently: cutting them in order is a random split already.
     parts, unused = lay_out(table, partition, visits, shuffle=False)
-    parameters: dict[str, JsonValue] = {
-        "multipliers": multipliers if isinstance(multipliers, str) else matrix.tolist(),
-        "n_rows": int(n_rows),
-        "threshold": float(threshold),
-        "noise": float(noise),
-        "name": name,
-    }
+    chosen = {"multipliers": multipliers if isinstance(multipliers, str) else matrix, "name": name}
     card = describe_stream(
         table,
         parts,
         name=name,
         description=f"Synthetic tasks by multipliers ({known}), visited {len(learning_fractions)} times each.",
-        generator=GeneratorCard(name="multiplier_stream", parameters=parameters | visits.describe(), seed=seed),
+        generator=describe_call(multiplier_stream, given | visits.describe() | chosen),
         scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=unused,
     )
@@ -156,7 +152,7 @@ def multiplier_rows(
     """
     task = _to_matrix(np.asarray(weights)[np.newaxis])[0]
     _require_options(threshold, noise)
-    require_count(chunk_size, "chunk_size")
+    require_memory(require_count(chunk_size, "chunk_size") * (8 * task.shape[-1] + len(task)), "chunk_size rows")
     rng = generator_for(Purpose.SAMPLING, require_seed(seed))
     while True:
         X = rng.random((chunk_size, task.shape[-1]))
@@ -211,6 +207,7 @@ def _require_options(threshold: float, noise: float) -> None:
 
 def _draw_table(matrix: Floats, n_rows: int, threshold: float, noise: float, seed: int, name: str) -> Dataset:
     n_tasks, n_labels, n_features = len(matrix), matrix.shape[1], matrix.shape[-1]
+    require_memory(n_tasks * n_rows * (8 * n_features + n_labels), "n_rows rows of each task")
     X = np.empty((n_tasks * n_rows, n_features))
     Y = np.empty((n_tasks * n_rows, n_labels), dtype=np.uint8)
 

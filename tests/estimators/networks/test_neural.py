@@ -267,7 +267,7 @@ def test_a_step_too_long_for_the_weights_changes_nothing(parameters, dtype, rate
     np.testing.assert_array_equal(learner.predict_proba(X), before)
 
 
-# ---------------------------------------------------------------------- benches
+# ------------------------------------------------------- contexts kept between calls
 @pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "frozen mini-batch"])
 def test_what_is_kept_between_calls_changes_nothing(name):
     X, Y, mask, _ = sparse_stream(240)
@@ -284,7 +284,7 @@ def test_what_is_kept_between_calls_changes_nothing(name):
     assert same_state(learner, twin)
 
 
-def test_threads_that_ask_at_once_get_their_own_answers():
+def test_threads_that_predict_at_once_get_their_own_probabilities():
     X, Y, *_ = masked_stream(2000)
     learner = made("NN_TLH").fit(X, Y)
     parts = [X[i : i + 200] for i in range(0, 2000, 200)] * 4

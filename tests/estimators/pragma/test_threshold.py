@@ -127,7 +127,7 @@ def test_an_estimator_that_says_nan_is_refused():
         def predict_proba(self, X):
             return np.full((len(X), 3), np.nan)
 
-    with pytest.raises(ValueError, match=r"Probabilities must be finite. Got others from Nan"):
+    with pytest.raises(ValueError, match=r"Probabilities must be finite. Got NaN or infinity from Nan"):
         PragmaThreshold(Nan()).fit(*classes())
 
 

@@ -154,7 +154,7 @@ def test_progress_tells_rows_and_runs(tmp_path):
     run(tmp_path, {"online": Online()}, chunk_size=40, progress=told.append)
     assert [report.state for report in told].count("done") == 2
     assert (told[-1].n_runs_ended, told[-1].n_runs) == (2, 2)
-    rows = [report.n_rows_met for report in told if report.seed == 1]
+    rows = [report.n_rows_done for report in told if report.seed == 1]
     assert rows == sorted(rows)
     assert rows[-1] == told[-1].n_rows == 80
 

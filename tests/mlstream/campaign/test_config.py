@@ -1,11 +1,14 @@
 """A campaign file is read as it is meant, or refused in one sentence that says why."""
 
+import math
 import re
+from dataclasses import asdict
 
 import pytest
 
 from mlstream.campaign.config import load_config, open_named
 from mlstream.campaign.search import Search
+from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.formats import save
 from tests.mlstream.evaluation.streams import Online, make_stream
 
@@ -20,10 +23,8 @@ def config(tmp_path, text):
 
 def test_what_is_left_out_is_as_in_the_protocol(tmp_path):
     read = config(tmp_path, HEAD + 'strategies = ["NN", "mean"]')
-    assert (read.seeds, read.orders, read.splits, read.jobs) == ([0], [], [], 1)
-    assert read.learners() == {name: Search(name, n_configurations=10) for name in ("NN", "mean")}
-    assert read.options["time_cap_s"] == 10_800
-    assert read.options["energy"] == "codecarbon"
+    assert read.options == asdict(CampaignOptions()) | asdict(Settings())
+    assert read.learners()["NN"].learning_rate == 0.01
 
 
 def test_everything_can_be_said(tmp_path):
@@ -34,7 +35,7 @@ orders = [0, 1]
 splits = [2]
 n_configurations = 2
 directory = "out"
-jobs = 2
+n_jobs = 2
 dask = "tcp://x:1"
 label_space = "seen"
 references = true
@@ -45,6 +46,7 @@ cpu_power_w = 30.0
 time_cap_s = inf
 n_checkpoints = 9
 window = 50
+chunk_size = 64
 
 [strategies.NN]
 [strategies.fast]
@@ -70,21 +72,29 @@ grid = [{ step = [0.1, 0.2] }]
     assert learners["mine"].step == 0.25
     assert learners["searched"].draw(0) == Search(Online(), {"step": [0.1, 0.2]}, 2).draw(0)
     assert read.options == {
+        "seeds": [3, 4],
+        "orders": [0, 1],
+        "splits": [2],
+        "n_configurations": 2,
+        "n_jobs": 2,
+        "dask": "tcp://x:1",
         "label_space": "seen",
         "references": True,
         "one_class": "recall",
         "energy": "none",
         "energy_unit": "Wh",
         "cpu_power_w": 30.0,
-        "time_cap_s": None,
+        "time_cap_s": math.inf,
         "n_checkpoints": 9,
         "window": 50,
+        "chunk_size": 64,
     }
 
 
-def test_no_search_means_default_parameters(tmp_path):
-    read = config(tmp_path, HEAD + 'n_configurations = 0\nstrategies = ["NN"]')
-    assert read.learners()["NN"].learning_rate == 0.01
+def test_a_grid_without_a_number_of_configurations_is_refused(tmp_path):
+    read = config(tmp_path, HEAD + "[strategies.NN]\ngrid = { learning_rate = [0.1] }")
+    with pytest.raises(ValueError, match=r"n_configurations must be at least 1 .*strategies.NN.grid.* Got 0 instead"):
+        read.learners()
 
 
 @pytest.mark.parametrize(
@@ -103,9 +113,10 @@ def test_no_search_means_default_parameters(tmp_path):
         ('strategies = ["NN"]\nseeds = [-1]', r"seeds.0 must be at least 0. Got -1 instead"),
         ('strategies = ["NN"]\nseeds = [1.0]', r"seeds.0 must be a whole number. Got 1.0 instead"),
         ('strategies = ["NN"]\nseeds = 1', r"seeds must be a list. Got 1 instead"),
-        ('strategies = ["NN"]\njobs = "two"', r"jobs must be a whole number. Got 'two' instead"),
-        ('strategies = ["NN"]\njobs = 0', r"jobs must be a number of processes.*Got 0 instead"),
-        ('strategies = ["NN"]\njobs = 1.5', r"jobs must be a whole number. Got 1.5 instead"),
+        ('strategies = ["NN"]\nn_jobs = "two"', r"n_jobs must be a whole number. Got 'two' instead"),
+        ('strategies = ["NN"]\njobs = 2', r"Got 'jobs' instead; did you mean 'n_jobs'\?"),
+        ('strategies = ["NN"]\nn_jobs = 0', r"n_jobs must be a number of processes.*Got 0 instead"),
+        ('strategies = ["NN"]\nn_jobs = 1.5', r"n_jobs must be a whole number. Got 1.5 instead"),
         ('strategies = ["NN"]\nreferences = 3', r"references must be true or false. Got 3 instead"),
         ('strategies = ["NN"]\ntime_cap_s = "x"', r"time_cap_s must be a number. Got 'x' instead"),
         ('strategies = ["NN"]\ndirectory = ["x"]', r"directory must be text. Got \['x'\] instead"),
@@ -114,7 +125,7 @@ def test_no_search_means_default_parameters(tmp_path):
             r"directory must be text. Got \['xxx[x.]{,120}'\] instead",
         ),
         ('strategies = ["NN"]\nlabel_space = "tsk"', "'task', 'seen' or 'all'"),
-        ('strategies = ["NN"]\nenergy_unit = "kwh"', "energy_unit must be one of"),
+        ('strategies = ["NN"]\nenergy_unit = "kwh"', "energy_unit must be .*'kWh' or 'MWh'"),
         ('strategies = ["NN"]\ntime_cap_s = 0', "time_cap_s must be a positive number"),
         ("strategies = NN", "must be TOML. Got this: .*line 2"),
     ],
@@ -130,7 +141,7 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):
     [
         ('strategies = ["NN_LT"]', "did you mean 'NN_TL'"),
         ("[strategies.NN]\nparameters = { rate = 1 }", "Got 'rate' instead"),
-        ("[strategies.NN]\ngrid = { rate = [1] }", "Got 'rate' instead"),
+        ("n_configurations = 2\n[strategies.NN]\ngrid = { rate = [1] }", "Got 'rate' instead"),
         ('[strategies.x]\nclass = "no.such:Thing"', r"strategies.x: no.such:Thing must be a class .* Got Mod"),
         (
             '[strategies.x]\nclass = "collections:Counter"',

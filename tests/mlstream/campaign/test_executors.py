@@ -86,7 +86,7 @@ def test_other_processes_tell_how_far_they_are(tmp_path):
     run_campaign({"s": Slow()}, [STREAM], [0, 1], tmp_path, energy="none", n_jobs=2, chunk_size=5, progress=told.append)
     running = [one for one in told if one.state == "running"]
     assert len({one.worker for one in running}) == 2
-    assert all(0 <= one.n_rows_met <= one.n_rows == STREAM.n_samples for one in running)
+    assert all(0 <= one.n_rows_done <= one.n_rows == STREAM.n_samples for one in running)
     assert [one.state for one in told].count("done") == 2
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mlstream.campaign.planning import Repetitions, plan_jobs
+from mlstream.campaign.planning import plan_jobs
+from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.records.run_record import RunResult, save_run
 from tests.mlstream.evaluation.streams import Online, make_stream
 
@@ -10,7 +11,9 @@ STREAM = make_stream()
 
 
 def plan(tmp_path, strategies=None, streams=(STREAM,), seeds=(0,), **options):
-    return plan_jobs(strategies or {"online": Online()}, streams, Repetitions(seeds), tmp_path, options)
+    return plan_jobs(
+        strategies or {"online": Online()}, streams, tmp_path, CampaignOptions(seeds=tuple(seeds)), Settings(**options)
+    )
 
 
 def record(job, **changes):
@@ -41,15 +44,14 @@ def test_the_record_of_another_run_is_an_error_that_names_the_difference(tmp_pat
     (other,) = plan(tmp_path, **made_with)
     save_run(record(other), tmp_path)
     (job,) = plan(tmp_path)
-    with pytest.raises(ValueError, match=rf"online-seed0.json must be the record of the run .* Got {name} = "):
+    with pytest.raises(ValueError, match=rf"online-seed0.json must be the record of the requested run.* Got {name} = "):
         job.find_record()
 
 
 def test_a_record_of_another_version_is_an_error_that_names_the_file(tmp_path):
     (job,) = plan(tmp_path)
     job.path.parent.mkdir(parents=True)
-    job.path.write_text('{"format_version": 99}')
-    with pytest.raises(
-        ValueError, match=r"online-seed0.json must hold a RunResult of this version: .* Got format_version"
-    ):
+    job.path.write_text('{"schema_version": 99}')
+    refusal = r"online-seed0.json must hold a Run.*\(update mlstream.*: schema_version must be 1. Got 99 instead.$"
+    with pytest.raises(ValueError, match=refusal):
         job.find_record()

@@ -2,15 +2,18 @@
 
 import pytest
 
-from mlstream.campaign.planning import Repetitions, plan_jobs
+from mlstream.campaign.planning import plan_jobs
 from mlstream.campaign.search import Search
+from mlstream.evaluation.settings import CampaignOptions, Settings
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 STREAM = make_stream()
 
 
 def plan(tmp_path, strategies=None, streams=(STREAM,), seeds=(0,), **options):
-    return plan_jobs(strategies or {"online": Online()}, streams, Repetitions(seeds), tmp_path, options)
+    return plan_jobs(
+        strategies or {"online": Online()}, streams, tmp_path, CampaignOptions(seeds=tuple(seeds)), Settings(**options)
+    )
 
 
 def test_jobs_are_all_strategies_on_all_streams_with_all_seeds(tmp_path):
@@ -32,7 +35,7 @@ def test_named_strategies_are_those_of_the_estimators(tmp_path):
     [
         ({"seeds": ()}, ValueError, "must have strategies, streams and seeds"),
         ({"streams": (STREAM, make_stream())}, ValueError, "must differ in stream, strategy or seed. Got 2 runs for"),
-        ({"seeds": (-1,)}, ValueError, "seed must be a whole number"),
+        ({"seeds": (-1,)}, ValueError, "each of seeds must be a whole number"),
         ({"label_space": "none"}, ValueError, "label_space must be one of"),
         ({"windows": 3}, TypeError, "windows"),
         ({"strategies": "NN"}, TypeError, "strategies must be a list of names, or estimators by name. Got 'NN'"),
@@ -45,7 +48,7 @@ def test_a_campaign_that_makes_no_sense_is_refused(tmp_path, changes, error, mes
 
 def test_named_strategies_are_searched_when_asked(tmp_path):
     strategies = {"own": Online(), "mine": "NN", "narrow": Search("BR_HT", n_configurations=2)}
-    own, mine, narrow = plan_jobs(strategies, [STREAM], Repetitions([0]), tmp_path, {}, n_configurations=3)
+    own, mine, narrow = plan_jobs(strategies, [STREAM], tmp_path, CampaignOptions(n_configurations=3), Settings())
     assert isinstance(own.learner, Online)
     assert mine.learner == Search("NN", n_configurations=3)
     assert narrow.learner.n_configurations == 2

@@ -1,4 +1,4 @@
-"""A mark is there while a run goes on, says how far it is, and outlives only a process that died."""
+"""A progress file exists while a run goes on, and outlives only a process that died."""
 
 import json
 import os
@@ -8,28 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.campaign.progress_files import Mark, read_marks
+from mlstream.campaign.progress_files import ProgressFile, read_progress
 
 
 def test_a_mark_tells_how_far_a_run_is_and_goes_with_it(tmp_path, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     path = tmp_path / "running" / "s" / "a.json"
-    with Mark(path, 100) as mark:
-        ((found, progress),) = read_marks(tmp_path / "running")
-        assert (found, progress.n_rows_met, progress.n_rows) == (path, 0, 100)
+    with ProgressFile(path, 100) as file:
+        ((found, progress),) = read_progress(tmp_path / "running")
+        assert (found, progress.n_rows_done, progress.n_rows) == (path, 0, 100)
         assert progress.worker.endswith(str(os.getpid()))
         clock[0] = 0.1
-        mark.tell(10, 100)
-        assert next(read_marks(tmp_path))[1].n_rows_met == 0
+        file.update(10, 100)
+        assert next(read_progress(tmp_path))[1].n_rows_done == 0
         clock[0] = 0.7
-        mark.tell(20, 100)
-        assert next(read_marks(tmp_path))[1].n_rows_met == 20
-    assert list(read_marks(tmp_path)) == []
+        file.update(20, 100)
+        assert next(read_progress(tmp_path))[1].n_rows_done == 20
+    assert list(read_progress(tmp_path)) == []
 
 
 def test_a_failure_takes_its_mark_along(tmp_path):
-    with pytest.raises(ArithmeticError), Mark(tmp_path / "a.json", 1):
+    with pytest.raises(ArithmeticError), ProgressFile(tmp_path / "a.json", 1):
         raise ArithmeticError
     assert list(tmp_path.iterdir()) == []
 
@@ -39,8 +39,8 @@ def test_two_processes_that_run_one_job_do_not_disturb_each_other(tmp_path):
 
     def run():
         for _ in range(200):
-            with Mark(path, 1):
-                next(read_marks(tmp_path), None)
+            with ProgressFile(path, 1):
+                next(read_progress(tmp_path), None)
 
     errors = []
     threads = [threading.Thread(target=lambda: errors.append(_error_of(run))) for _ in range(3)]
@@ -64,10 +64,10 @@ def test_a_run_whose_mark_cannot_be_written_goes_on(tmp_path, monkeypatch):
     clock = iter(range(0, 99, 9))
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
     (tmp_path / "running").touch()
-    with Mark(tmp_path / "running" / "s" / "a.json", 1) as mark:
-        mark.tell(1, 1)
+    with ProgressFile(tmp_path / "running" / "s" / "a.json", 1) as file:
+        file.update(1, 1)
     (tmp_path / "a.json").mkdir()
-    with Mark(tmp_path / "a.json", 1):
+    with ProgressFile(tmp_path / "a.json", 1):
         pass
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "running"]
 
@@ -83,15 +83,15 @@ def test_what_is_not_a_mark_is_passed_over(tmp_path, content):
     (tmp_path / "d.json").symlink_to("/dev/zero")
     (tmp_path / "e.json").mkdir()
     (tmp_path / "f.json").symlink_to("nowhere")
-    assert list(read_marks(tmp_path)) == [(tmp_path / "b.json", ("host 1", 2, 3))]
+    assert list(read_progress(tmp_path)) == [(tmp_path / "b.json", ("host 1", 2, 3))]
 
 
 @given(st.binary() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps).map(str.encode))
 def test_whatever_is_in_a_mark_it_is_read_or_passed_over(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("marks")
     (folder / "a.json").write_bytes(content)
-    assert all(isinstance(progress.n_rows, int) for _, progress in read_marks(folder))
+    assert all(isinstance(progress.n_rows, int) for _, progress in read_progress(folder))
 
 
 def test_a_folder_that_is_not_there_has_no_marks(tmp_path):
-    assert list(read_marks(tmp_path / "absent")) == []
+    assert list(read_progress(tmp_path / "absent")) == []

@@ -88,7 +88,7 @@ def test_energy_counts_unless_it_is_noise(monkeypatch):
         used = evaluate(Online(), STREAM, energy="none").resources
         phases = {"learn": used.phases["learn"].model_copy(update={"energy_kwh": energy})}
         used = used.model_copy(update={"phases": phases, "energy_below_resolution": is_noise})
-        monkeypatch.setattr(selecting, "_meet_first_experience", lambda *_: (0.75, True, used))
+        monkeypatch.setattr(selecting, "_test_on_first_experience", lambda *_: (0.75, True, used))
         return selecting._try(Search(Online(), STEPS), {"step": 1.0}, STREAM, 0, FREE, 1e9)
 
     assert trial(1.0, is_noise=False).frugality == 0.25
@@ -158,7 +158,7 @@ def test_a_choice_made_before_is_used_again_and_that_of_another_search_is_refuse
     with pytest.raises(ValueError, match="Got configurations tried = "):
         run_campaign({"searched": Search(Online(), {"step": [1.0, 2.0]})}, [STREAM], [0], tmp_path, energy="none")
     next((tmp_path / "runs").rglob("*.json")).unlink()
-    with pytest.raises(ValueError, match=r"selections.*must be the record of the run that is asked for"):
+    with pytest.raises(ValueError, match=r"selections.*must be the record of the requested run"):
         run_campaign({"searched": Search(Online(), {"step": [1.0, 2.0]})}, [STREAM], [0], tmp_path, energy="none")
     assert list((tmp_path / "runs").rglob("*.json")) == []
 
@@ -174,7 +174,7 @@ def test_a_search_where_everything_fails_is_a_failed_run_that_is_tried_again(tmp
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Search(Online()), "grid must say what to search"),
+        (lambda: Search(Online()), "grid must be given where the estimator"),
         (lambda: Search("NN_LT"), "did you mean"),
         (lambda: Search("NN", n_configurations=0), "n_configurations must be a whole number, at least 1"),
         (lambda: Search(Online(), {"stepp": [1]}), "stepp"),

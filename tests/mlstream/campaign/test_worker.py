@@ -1,23 +1,24 @@
-"""A job is recorded whatever comes of it, and leaves no mark behind."""
+"""A job is recorded whatever happens, and leaves no progress file behind."""
 
 from pathlib import Path
 
-from mlstream.campaign.planning import Repetitions, plan_jobs
+from mlstream.campaign.planning import plan_jobs
 from mlstream.campaign.search import Search
 from mlstream.campaign.worker import record_failure, run_job
+from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.records.run_record import RunResult, load_run, load_selection, save_run
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 
 class Wrong(Online):
-    """Answers with a column too few."""
+    """Predictions with a column too few."""
 
     def predict_proba(self, X):
         return super().predict_proba(X)[:, 1:]
 
 
 class Absent(Online):
-    """Answers NaN."""
+    """Predictions NaN."""
 
     def predict_proba(self, X):
         return super().predict_proba(X) * float("nan")
@@ -39,7 +40,7 @@ class Overtaken(Online):
         self.fails = fails
 
     def partial_fit(self, X, Y):
-        (job,) = plan_jobs({"a": self}, [make_stream()], Repetitions([0]), Path(self.folder), {"energy": "none"})
+        (job,) = plan_jobs({"a": self}, [make_stream()], Path(self.folder), CampaignOptions(), Settings(energy="none"))
         if not job.path.exists():
             save_run(RunResult(**job.describe() | {"status": "done", "scores": {"acc": 0.125}}), self.folder)
         if self.fails:
@@ -48,16 +49,16 @@ class Overtaken(Online):
 
 
 def job_of(estimator, tmp_path):
-    return plan_jobs({"a": estimator}, [make_stream()], Repetitions([0]), tmp_path, {"energy": "none"})[0]
+    return plan_jobs({"a": estimator}, [make_stream()], tmp_path, CampaignOptions(), Settings(energy="none"))[0]
 
 
 def test_a_job_is_recorded_under_its_own_name_and_its_mark_goes(tmp_path):
     job, seen = job_of(Online(), tmp_path), []
-    record = run_job(job, lambda met, n_rows: seen.append((met, job.mark.exists())))
+    record = run_job(job, lambda met, n_rows: seen.append((met, job.progress_path.exists())))
     assert load_run(job.path) == record
     assert (record.strategy, record.status) == ("a", "done")
     assert seen[-1] == (80, True)
-    assert not job.mark.exists()
+    assert not job.progress_path.exists()
 
 
 def test_wrong_answers_are_failures_that_say_what_was_wrong(tmp_path):
@@ -85,7 +86,11 @@ def test_what_another_process_recorded_first_counts(tmp_path):
 
 def test_a_configuration_that_another_process_chose_first_is_used(tmp_path, monkeypatch):
     (job,) = plan_jobs(
-        {"a": Search(Online(), {"step": [0.1, 0.5]})}, [make_stream()], Repetitions([0]), tmp_path, {"energy": "none"}
+        {"a": Search(Online(), {"step": [0.1, 0.5]})},
+        [make_stream()],
+        tmp_path,
+        CampaignOptions(),
+        Settings(energy="none"),
     )
     mine, theirs = (job.select().model_copy(update={"chosen": chosen}) for chosen in (0, 1))
     written = job.find_selection

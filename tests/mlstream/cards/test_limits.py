@@ -48,6 +48,6 @@ def test_labels_with_few_rows_are_named_and_the_rest_counted() -> None:
 
 def test_tasks_with_one_label_set_and_dropped_rows_are_said() -> None:
     task = card_with().tasks[0].model_copy(update={"n_label_sets": 1})
-    assert "a constant answer solves: task 0" in known_limits(card_with(tasks=[task]))[0]
+    assert "a constant prediction solves: task 0" in known_limits(card_with(tasks=[task]))[0]
     drops = [DropCard(what="rows", reason="no label", count=1234)]
     assert known_limits(card_with(drops=drops))[0].startswith("1,234 of the source's")

@@ -1,4 +1,4 @@
-"""What is typed is read as it is meant, or refused with the option's name."""
+"""Arguments are parsed, or refused with the name of the option."""
 
 import json
 
@@ -75,5 +75,5 @@ def test_nonsense_is_refused_with_the_name_of_the_option(read, message):
 def test_a_file_that_is_no_json_is_refused_with_its_name(read, content, tmp_path):
     path = tmp_path / "names.json"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"names\.json must be a JSON file\. Got this: "):
+    with pytest.raises(ValueError, match=r"names\.json must be a JSON file\. Got this error: "):
         read(path)

@@ -1,4 +1,4 @@
-"""The command line does what it says, answers at once, and says in one line what was wrong."""
+"""The command line works as documented, starts quickly, and reports errors in one line."""
 
 import json
 import subprocess
@@ -164,7 +164,7 @@ def test_convert_keeps_the_stream(stream_file, tmp_path):
 @pytest.mark.slow
 def test_runs_are_recorded_kept_and_reported(stream_file, tmp_path, capsys):
     runs = tmp_path / "runs"
-    arguments = ("run", stream_file, "-s", "NN_TL,mean", "--seeds", "0,1", "-o", runs, "--no-energy")
+    arguments = ("run", stream_file, "-s", "NN_TL,mean", "--seeds", "0,1", "-o", runs, "--energy", "none")
     assert call(*arguments) == 0
     records = {path: path.read_bytes() for path in runs.glob("runs/*/*.json")}
     assert len(records) == 4
@@ -212,7 +212,7 @@ parameters = {{ step = 0.1 }}
     campaign.write_text(text.replace("step = 0.1", "step = 0.2"))
     assert call("run", campaign) == 1
     error = capsys.readouterr().err
-    assert "mine-seed0-split1.json must be the record of the run that is asked for" in error
+    assert "mine-seed0-split1.json must be the record of the requested run" in error
     assert error.count("\n") == 1
     assert (tmp_path / "out" / "config.toml").read_text() == text
     assert {path: path.read_bytes() for path in records} == records
@@ -242,8 +242,11 @@ def test_failed_runs_end_with_one_line_and_status_1_after_all_others(stream_file
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("c.toml", "--seeds", "1"), "only --output, --jobs and --dask go with it. Got --seeds"),
-        (("c.toml",), "must say the directory of the records"),
+        (
+            ("c.toml", "--seeds", "1"),
+            "only --output, --jobs and --dask may be combined with a campaign file. Got --s",
+        ),
+        (("c.toml",), "must name the directory of the records"),
         (("absent.toml",), "absent.toml: No such file"),
         (("yeast-task", "-o", "out"), "did you mean 'yeast-tasks'"),
         (("yeast-tasks",), "--output must name the folder"),
@@ -339,7 +342,7 @@ def test_an_unknown_strategy_is_named(stream_file, tmp_path, capsys):
 
 
 def test_blanks_around_the_names_of_strategies_do_not_count(stream_file, tmp_path):
-    assert call("run", stream_file, "-s", "mean, last_class", "-o", tmp_path, "--no-energy") == 0
+    assert call("run", stream_file, "-s", "mean, last_class", "-o", tmp_path, "--energy", "none") == 0
     assert {path.name for path in tmp_path.glob("runs/*/*.json")} == {"mean-seed0.json", "last_class-seed0.json"}
 
 

@@ -1,4 +1,4 @@
-"""What is printed holds what matters, on a terminal and elsewhere."""
+"""Tables, cards and progress are printed completely, on a terminal and elsewhere."""
 
 import io
 import time

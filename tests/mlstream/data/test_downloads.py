@@ -282,7 +282,7 @@ def test_a_server_that_only_trickles_is_given_up(
             time.sleep(0.01)
 
     server.answers["/1/t.arff"] = trickle
-    monkeypatch.setattr(downloads, "_LEAST_BYTES_PER_S", 10**9)
+    monkeypatch.setattr(downloads, "_MIN_BYTES_PER_S", 10**9)
     monkeypatch.setattr(downloads, "_ATTEMPTS", 1)
     assert fetch_dataset("t", timeout_s=1.0)[0].read_bytes() == TEXT
     assert server.asked[1][0] == "/2/t.arff"

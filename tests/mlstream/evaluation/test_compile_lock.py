@@ -8,14 +8,14 @@ import time
 
 import pytest
 
-from mlstream.evaluation.compile_lock import take_turns
+from mlstream.evaluation.compile_lock import compile_lock
 
 # Long enough for the busiest machine: only a turn that is not given up takes as long.
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 HOLD = """
 import sys, time
-from mlstream.evaluation.compile_lock import take_turns
-with take_turns(sys.argv[1]):
+from mlstream.evaluation.compile_lock import compile_lock
+with compile_lock(sys.argv[1]):
     print("held", flush=True)
     time.sleep(600)
 """
@@ -38,28 +38,28 @@ def holder(name):
         process.kill()
 
 
-def seconds_to_enter(name, patience_s):
+def seconds_to_enter(name, timeout_s):
     began = time.monotonic()
-    with take_turns(name, patience_s=patience_s):
+    with compile_lock(name, timeout_s=timeout_s):
         return time.monotonic() - began
 
 
 def test_a_turn_is_waited_for_but_not_for_ever(holder, name):
     assert seconds_to_enter(name, 0.5) >= 0.5
-    assert seconds_to_enter(f"{name} else", PATIENCE_S) < PATIENCE_S
+    assert seconds_to_enter(f"{name} else", TIMEOUT_S) < TIMEOUT_S
 
 
 def test_a_process_that_is_killed_gives_up_its_turn(holder, name):
     holder.send_signal(signal.SIGKILL)
     holder.wait()
-    assert seconds_to_enter(name, PATIENCE_S) < PATIENCE_S
+    assert seconds_to_enter(name, TIMEOUT_S) < TIMEOUT_S
 
 
 def test_a_turn_ends_with_its_block(name):
     for _ in range(2):
-        assert seconds_to_enter(name, PATIENCE_S) < PATIENCE_S
+        assert seconds_to_enter(name, TIMEOUT_S) < TIMEOUT_S
 
 
 def test_without_a_folder_for_turns_all_go_on(name, monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
-    assert seconds_to_enter(name, PATIENCE_S) < PATIENCE_S
+    assert seconds_to_enter(name, TIMEOUT_S) < TIMEOUT_S

@@ -16,7 +16,7 @@ from tests.mlstream.evaluation.slow import run_slowly, score_slowly
 from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream
 
 STREAM = make_stream()
-METRICS = ("ba_macro", "rmse", "precision_at_k")
+CORE_METRICS = ("ba_macro", "rmse", "precision_at_k")
 TIMED = {"resources"}
 
 
@@ -33,7 +33,7 @@ def numbers(values):
 def test_scores_curves_and_transfer_matrix_are_those_of_a_slow_loop(learner, label_space):
     result = run(learner(), label_space=label_space, seed=3, n_checkpoints=7, window=19)
     rows, R = run_slowly(learner(random_state=3), STREAM, label_space, k=3)
-    for place, metric in enumerate(METRICS):
+    for place, metric in enumerate(CORE_METRICS):
         np.testing.assert_allclose(numbers(result.R[metric]), R[place], atol=1e-12)
         curve = result.curves[metric]
         assert curve.n_rows == [12, 24, 36, 48, 60, 72, 80]
@@ -118,7 +118,7 @@ def test_every_row_is_predicted_then_learnt_once_in_order_and_only_targeted_lear
 def test_a_learner_that_needs_the_task_is_refused_where_the_scenario_keeps_it_secret():
     secret = make_stream(identity="never")
     with pytest.raises(
-        ValueError, match=r"Targeted uses the task, so the scenario must tell it in training\. Got 'tiny'"
+        ValueError, match=r"Targeted uses the task, so the scenario must reveal it in training\. Got 'tiny'"
     ):
         run(Targeted(), secret)
     assert run(Online(), secret).status == "done"
@@ -213,7 +213,7 @@ def test_progress_is_told_in_rows_up_to_the_last():
 
 
 class Wrong(Online):
-    """Answers something else."""
+    """Predictions something else."""
 
     def __init__(self, answer="nan"):
         super().__init__()
@@ -231,9 +231,9 @@ class Wrong(Online):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ("nan", r"What Wrong.predict_proba returns must be in \[0, 1\]. Got nan for label 0"),
-        ("two", r"What Wrong.predict_proba returns must be in \[0, 1\]. Got [12]\.\d+ for label 0"),
-        ("three", "What Wrong.predict returns must be 0 or 1. Got 3"),
+        ("nan", r"The result of Wrong.predict_proba must be in \[0, 1\]. Got nan for label 0"),
+        ("two", r"The result of Wrong.predict_proba must be in \[0, 1\]. Got [12]\.\d+ for label 0"),
+        ("three", "The result of Wrong.predict must be 0 or 1. Got 3"),
         ("narrow", r"Wrong.predict must return shape \(1, 5\), one column per label. Got \(1, 2\)"),
         ("flat", r"Wrong.predict must return shape \(1, 5\), one column per label. Got \(1,\)"),
     ],

@@ -1,4 +1,4 @@
-"""Where labels have a hierarchy or tasks are environments, evaluation sets are scored by what their literature says."""
+"""Evaluation sets of hierarchies and of environments are scored by the metrics of their literature."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from sklearn.metrics import log_loss
 
 from mlstream.evaluation.evaluate import evaluate
 from mlstream.evaluation.held_out import HeldOutScorer
-from mlstream.evaluation.predictions import Answers
-from mlstream.evaluation.scoring import METRICS, Scored, score
+from mlstream.evaluation.predictions import Predictions
+from mlstream.evaluation.scoring import CORE_METRICS, Scored, score
 from mlstream.generators import environment_stream, hat_and_shirt_stream, iirc_stream
 from mlstream.stream import Dataset
 from tests.mlstream.evaluation.streams import Online, make_stream
@@ -32,7 +32,7 @@ def scorer(**changes):
 def scored(Y, decided, proba=None, mask=None):
     Y, decided = np.array(Y, np.uint8), np.array(decided, np.uint8)
     proba = decided.astype(float) if proba is None else np.array(proba)
-    return Scored(Y, Answers(decided, proba), np.ones(Y.shape[1], bool) if mask is None else np.array(mask))
+    return Scored(Y, Predictions(decided, proba), np.ones(Y.shape[1], bool) if mask is None else np.array(mask))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_labels_that_do_not_count_are_not_in_the_path():
 def test_other_streams_are_scored_as_ever():
     rows = scored([[1, 0, 0, 1], [0, 1, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 1]])
     plain = scorer()
-    assert plain.names == METRICS
+    assert plain.names == CORE_METRICS
     np.testing.assert_equal(plain.score(rows), score(rows, 1, "skip"))
     nothing = scored(np.zeros((0, 4)), np.zeros((0, 4)))
     assert all(np.isnan(value) for value in scorer(label_parents=PARENTS).score(nothing).values())
@@ -137,5 +137,5 @@ def test_refined_labels_are_judged_on_every_task_seen(label_space):
 
 def test_a_stream_without_either_has_neither():
     result = evaluate(Online(), make_stream(), energy="none")
-    assert set(result.R) == set(METRICS)
+    assert set(result.R) == set(CORE_METRICS)
     assert not {name for name in result.scores if name.startswith(("nce", "pw_js"))}

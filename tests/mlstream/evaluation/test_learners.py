@@ -51,11 +51,11 @@ def test_a_row_of_which_no_label_counts_is_answered_and_not_learnt(estimator):
     mask = MIXED.label_mask.copy()
     mask[[0, 3, 4, len(MIXED) - 1]] = False
     met, taught, alone = learner_of(estimator), learner_of(estimator), fresh(estimator, 0)
-    answers, learnt = met.test_then_train(MIXED.X, MIXED.Y, mask), False
+    predictions, learnt = met.test_then_train(MIXED.X, MIXED.Y, mask), False
     taught.learn(MIXED.X, MIXED.Y, mask)
     for i in range(len(MIXED)):
         if learnt:
-            np.testing.assert_array_equal(answers.proba[i], alone.predict_proba(MIXED.X[i : i + 1])[0])
+            np.testing.assert_array_equal(predictions.proba[i], alone.predict_proba(MIXED.X[i : i + 1])[0])
         if mask[i].any():
             told = {"label_mask": mask[i : i + 1]} if getattr(estimator, "uses_task", False) else {}
             alone.partial_fit(MIXED.X[i : i + 1], MIXED.Y[i : i + 1], **told)
@@ -103,10 +103,10 @@ def test_classes_are_announced_at_the_first_call_to_those_who_ask_for_them():
 def test_probabilities_of_scikit_learn_are_those_of_the_label_being_there(estimator):
     learner = learner_of(estimator)
     learner.learn(FIRST.X, FIRST.Y, FIRST.label_mask)
-    answers = learner.predict(FIRST.X)
+    predictions = learner.predict(FIRST.X)
     # Where a label is said to be there, its probability is more than one half, and the other way round.
-    np.testing.assert_array_equal(answers.decided == 1, answers.proba > 0.5)
-    assert 0 < answers.decided[:, :3].mean() < 1
+    np.testing.assert_array_equal(predictions.decided == 1, predictions.proba > 0.5)
+    assert 0 < predictions.decided[:, :3].mean() < 1
 
 
 class ProbabilitiesOnly(BaseEstimator):

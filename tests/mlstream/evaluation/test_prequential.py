@@ -46,7 +46,7 @@ def test_curves_are_equal_to_the_last_bit_however_rows_come(cuts):
 
 def test_a_curve_is_the_score_of_the_rows_so_far_and_of_the_last_ones():
     scored = draw(4)
-    rows = list(zip(scored.Y, scored.answers.decided, scored.answers.proba, scored.mask, strict=True))
+    rows = list(zip(scored.Y, scored.predictions.decided, scored.predictions.proba, scored.mask, strict=True))
     final, curves = feed(scored, plan_curves([40], 8, 7), [40]).finish()
     for place, (name, curve) in enumerate(curves.items()):
         assert curve.cumulative == pytest.approx([score_slowly(rows[:n], 2)[place] for n in range(5, 41, 5)])
@@ -57,7 +57,7 @@ def test_a_curve_is_the_score_of_the_rows_so_far_and_of_the_last_ones():
 
 def test_a_stream_cut_short_has_the_score_of_all_rows_met_and_the_checkpoints_reached():
     scored, plan = draw(5), plan_curves([40], 4, 5)
-    rows = list(zip(scored.Y, scored.answers.decided, scored.answers.proba, scored.mask, strict=True))
+    rows = list(zip(scored.Y, scored.predictions.decided, scored.predictions.proba, scored.mask, strict=True))
     final, curves = feed(scored, plan, [10, 13]).finish()
     assert final["ba_macro"] == pytest.approx(score_slowly(rows[:23], 2)[0])
     assert curves["ba_macro"].n_rows == [10, 20]

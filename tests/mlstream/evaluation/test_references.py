@@ -21,8 +21,8 @@ def grade(learner, task, step, label_space):
     held_out = STREAM.evaluation_sets[task]
     seen = {t for visit in VISITS[:step] for t in visit}
     mask = counted(STREAM, task, seen, label_space)
-    answers = zip(held_out.Y, learner.predict(held_out.X), learner.predict_proba(held_out.X), strict=True)
-    return score_slowly([(*row, mask) for row in answers], 3)[0]
+    predictions = zip(held_out.Y, learner.predict(held_out.X), learner.predict_proba(held_out.X), strict=True)
+    return score_slowly([(*row, mask) for row in predictions], 3)[0]
 
 
 def teach(estimator, rows, order):
@@ -33,7 +33,7 @@ def teach(estimator, rows, order):
     return learner
 
 
-def rows_of(experiences):
+def row_callback(experiences):
     return [
         (x, y, STREAM.tasks[task].signature)
         for part in experiences
@@ -46,14 +46,14 @@ def rows_of(experiences):
 def test_references_are_those_of_a_loop_over_rows(estimator, label_space):
     found = reference_scores(estimator, STREAM, 2, Settings(label_space=label_space))
     for task, step in FIRST.items():
-        rows = rows_of(STREAM.experiences[:step])
+        rows = row_callback(STREAM.experiences[:step])
         joint = teach(estimator, rows, np.random.default_rng([2, step]).permutation(len(rows)))
         assert found.joint_at_first_visit[task] == pytest.approx(grade(joint, task, step, label_space))
         first = STREAM.experiences[step - 1]
-        own = [row for row, owner in zip(rows_of([first]), first.task_ids, strict=True) if owner == task]
+        own = [row for row, owner in zip(row_callback([first]), first.task_ids, strict=True) if owner == task]
         single = teach(estimator, own, range(len(own)))
         assert found.single[task] == pytest.approx(grade(single, task, step, label_space))
-    rows = rows_of(STREAM.experiences)
+    rows = row_callback(STREAM.experiences)
     joint = teach(estimator, rows, np.random.default_rng([2, 4]).permutation(len(rows)))
     assert found.joint == pytest.approx([grade(joint, task, 4, label_space) for task in FIRST])
 

@@ -107,7 +107,7 @@ class FakeMeter:
 def test_energy_is_shared_out_by_time_and_what_happens_between_calls_is_nobodys(clock, monkeypatch, longest_lap_s):
     fake = FakeMeter(clock)
     monkeypatch.setattr(resources, "warm_meter", lambda: fake)
-    monkeypatch.setattr(resources, "_LONGEST_LAP_S", longest_lap_s)
+    monkeypatch.setattr(resources, "MAX_LAP_S", longest_lap_s)
     with ResourceMeter("codecarbon") as meter:
         for name, seconds in (("online", 0.06), ("evaluate", 0.02), ("online", 0.06)):
             with meter.block(), meter.phase(name):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics import ba_macro, precision_at_k, rmse
-from mlstream.evaluation.predictions import Answers
+from mlstream.evaluation.predictions import Predictions
 from mlstream.evaluation.scoring import CumulativeSums, Scored, join_scored, score, tally
 from tests.mlstream.evaluation.slow import score_slowly
 
@@ -19,7 +19,7 @@ def draw(seed, n_rows=40):
     mask[:, :2] = True
     proba = rng.random((n_rows, 5)).round(1)
     decided = (proba > 0.5).astype(np.uint8)
-    return Scored((rng.random((n_rows, 5)) < proba).astype(np.uint8), Answers(decided, proba), mask)
+    return Scored((rng.random((n_rows, 5)) < proba).astype(np.uint8), Predictions(decided, proba), mask)
 
 
 @given(st.integers(0, 1000), st.lists(st.integers(1, 39), min_size=1, max_size=6, unique=True))
@@ -32,16 +32,16 @@ def test_any_stretch_between_cuts_scores_as_its_rows_do(seed, inner):
     for place, (a, b) in enumerate(stretches):
         rows = scored.rows(a, b)
         assert found["ba_macro"][place] == pytest.approx(
-            ba_macro(rows.Y, rows.answers.decided, label_mask=rows.mask), nan_ok=True
+            ba_macro(rows.Y, rows.predictions.decided, label_mask=rows.mask), nan_ok=True
         )
-        assert found["rmse"][place] == pytest.approx(rmse(rows.Y, rows.answers.proba, label_mask=rows.mask))
-        precision = precision_at_k(rows.Y, rows.answers.proba, 2, label_mask=rows.mask)
+        assert found["rmse"][place] == pytest.approx(rmse(rows.Y, rows.predictions.proba, label_mask=rows.mask))
+        precision = precision_at_k(rows.Y, rows.predictions.proba, 2, label_mask=rows.mask)
         assert found["precision_at_k"][place] == pytest.approx(precision)
 
 
 def test_scores_are_those_of_a_loop_and_of_scikit_learn():
     scored = draw(0)
-    rows = list(zip(scored.Y, scored.answers.decided, scored.answers.proba, scored.mask, strict=True))
+    rows = list(zip(scored.Y, scored.predictions.decided, scored.predictions.proba, scored.mask, strict=True))
     found = score(scored, 2, "skip")
     assert [found["ba_macro"], found["rmse"], found["precision_at_k"]] == pytest.approx(score_slowly(rows, 2))
 
@@ -51,7 +51,7 @@ def test_rows_with_too_few_labels_that_count_are_left_out(seed, k):
     scored = draw(seed)
     kept = np.random.default_rng(seed).random((40, 5)) < 0.3
     scored = scored._replace(mask=kept)
-    rows = list(zip(scored.Y, scored.answers.decided, scored.answers.proba, kept, strict=True))
+    rows = list(zip(scored.Y, scored.predictions.decided, scored.predictions.proba, kept, strict=True))
     found = score(scored, k, "skip")
     errors = [score_slowly([row], 1)[1] for row in rows if row[3].any()]
     precisions = [score_slowly([row], k)[2] for row in rows if row[3].sum() >= k]
@@ -66,7 +66,7 @@ def test_rows_with_too_few_labels_that_count_are_left_out(seed, k):
 @pytest.mark.parametrize("one_class", ["skip", "recall", "river"])
 def test_the_convention_for_one_class_labels_is_passed_on(one_class):
     scored = draw(1)._replace(Y=np.ones((40, 5), np.uint8))
-    expected = ba_macro(scored.Y, scored.answers.decided, label_mask=scored.mask, one_class=one_class)
+    expected = ba_macro(scored.Y, scored.predictions.decided, label_mask=scored.mask, one_class=one_class)
     assert score(scored, 2, one_class)["ba_macro"] == pytest.approx(expected, nan_ok=True)
 
 
@@ -82,5 +82,5 @@ def test_rows_are_cut_and_put_together_again():
         whole = scored._replace(mask=mask)
         again = join_scored([whole.rows(0, 3), whole.rows(3, 40)])
         np.testing.assert_array_equal(again.Y, whole.Y)
-        np.testing.assert_array_equal(again.answers.proba, whole.answers.proba)
+        np.testing.assert_array_equal(again.predictions.proba, whole.predictions.proba)
         np.testing.assert_array_equal(again.mask, whole.mask)

@@ -18,8 +18,10 @@ from mlstream.evaluation.settings import Settings, require_seed
         ({"n_checkpoints": 0}, "n_checkpoints must be a whole number, at least 1. Got 0"),
         ({"chunk_size": 1.5}, "chunk_size must be a whole number, at least 1. Got 1.5"),
         ({"window": True}, "window must be a whole number, at least 1. Got True"),
-        ({"time_cap_s": 0}, "time_cap_s must be a positive number, or None. Got 0"),
-        ({"time_cap_s": math.nan}, "time_cap_s must be a positive number, or None. Got nan"),
+        ({"cpu_power_w": None}, "cpu_power_w must be a positive number. Got None"),
+        ({"references": 1}, "references must be True or False. Got 1"),
+        ({"time_cap_s": 0}, "time_cap_s must be a positive number, or inf for no cap. Got 0"),
+        ({"time_cap_s": math.nan}, "time_cap_s must be a positive number, or inf for no cap. Got nan"),
     ],
 )
 def test_a_choice_that_is_none_is_refused_in_one_sentence(choice, message):
@@ -33,7 +35,7 @@ def test_an_unknown_choice_is_refused_by_name():
 
 
 def test_a_record_repeats_every_choice_that_can_change_it():
-    kept = Settings(window=7, time_cap_s=None).as_json()
+    kept = Settings(window=7, time_cap_s=math.inf).as_json()
     assert (kept["window"], kept["time_cap_s"]) == (7, None)
     assert set(Settings.__dataclass_fields__) - set(kept) == {"label_space", "chunk_size", "cpu_power_w"}
     assert Settings(energy="cpu", cpu_power_w=7.0).as_json()["cpu_power_w"] == 7.0

@@ -9,7 +9,7 @@ import pytest
 
 from mlstream.data.datasets import load_dataset
 from mlstream.formats.content import FormatError
-from mlstream.formats.plain_stream import load_arff, save_arff
+from mlstream.formats.plain_stream import load_tables, save_tables
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 
 HINT = "load_dataset reads plain tables."
@@ -17,13 +17,13 @@ HINT = "load_dataset reads plain tables."
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    save_arff(make_stream(), tmp_path / "x.arff")
+    save_tables(make_stream(), tmp_path / "x.arff")
     return tmp_path / "x.arff"
 
 
 @pytest.mark.parametrize("name", ["x.arff", "x.arff.gz"])
 def test_three_files_with_names_that_belong_together(tmp_path: Path, name: str) -> None:
-    save_arff(make_stream(), tmp_path / name)
+    save_tables(make_stream(), tmp_path / name)
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {name, name.replace("x.", "x.evaluation."), "x.card.json"}
 
@@ -31,18 +31,18 @@ def test_three_files_with_names_that_belong_together(tmp_path: Path, name: str) 
 @pytest.mark.parametrize("shape", [Shape(), Shape(sparse=True)])
 def test_the_same_stream_gives_the_same_bytes(tmp_path: Path, shape: Shape) -> None:
     stream = make_stream(shape)
-    save_arff(stream, tmp_path / "x.arff.gz")
+    save_tables(stream, tmp_path / "x.arff.gz")
     first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     for name in first:
         os.utime(tmp_path / name, (0, 0))
     (tmp_path / "other").mkdir()
-    save_arff(load_arff(tmp_path / "x.arff.gz"), tmp_path / "other" / "x.arff.gz")
+    save_tables(load_tables(tmp_path / "x.arff.gz"), tmp_path / "other" / "x.arff.gz")
     assert {path.name: path.read_bytes() for path in (tmp_path / "other").iterdir()} == first
 
 
 def test_packed_and_plain_files_hold_the_same_text(tmp_path: Path) -> None:
-    save_arff(make_stream(), tmp_path / "x.arff")
-    save_arff(make_stream(), tmp_path / "y.arff.gz")
+    save_tables(make_stream(), tmp_path / "x.arff")
+    save_tables(make_stream(), tmp_path / "y.arff.gz")
     assert gzip.decompress((tmp_path / "y.arff.gz").read_bytes()) == (tmp_path / "x.arff").read_bytes()
 
 
@@ -60,13 +60,13 @@ def test_the_card_says_what_rows_cannot(saved: Path) -> None:
 def test_each_file_is_needed(saved: Path, missing: str) -> None:
     saved.with_name(missing).unlink()
     with pytest.raises(FileNotFoundError, match=f"{missing} must be .*to read a stream. {HINT}"):
-        load_arff(saved)
+        load_tables(saved)
 
 
 def test_a_card_without_rows_is_no_card_of_plain_files(saved: Path) -> None:
     saved.with_name("x.card.json").write_text(make_stream().card.model_dump_json(), encoding="utf-8")
     with pytest.raises(FileNotFoundError, match=HINT):
-        load_arff(saved)
+        load_tables(saved)
 
 
 @pytest.mark.parametrize("changed", ["x.arff", "x.evaluation.arff"])
@@ -74,7 +74,7 @@ def test_a_changed_file_is_an_error(saved: Path, changed: str) -> None:
     path = saved.with_name(changed)
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(FormatError, match=f"{changed} must be the file that its card lists, unchanged"):
-        load_arff(saved)
+        load_tables(saved)
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_a_card_that_does_not_fit_is_one_error(saved: Path, change: object, mess
     change(card)  # type: ignore[operator]
     path.write_text(json.dumps(card), encoding="utf-8")
     with pytest.raises(ValueError, match=message):
-        load_arff(saved)
+        load_tables(saved)
 
 
 @pytest.mark.parametrize("shape", [Shape(), Shape(sparse=True, feature_names=tuple("ABCDEFGHIJKLMNOPQRST"))])
 def test_the_rows_are_a_plain_table_too(tmp_path: Path, shape: Shape) -> None:
     stream = make_stream(shape)
-    save_arff(stream, tmp_path / "x.arff")
+    save_tables(stream, tmp_path / "x.arff")
     table = load_dataset(tmp_path / "x.arff")
     assert (table.label_names, table.feature_names) == (shape.label_names, shape.feature_names)
     assert table.Y.tolist() == [row for part in stream for row in part.Y.tolist()]
@@ -118,8 +118,8 @@ def test_explicit_zeros_and_unsorted_columns_come_back_in_order(tmp_path: Path) 
         part.X.data[:1] = 0
         part.X.has_sorted_indices = part.X.has_canonical_format = False
     before = [part.X.toarray().tolist() for part in stream]
-    save_arff(stream, tmp_path / "x.arff")
-    read = load_arff(tmp_path / "x.arff")
+    save_tables(stream, tmp_path / "x.arff")
+    read = load_tables(tmp_path / "x.arff")
     assert [part.X.toarray().tolist() for part in read] == before
     assert [part.X.nnz for part in read] == [part.X.nnz for part in stream]
     assert all(part.X.has_sorted_indices for part in read)
@@ -127,5 +127,5 @@ def test_explicit_zeros_and_unsorted_columns_come_back_in_order(tmp_path: Path) 
 
 def test_reading_and_writing_leave_the_stream_as_it_was(tmp_path: Path) -> None:
     stream = make_stream(Shape(sparse=True))
-    save_arff(stream, tmp_path / "x.arff")
+    save_tables(stream, tmp_path / "x.arff")
     assert_same_stream(stream, make_stream(Shape(sparse=True)))

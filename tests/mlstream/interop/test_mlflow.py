@@ -105,18 +105,18 @@ def test_curves_and_the_record_itself_come_back(client, server, tmp_path):
     assert Path(copy).read_bytes() == path.read_bytes()
 
 
-def test_a_record_made_anew_is_another_run_and_one_left_half_written_is_replaced(client, server, tmp_path):
+def test_a_record_made_again_is_another_run_and_one_left_half_written_is_replaced(client, server, tmp_path):
     folder = tmp_path / "campaign"
     path = save_run(make_failed("NN", 0), folder)
-    track(folder, server, experiment="anew")
+    track(folder, server, experiment="again")
     save_run(make_run("NN", 0), folder)
-    assert track(folder, server, experiment="anew").n_written == 1
-    place = client.get_experiment_by_name("anew").experiment_id
+    assert track(folder, server, experiment="again").n_written == 1
+    place = client.get_experiment_by_name("again").experiment_id
     runs = client.search_runs([place])
     assert sorted(run.info.status for run in runs) == ["FAILED", "FINISHED"]
     whole = next(run for run in runs if run.info.status == "FINISHED")
     client.set_terminated(whole.info.run_id, "RUNNING")
-    assert track(folder, server, experiment="anew").n_written == 1
+    assert track(folder, server, experiment="again").n_written == 1
     after = [run for run in client.search_runs([place]) if run.info.status == "FINISHED"]
     assert [run.data.tags[HASH_TAG] for run in after] == [whole.data.tags[HASH_TAG]]
     assert after[0].info.run_id != whole.info.run_id
@@ -126,10 +126,10 @@ def test_a_record_made_anew_is_another_run_and_one_left_half_written_is_replaced
 def test_the_command_says_what_it_wrote_and_what_is_wrong(client, server, tmp_path):
     save_run(make_run(), tmp_path / "campaign")
     command = ("track", tmp_path / "campaign", "--to", server)
-    assert invoke(*command).output.startswith(f"Wrote 1 runs; 0 were there. {server}/#/experiments/")
+    assert invoke(*command).output.startswith(f"Wrote 1 runs; 0 existed. {server}/#/experiments/")
     client.delete_experiment(client.get_experiment_by_name("mlstream").experiment_id)
     assert str(invoke(*command).exception) == (
-        "The experiment must not be deleted: restore it, or name another. Got 'mlstream'."
+        "The experiment must not be a deleted one: restore it, or use another name. Got 'mlstream'."
     )
 
 
@@ -153,7 +153,7 @@ def test_nothing_is_sent_without_records_an_address_and_the_package(tmp_path, mo
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(ImportError, match=r"pip install 'mlstream\[mlflow\]'"):
         track(tmp_path, "http://127.0.0.1:1")
-    path.write_text(json.dumps({"format_version": 2}), encoding="utf-8")
+    path.write_text(json.dumps({"schema_version": 2}), encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(os.fspath(path))):
         track(tmp_path, "http://127.0.0.1:1")
 

@@ -187,7 +187,7 @@ def list_everything(place: Path) -> dict[str, object]:
         (make_a_folder_of_a_file_of_ours, "Got 'stream.xml'"),
         (add_a_pipe, "Got 'pipe'"),
         (add_many_files, "Got '0.iso', '1.iso', '2.iso', '3.iso', '4.iso' and 4 more"),
-        (drop_the_card, "with a valid stream.card.json in it. Got none; remove it first"),
+        (drop_the_card, "with a valid stream.card.json in it. Got no valid card; remove the folder first"),
         (put_in_another_card, "with a valid stream.card.json in it"),
     ],
 )
@@ -478,8 +478,11 @@ def change_text(name: str, old: str, new: str) -> Callable[[Path], None]:
         (change_text("README.md", "Tasks", "tasks"), "README.md has changed"),
         (lambda folder: link_elsewhere(folder / "README.md"), "README.md is not a plain file"),
         (lambda folder: make_folder(folder / "stream.npz"), "stream.npz is not a plain file"),
-        (lambda folder: os.truncate(folder / "SHA256SUMS", 2**34), "SHA256SUMS holds a line that is no hash and name"),
-        (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is no hash and name"),
+        (
+            lambda folder: os.truncate(folder / "SHA256SUMS", 2**34),
+            "SHA256SUMS holds a line that is not a hash",
+        ),
+        (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is not a hash"),
         (change_text("SHA256SUMS", "  README.md", "  ../README.md"), "README.md is not listed in SHA256SUMS"),
     ],
 )

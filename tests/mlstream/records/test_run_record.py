@@ -101,12 +101,12 @@ def test_a_folder_without_records_says_what_it_should_hold(tmp_path):
         load_runs(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b'{"format_version": 2}', b"[1]", b"\xc9\xff"])
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"schema_version": 2}', b"[1]", b"\xc9\xff"])
 def test_what_is_no_record_is_refused_with_the_name_of_the_file(tmp_path, content):
     path = run_path(tmp_path, "s", "x", 0)
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"x-seed0.json must hold a RunResult of this version: .* Got "):
+    with pytest.raises(ValueError, match=r"x-seed0.json must hold a RunResult of this version .*: .* Got "):
         load_runs(tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_a_folder_that_must_not_be_read_is_no_empty_one(result):
 def test_a_copy_under_another_name_is_refused(tmp_path, result):
     path = save_run(result, tmp_path)
     path.with_name("Online-seed1.json").write_bytes(path.read_bytes())
-    with pytest.raises(ValueError, match=r"seed1.json must hold the run that its name says.* Got that of .*seed0.json"):
+    with pytest.raises(ValueError, match=r"seed1.json must hold the run of its name.* Got the run of .*seed0.json"):
         load_runs(tmp_path)
 
 

@@ -3,9 +3,6 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from mlstream.card_model import ExperienceCard
-from mlstream.plotting.labels import label_chart
-from mlstream.plotting.schedule import schedule_chart
 from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import group_runs
 from tests.mlstream.plotting.plotly_checks import require_valid
@@ -15,7 +12,6 @@ from tests.mlstream.records.run_records import (
     STRATEGIES,
     TASKS,
     make_capped,
-    make_card,
     make_failed,
     make_run,
 )
@@ -25,41 +21,6 @@ RUNS = [make_run(strategy, seed) for strategy in STRATEGIES for seed in (0, 1)]
 
 def lines(view):
     return {trace["name"]: trace for trace in view.data if trace.get("name")}
-
-
-def test_charts_hold_nothing_that_plotly_does_not_know():
-    for chart in (label_chart(make_card()), schedule_chart(make_card()), curve_chart(group_runs(RUNS)["yeast"])):
-        require_valid(chart)
-
-
-def test_a_label_outside_the_signature_is_blank_and_others_have_their_share():
-    card = make_card()
-    (heat,) = label_chart(card).views[0].data
-    for row, task in zip(heat["z"], card.tasks, strict=True):
-        for label, share in enumerate(row):
-            assert share == (round(task.label_frequencies[label], 4) if label in task.signature else None)
-    assert any(None in row for row in heat["z"])
-
-
-def test_many_labels_get_room_and_no_numbers():
-    few, many = label_chart(make_card()), label_chart(make_card(n_labels=101))
-    assert few.views[0].data[0]["texttemplate"]
-    assert not many.views[0].data[0]["texttemplate"]
-    assert many.min_width > 1000 > few.min_width
-    assert many.views[0].data[0]["showscale"]
-
-
-def test_the_schedule_has_a_bar_where_each_experience_is():
-    (bars,) = schedule_chart(make_card()).views[0].data
-    ends = [base + size for base, size in zip(bars["base"], bars["x"], strict=True)]
-    assert ends == list(accumulate(SIZES))
-    assert bars["y"] == [TASKS[task] for task in ORDER]
-
-
-def test_an_experience_of_two_tasks_has_two_bars():
-    card = make_card().model_copy(update={"experiences": [ExperienceCard(tasks=[0, 2], n_samples=30)]})
-    (bars,) = schedule_chart(card).views[0].data
-    assert (bars["y"], bars["x"], bars["base"]) == (["task 0", "task 2"], [30, 30], [0, 0])
 
 
 @pytest.mark.parametrize(("view", "kind"), [(0, "cumulative"), (1, "windowed")])
@@ -126,3 +87,7 @@ def test_a_hundred_experiences_keep_their_names_readable():
     layout = curve_chart(group_runs([run])["yeast"]).views[0].layout
     assert len(layout["shapes"]) == 99
     assert len(layout["xaxis2"]["ticktext"]) <= 24
+
+
+def test_charts_hold_nothing_that_plotly_does_not_know():
+    require_valid(curve_chart(group_runs(RUNS)["yeast"]))

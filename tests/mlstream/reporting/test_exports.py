@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.exports import spelt, to_csv, to_latex, to_markdown, write_tables
+from mlstream.reporting.exports import to_csv, to_latex, to_markdown, unsigned_name, write_tables
 from mlstream.reporting.groups import group_runs
 from mlstream.reporting.score_info import SCORE_HEADINGS, Heading
 from mlstream.reporting.tables import Cell, Table, score_table, scores_csv
@@ -28,9 +28,10 @@ def test_csv_holds_numbers_in_full():
     rows = list(csv.reader(io.StringIO(to_csv(TABLE))))
     assert rows[0] == [column.title for column in TABLE.columns]
     for row, cells in zip(rows[1:], TABLE.rows, strict=True):
-        assert [float(text) if text else None for text in row[1:]] == [cell.value for cell in cells[1:]]
+        assert row[:2] == [cell.value for cell in cells[:2]]
+        assert [float(text) if text else None for text in row[2:]] == [cell.value for cell in cells[2:]]
     frame = pd.read_csv(io.StringIO(to_csv(TABLE)), index_col="Strategy")
-    assert frame.loc["NN", "ACC"] == next(row for row in TABLE.rows if row[0].text == "NN")[4].value
+    assert frame.loc["NN", "ACC"] == next(row for row in TABLE.rows if row[0].text == "NN")[5].value
 
 
 def test_markdown_shows_what_the_page_shows():
@@ -139,7 +140,7 @@ def test_every_table_is_written_in_three_formats_under_its_own_name(tmp_path):
 
 
 def test_scores_that_differ_in_signs_only_have_names_of_their_own():
-    assert len({spelt(name).lower() for name in SCORE_HEADINGS}) == len(SCORE_HEADINGS)
+    assert len({unsigned_name(name).lower() for name in SCORE_HEADINGS}) == len(SCORE_HEADINGS)
 
 
 def test_no_text_is_a_formula_and_numbers_stay_numbers():

@@ -57,7 +57,7 @@ def notices_of(*runs):
 def test_a_reader_is_warned_of_other_data_and_of_rivers_convention():
     assert notices_of(make_run()) == []
     (other,) = notices_of(make_run("NN", 0), make_run("NN", 1, stream_sha256="ef" * 32))
-    assert other.startswith("1 of 2 runs saw other data")
+    assert other.startswith("1 of 2 runs used other data")
     (river,) = notices_of(make_run("NN", 0, settings={"one_class": "river"}))
     assert "constant predictor" in river
 

@@ -63,9 +63,9 @@ def test_what_is_left_out_is_listed_once_for_all_scores_alike():
 
 
 def test_tables_hold_ranks_tests_and_pairs():
-    ranks = {row[0].text: row[1].value for row in rank_table(COMPARISONS).rows}
+    ranks = {row[0].text: row[2].value for row in rank_table(COMPARISONS).rows}
     assert ranks == dict(zip(BY_BA.strategies, BY_BA.ranks.tolist(), strict=True))
-    assert [row[0].text for row in rank_table(COMPARISONS).rows if row[1].is_best] == [
+    assert [row[0].text for row in rank_table(COMPARISONS).rows if row[2].is_best] == [
         BY_BA.strategies[BY_BA.by_rank[0]]
     ]
     tests = friedman_table(COMPARISONS)

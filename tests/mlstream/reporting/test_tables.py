@@ -81,7 +81,7 @@ def test_headings_show_what_a_score_depends_on():
 def test_the_overview_has_a_column_per_stream_and_gaps_where_nothing_ran():
     streams = group_runs([make_run("NN", 0, "a"), make_run("NN", 0, "b"), make_run("1NN", 0, "b")])
     table = overview_table(streams, "ba_macro")
-    assert [head.title for head in table.columns] == ["Strategy", "a", "b"]
+    assert [head.title for head in table.columns] == ["Strategy", "Parameters", "a", "b"]
     assert column(table, "a")["1NN"].value is None
     assert column(table, "b")["1NN"].value == make_run("1NN", 0, "b").scores["ba_macro"]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mlstream.formats.arff.blocks import BlockReader, Rows
+from mlstream.formats.arff.blocks import BlockReader, RowBlock
 from mlstream.formats.content import FormatError
 from mlstream.formats.lines import Lines
 from mlstream.formats.table import Column, nominal
@@ -104,7 +104,7 @@ def make_reader(columns: Any, *, compiled: bool) -> BlockReader:
     return BlockReader(columns, lines)
 
 
-def read_block(block: bytes, *, compiled: bool) -> Rows:
+def read_block(block: bytes, *, compiled: bool) -> RowBlock:
     return make_reader(COLUMNS, compiled=compiled).read(block, 10)
 
 

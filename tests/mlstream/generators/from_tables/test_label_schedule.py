@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.generators.from_tables.label_schedule import check_introductions, draw_introductions
+from mlstream.generators.from_tables.label_schedule import check_schedule, draw_schedule
 from tests.mlstream.generators.from_tables.test_hierarchy import ancestors, forests
 
 
@@ -19,10 +19,10 @@ def test_drawn_orders_keep_the_rules(forest, labels_per_task, first_labels, plai
     }
     if not parents and not plain_first:
         with pytest.raises(ValueError, match=r"must have a superclass to begin with. Got none"):
-            draw_introductions(names, parents, **options)
+            draw_schedule(names, parents, **options)
         return
-    tasks = draw_introductions(names, parents, **options)
-    assert check_introductions(tasks, names, parents) == tasks
+    tasks = draw_schedule(names, parents, **options)
+    assert check_schedule(tasks, names, parents) == tasks
     assert sorted(name for task in tasks for name in task) == sorted(names)
     when = {name: number for number, task in enumerate(tasks) for name in task}
     assert all(when[upper] < when[name] for name in names for upper in ancestors(name, parents))
@@ -45,4 +45,4 @@ def test_drawn_orders_keep_the_rules(forest, labels_per_task, first_labels, plai
 )
 def test_errors_name_the_offender(introductions, message):
     with pytest.raises(ValueError, match=message):
-        check_introductions(introductions, ["bear", "polar", "dog"], {"polar": "bear"})
+        check_schedule(introductions, ["bear", "polar", "dog"], {"polar": "bear"})

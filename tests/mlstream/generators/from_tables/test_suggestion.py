@@ -12,7 +12,7 @@ from tests.mlstream.generators.tables import make_table, tables
 @given(tables())
 @settings(max_examples=15, deadline=None)
 def test_clusters_are_measured_as_by_a_loop_and_none_is_better(table):
-    found = suggest_n_tasks(table, most=5, n_init=2)
+    found = suggest_n_tasks(table, max_tasks=5, n_init=2)
     Y = table.Y[table.Y.any(axis=1)]
     for k, diversity, n_single in zip(found.candidates, found.diversity, found.n_single_label, strict=True):
         assignment = cluster_label_sets(Y, k, n_init=2)
@@ -33,13 +33,15 @@ def test_clusters_are_measured_as_by_a_loop_and_none_is_better(table):
 def test_groups_of_labels_are_found():
     blocks = np.array([[1, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0]])
     Y = np.concatenate([np.roll(blocks, 2 * group, axis=1) for group in range(3)] * 10)
-    assert suggest_n_tasks(make_table(Y), most=6).n_tasks == 3
+    assert suggest_n_tasks(make_table(Y), max_tasks=6).n_tasks == 3
 
 
-@pytest.mark.parametrize(("Y", "most", "what"), [([[1, 0]] * 4, 5, "two distinct"), ([[1, 0], [0, 1]], 1, "most must")])
+@pytest.mark.parametrize(
+    ("Y", "most", "what"), [([[1, 0]] * 4, 5, "two distinct"), ([[1, 0], [0, 1]], 1, "max_tasks must")]
+)
 def test_what_cannot_be_clustered_is_said(Y, most, what):
     with pytest.raises(ValueError, match=what):
-        suggest_n_tasks(make_table(Y), most=most)
+        suggest_n_tasks(make_table(Y), max_tasks=most)
 
 
 def test_the_picture_is_drawn(tmp_path):

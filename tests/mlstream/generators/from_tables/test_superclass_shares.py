@@ -6,18 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.generators.from_tables.hierarchy import ancestor_matrix, complete_labels
-from mlstream.generators.from_tables.superclass_shares import Shares, deal_to_labels
+from mlstream.generators.from_tables.superclass_shares import SuperclassShares, deal_to_labels
 from tests.mlstream.generators.from_tables.test_hierarchy import forests
 
 
 def test_the_reference_shares_come_out():
     above = ancestor_matrix({"polar": "bear", "brown": "bear"}, ["bear", "polar", "brown", "dog"])
     Y = np.repeat(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], dtype=np.uint8), 100, axis=0)
-    shown = deal_to_labels(Y, above, Shares(), seed=0)
+    shown = deal_to_labels(Y, above, SuperclassShares(), seed=0)
     assert shown.sum(axis=0).tolist() == [80, 80, 80, 100]
     assert (shown[:, 0] & shown[:, 1]).sum() == 20
     assert shown.any(axis=1).all()
-    tested = deal_to_labels(Y, above, Shares(), seed=0, overlap=False)
+    tested = deal_to_labels(Y, above, SuperclassShares(), seed=0, overlap=False)
     assert tested.sum(axis=0).tolist() == [80, 60, 60, 100]
     assert (tested.sum(axis=1) == 1).all()
 
@@ -26,7 +26,7 @@ def test_a_superclass_of_many_stops_growing():
     names = ["top", *(f"sub{number}" for number in range(16))]
     above = ancestor_matrix(dict.fromkeys(names[1:], "top"), names)
     Y = complete_labels(np.repeat(np.eye(17, dtype=np.uint8)[1:], 50, axis=0), above)
-    assert deal_to_labels(Y, above, Shares(cap=8), seed=0)[:, 0].sum() == 16 * 50 * 0.4 / 2
+    assert deal_to_labels(Y, above, SuperclassShares(cap=8), seed=0)[:, 0].sum() == 16 * 50 * 0.4 / 2
 
 
 @given(forests(), st.integers(0, 20), st.booleans())
@@ -36,7 +36,7 @@ def test_rows_are_shown_under_their_own_labels_and_all_are_shown(forest, seed, o
     above = ancestor_matrix(parents, names)
     rng = np.random.default_rng(seed)
     Y = complete_labels(np.eye(len(names), dtype=np.uint8)[rng.integers(0, len(names), 60)], above)
-    shown = deal_to_labels(Y, above, Shares(0.4, 0.8, 100), seed, overlap=overlap)
+    shown = deal_to_labels(Y, above, SuperclassShares(0.4, 0.8, 100), seed, overlap=overlap)
     assert not (shown & (Y == 0)).any()
     assert overlap or (shown.sum(axis=1) == 1).all()
     depth = above.sum(axis=1)
@@ -54,4 +54,4 @@ def test_rows_are_shown_under_their_own_labels_and_all_are_shown(forest, seed, o
 )
 def test_errors_name_rule_and_value(options, message):
     with pytest.raises(ValueError, match=message):
-        Shares(**options)
+        SuperclassShares(**options)

@@ -1,21 +1,22 @@
-"""A perturbed stream keeps what was not perturbed, and its card tells both recipes."""
+"""A perturbed stream keeps what was not perturbed, and its card holds both calls."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from mlstream.card_model import GeneratorCard
 from mlstream.generators import multiplier_stream
 from mlstream.generators.perturb.perturbed import perturbed_stream
 
 
-def test_the_card_tells_both_recipes_and_the_rows_lost():
+def test_the_card_holds_both_calls_and_the_rows_lost():
     stream = multiplier_stream("bilab", n_rows=40, seed=3)
     halves = [
         replace(part, **{name: getattr(part, name)[::2] for name in ("X", "Y", "task_ids", "row_ids")})
         for part in stream
     ]
-    found = perturbed_stream(stream, halves, "fewer_rows", {"step": 2}, 5)
+    found = perturbed_stream(stream, halves, GeneratorCard(name="fewer_rows", parameters={"step": 2}, seed=5))
     generator = found.card.generator
     assert (generator.name, generator.seed, generator.parameters["step"]) == ("fewer_rows", 5, 2)
     assert generator.parameters["base"] == stream.card.generator.model_dump(mode="json")
@@ -31,4 +32,4 @@ def test_an_experience_without_rows_is_named():
     first, second, *others = stream.experiences
     empty = replace(second, **{name: getattr(second, name)[:0] for name in ("X", "Y", "task_ids", "row_ids")})
     with pytest.raises(ValueError, match=r"must keep a row. Got none in experience 1 after nothing"):
-        perturbed_stream(stream, [first, empty, *others], "nothing", {}, 0)
+        perturbed_stream(stream, [first, empty, *others], GeneratorCard(name="nothing", parameters={}, seed=0))

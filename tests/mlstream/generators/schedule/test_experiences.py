@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import make_partition
-from mlstream.generators.schedule.visit_plan import Visits
+from mlstream.generators.schedule.visit_plan import VisitPlan
 from tests.mlstream.generators.tables import make_table
 
 
@@ -21,7 +21,7 @@ def test_every_row_is_in_exactly_one_part_and_unchanged(order, seed, window, shu
     rng = np.random.default_rng(seed)
     table = make_table(rng.integers(0, 2, (90, 4)))
     members = np.array_split(rng.permutation(90)[:80], 3)
-    visits = Visits(order=order, seed=seed, window=window)
+    visits = VisitPlan(order=order, seed=seed, window=window)
     parts, drops = lay_out(table, make_partition(table, members), visits, shuffle=shuffle)
     assert not drops
     assert sorted(np.concatenate(rows_of(parts)).tolist()) == sorted(np.concatenate(members).tolist())
@@ -43,7 +43,7 @@ def test_every_row_is_in_exactly_one_part_and_unchanged(order, seed, window, shu
 def test_one_task_has_one_mask_and_a_mixture_one_mask_per_row():
     table = make_table(np.repeat([[1, 0], [0, 1]], 20, axis=0))
     partition = make_partition(table, np.split(np.arange(40), 2))
-    abrupt, gradual = (lay_out(table, partition, Visits((0.7,), 0.3, window=window))[0] for window in (0, 8))
+    abrupt, gradual = (lay_out(table, partition, VisitPlan((0.7,), 0.3, window=window))[0] for window in (0, 8))
     assert [experience.label_mask.shape for experience in abrupt.experiences] == [(2,), (2,)]
     assert [experience.label_mask.shape for experience in gradual.experiences] == [(14, 2), (14, 2)]
 
@@ -53,7 +53,7 @@ def test_rows_in_two_tasks_show_the_labels_of_each():
     signatures = np.array([[True, False, False], [False, True, True]])
     everything = np.arange(40)
     partition = make_partition(table, [everything, everything], signatures=signatures, hides_labels=True)
-    parts, _ = lay_out(table, partition, Visits(seed=2))
+    parts, _ = lay_out(table, partition, VisitPlan(seed=2))
     for part in (*parts.experiences, *parts.evaluation_sets):
         task = getattr(part, "task_id", None) if hasattr(part, "task_id") else part.task_ids[0]
         np.testing.assert_array_equal(part.Y, table.Y[part.row_ids] * signatures[task])
@@ -63,12 +63,12 @@ def test_rows_in_two_tasks_show_the_labels_of_each():
 def test_rows_outside_the_fractions_are_counted(stratified):
     table = make_table(np.arange(40).reshape(40, 1) % 2)
     partition = make_partition(table, [np.arange(40)])
-    parts, drops = lay_out(table, partition, Visits((0.25, 0.25), 0.25, stratified=stratified))
+    parts, drops = lay_out(table, partition, VisitPlan((0.25, 0.25), 0.25, stratified=stratified))
     assert [len(rows) for rows in rows_of(parts)] == [10, 10, 10]
     assert [(drop.what, drop.count) for drop in drops] == [("rows", 10)]
 
 
 def test_neighbours_in_order_are_views_of_the_table():
     table = make_table(np.ones((40, 1)))
-    parts, _ = lay_out(table, make_partition(table, [np.arange(40)]), Visits(), shuffle=False)
+    parts, _ = lay_out(table, make_partition(table, [np.arange(40)]), VisitPlan(), shuffle=False)
     assert all(np.shares_memory(experience.X, table.X) for experience in parts.experiences)

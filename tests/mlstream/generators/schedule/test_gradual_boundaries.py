@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.generators.schedule.gradual_boundaries import blend
-from mlstream.generators.schedule.visit_plan import Visits
+from mlstream.generators.schedule.visit_plan import VisitPlan
 
 SHAPES = st.sampled_from(["linear", "sigmoid"])
 
 
 @given(st.lists(st.integers(10, 30), min_size=1, max_size=5), st.integers(0, 10), SHAPES, st.integers(0, 99))
 def test_every_row_is_used_once_and_only_in_its_window(sizes, window, shape, seed):
-    places = blend(sizes, Visits(window=window, shape=shape, seed=seed))
+    places = blend(sizes, VisitPlan(window=window, shape=shape, seed=seed))
     assert sorted(places.tolist()) == list(range(sum(sizes)))
     near = np.zeros(sum(sizes), dtype=bool)
     for boundary in np.cumsum(sizes)[:-1]:
@@ -27,7 +27,7 @@ def test_every_row_is_used_once_and_only_in_its_window(sizes, window, shape, see
 @pytest.mark.parametrize("shape", ["linear", "sigmoid"])
 def test_the_share_of_the_next_task_rises_as_the_shape_says(shape):
     window, pieces = 20_000, 20
-    next_task = blend([window, window], Visits(window=window, shape=shape, seed=1)) >= window
+    next_task = blend([window, window], VisitPlan(window=window, shape=shape, seed=1)) >= window
     share = next_task[window // 2 : window // 2 + window].reshape(pieces, -1).mean(axis=1)
     t = (np.arange(pieces) + 0.5) / pieces
     expected = t if shape == "linear" else 1 / (1 + np.exp(-10 * (t - 0.5)))
@@ -35,9 +35,9 @@ def test_the_share_of_the_next_task_rises_as_the_shape_says(shape):
 
 
 def test_no_window_is_no_change():
-    assert blend([3, 4], Visits(window=0)).tolist() == list(range(7))
+    assert blend([3, 4], VisitPlan(window=0)).tolist() == list(range(7))
 
 
 def test_a_window_longer_than_an_experience_is_refused():
     with pytest.raises(ValueError, match=r"window must be at most .* Got 6 for experience 1 with 5 rows"):
-        blend([8, 5, 7], Visits(window=6))
+        blend([8, 5, 7], VisitPlan(window=6))

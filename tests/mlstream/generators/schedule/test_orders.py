@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.generators.schedule.orders import resolve_order
-from mlstream.generators.schedule.visit_plan import ORDERS, Visits
+from mlstream.generators.schedule.visit_plan import ORDERS, VisitPlan
 
 
 def plan(n_visits, order, seed=0):
-    return Visits([0.5 / n_visits] * n_visits, 0.5, order, seed=seed)
+    return VisitPlan([0.5 / n_visits] * n_visits, 0.5, order, seed=seed)
 
 
 @given(st.integers(1, 6), st.integers(1, 4), st.sampled_from([None, *ORDERS]), st.integers(0, 9))

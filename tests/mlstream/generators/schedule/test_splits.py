@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mlstream.generators.schedule.partition import make_partition
 from mlstream.generators.schedule.splits import split_tasks
-from mlstream.generators.schedule.visit_plan import Visits, part_sizes
+from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from tests.mlstream.generators.tables import make_table
 
 
@@ -19,7 +19,7 @@ def test_tasks_are_split_in_their_sizes_without_losing_a_row(seed, stratified, s
     rng = np.random.default_rng(seed)
     table = make_table(rng.integers(0, 2, (90, 4)))
     members = np.array_split(rng.permutation(90)[:80], 3)
-    visits = Visits((0.2, 0.5), 0.3, stratified=stratified, seed=seed)
+    visits = VisitPlan((0.2, 0.5), 0.3, stratified=stratified, seed=seed)
     for rows, parts in zip(
         members, split_tasks(table, make_partition(table, members), visits, shuffle=shuffle), strict=True
     ):
@@ -31,7 +31,7 @@ def test_tasks_are_split_in_their_sizes_without_losing_a_row(seed, stratified, s
 def test_stratified_parts_hold_each_label_set_in_proportion(seed):
     rng = np.random.default_rng(seed)
     table = make_table(rng.integers(0, 2, (120, 3)))
-    parts = split_tasks(table, make_partition(table, [np.arange(120)]), Visits(stratified=True, seed=seed))[0]
+    parts = split_tasks(table, make_partition(table, [np.arange(120)]), VisitPlan(stratified=True, seed=seed))[0]
     total = Counter(row.tobytes() for row in table.Y)
     for rows, share in zip(parts, (0.35, 0.35, 0.3), strict=True):
         found = Counter(row.tobytes() for row in table.Y[rows])
@@ -45,7 +45,7 @@ def test_a_shared_row_plays_one_part_in_all_its_tasks(seed, stratified):
     table = make_table(np.ones((100, 1)))
     belongs = rng.random((100, 3)) < 0.5
     members = [np.flatnonzero(column) for column in belongs.T]
-    split = split_tasks(table, make_partition(table, members), Visits(stratified=stratified, seed=seed))
+    split = split_tasks(table, make_partition(table, members), VisitPlan(stratified=stratified, seed=seed))
     for task, (rows, parts) in enumerate(zip(members, split, strict=True)):
         assert sorted(np.concatenate(parts).tolist()) == rows.tolist()
         assert abs(len(parts[-1]) - 0.3 * len(rows)) < 8, task
@@ -59,11 +59,11 @@ def test_a_shared_row_plays_one_part_in_all_its_tasks(seed, stratified):
 def test_another_seed_is_another_split():
     table = make_table(np.ones((60, 1)))
     partition = make_partition(table, [np.arange(60)])
-    assert len({tuple(split_tasks(table, partition, Visits(seed=seed))[0][0]) for seed in range(5)}) == 5
+    assert len({tuple(split_tasks(table, partition, VisitPlan(seed=seed))[0][0]) for seed in range(5)}) == 5
 
 
 def test_an_empty_part_is_refused():
     table = make_table(np.ones((20, 1)))
     partition = make_partition(table, np.split(np.arange(20), 2))
     with pytest.raises(ValueError, match=r"must hold rows. Got 1 of 3 without any for task 0 with 10 rows"):
-        split_tasks(table, partition, Visits((0.01, 0.69)))
+        split_tasks(table, partition, VisitPlan((0.01, 0.69)))

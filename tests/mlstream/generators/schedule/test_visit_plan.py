@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.generators.schedule.visit_plan import Visits, part_sizes
+from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 
 
 @given(st.integers(20, 400), st.lists(st.integers(1, 10), min_size=2, max_size=5))
 def test_sizes_add_up_and_are_within_two_rows_of_the_shares(n_rows, weights):
     fractions = [weight / sum(weights) for weight in weights]
-    sizes = part_sizes(n_rows, Visits(fractions[:-1], fractions[-1]))
+    sizes = part_sizes(n_rows, VisitPlan(fractions[:-1], fractions[-1]))
     assert sum(sizes) == n_rows
     assert all(abs(size - share * n_rows) < 2 for size, share in zip(sizes, fractions, strict=True))
 
@@ -22,15 +22,15 @@ def test_sizes_are_the_published_ones(shared_data, name):
     lengths = json.loads(shared_data(f"osc-mlc/Length/{name}_stream_length_task_based.json").read_text())
     for task in range(len(lengths) // 3):
         published = [lengths[f"cluster_{task}_{part}"] for part in ("exp_1", "exp_2", "eval_set")]
-        assert part_sizes(sum(published), Visits()) == published
+        assert part_sizes(sum(published), VisitPlan()) == published
 
 
 def test_the_description_makes_the_same_plan_again():
-    visits = Visits((0.2, 0.3), 0.4, (1, 0, 0, 1), True, 5, "sigmoid", seed=3)
+    visits = VisitPlan((0.2, 0.3), 0.4, (1, 0, 0, 1), True, 5, "sigmoid", seed=3)
     again = json.loads(json.dumps(visits.describe()))
-    assert Visits(**again, seed=3).describe() == visits.describe()
+    assert VisitPlan(**again, seed=3).describe() == visits.describe()
     assert visits.boundary == "gradual"
-    assert Visits().boundary == "abrupt"
+    assert VisitPlan().boundary == "abrupt"
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_the_description_makes_the_same_plan_again():
 )
 def test_errors_name_rule_and_value(options, message):
     with pytest.raises(ValueError, match=message):
-        Visits(**options)
+        VisitPlan(**options)

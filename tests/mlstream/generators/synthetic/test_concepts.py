@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from mlstream.generators.synthetic.concepts import Dials, changes_between, draw_rows, label_shares, make_concepts
+from mlstream.generators.synthetic.concepts import (
+    ConceptParams,
+    changes_between,
+    draw_rows,
+    label_shares,
+    make_concepts,
+)
 
 KINDS = ("hyperplane", "tree", "rbf")
 
@@ -25,9 +31,11 @@ def test_shares_add_up_and_fall_geometrically(n_labels, imbalance, part):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_keep_their_probability_given_the_features_when_these_drift(kind):
-    world, (first, other) = make_concepts(kind, Dials(drift_in=["P(X)"], noise=0.4), n_features=3, n_concepts=2, seed=1)
-    X, Y = draw_rows(world, (other, other), 0.0, 0.4, 40000, np.random.default_rng(0))
-    probability = ndtr((np.sqrt(0.6) * world.score(X, first.weights) - first.thresholds) / np.sqrt(0.4))
+    functions, (first, other) = make_concepts(
+        kind, ConceptParams(drift_in=["P(X)"], noise=0.4), n_features=3, n_concepts=2, seed=1
+    )
+    X, Y = draw_rows(functions, (other, other), 0.0, 0.4, 40000, np.random.default_rng(0))
+    probability = ndtr((np.sqrt(0.6) * functions.score(X, first.weights) - first.thresholds) / np.sqrt(0.4))
     for low in (0.0, 0.2, 0.4):
         cells = (probability >= low) & (probability < low + 0.2)
         assert Y[cells].mean() == pytest.approx(probability[cells].mean(), abs=0.02)
@@ -35,10 +43,10 @@ def test_labels_keep_their_probability_given_the_features_when_these_drift(kind)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_disturbances_correlate_with_the_signs_of_their_loadings(kind):
-    dials = Dials(n_labels=5, cardinality=2.5, noise=1.0, dependence=0.6, drift_in=["dependence"])
-    world, concepts = make_concepts(kind, dials, n_features=3, n_concepts=3, seed=2)
+    params = ConceptParams(n_labels=5, cardinality=2.5, noise=1.0, dependence=0.6, drift_in=["dependence"])
+    functions, concepts = make_concepts(kind, params, n_features=3, n_concepts=3, seed=2)
     for concept in concepts:
-        _, Y = draw_rows(world, (concept, concept), 0.0, 1.0, 40000, np.random.default_rng(0))
+        _, Y = draw_rows(functions, (concept, concept), 0.0, 1.0, 40000, np.random.default_rng(0))
         for a, b in combinations(range(5), 2):
             rho = concept.loadings[a] * concept.loadings[b]
             assert abs(rho) == pytest.approx(0.6)
@@ -48,7 +56,7 @@ def test_disturbances_correlate_with_the_signs_of_their_loadings(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("drift_in", [["P(X)"], ["P(Y|X)"], ["dependence"], ["P(X)", "P(Y|X)", "dependence"], []])
 def test_concepts_differ_in_what_is_asked_for(kind, drift_in):
-    _, (first, other) = make_concepts(kind, Dials(drift_in=drift_in), n_features=3, n_concepts=2, seed=0)
+    _, (first, other) = make_concepts(kind, ConceptParams(drift_in=drift_in), n_features=3, n_concepts=2, seed=0)
     assert changes_between(first, other) == drift_in
     assert changes_between(other, other) == []
 
@@ -57,7 +65,7 @@ def test_concepts_differ_in_what_is_asked_for(kind, drift_in):
 def test_concepts_are_the_farther_apart_the_greater_the_magnitude(kind):
     distances = []
     for magnitude in (0.1, 0.4, 1.0):
-        dials = Dials(drift_in=["P(X)", "P(Y|X)"], magnitude=magnitude)
-        _, (first, other) = make_concepts(kind, dials, n_features=6, n_concepts=2, seed=3)
+        params = ConceptParams(drift_in=["P(X)", "P(Y|X)"], magnitude=magnitude)
+        _, (first, other) = make_concepts(kind, params, n_features=6, n_concepts=2, seed=3)
         distances.append([np.abs(first.place - other.place).mean(), np.abs(first.weights - other.weights).mean()])
     assert (np.diff(distances, axis=0) > 0).all()

@@ -1,4 +1,4 @@
-"""Drifting concepts have the labels that their dials ask for, and drift where their card says, nowhere else."""
+"""Drifting concepts have the labels that their params ask for, and drift where their card says, nowhere else."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Synthetic environments shift where their dials say, and nowhere else."""
+"""Synthetic environments shift where their params say, and nowhere else."""
 
 import numpy as np
 import pytest

@@ -11,9 +11,9 @@ from estimators._typing import Array
 from estimators._validation import Features
 
 Chunk = tuple[Features, Array, Array | None]
-Teach = Callable[[Any, Features, Array, Array | None], None]
+LearnChunk = Callable[[Any, Features, Array, Array | None], None]
 
-# Copying a River tree takes as long as teaching it some hundred rows: once in so many rows, it costs little.
+# Copying a River tree takes as long as learning some hundred rows: one copy in so many rows costs little.
 MAX_ROWS = 4096
 MAX_VALUES = 2**20
 
@@ -37,17 +37,17 @@ class RedoLog:
         return type(self), (self.max_rows, self.max_values)
 
     @contextmanager
-    def restored_on_error(self, model: Any, teach: Teach, chunk: Chunk) -> Iterator[None]:
-        """Give the model back the attributes that it had, if the block, which teaches it a chunk, fails.
+    def restored_on_error(self, model: Any, learn: LearnChunk, chunk: Chunk) -> Iterator[None]:
+        """Restore the attributes of the model if the block, in which it learns a chunk, fails.
 
-        The chunks before are then learnt again by ``teach(model, X, Y, weight)``, which must depend on these only.
+        The chunks before are then learnt again by ``learn(model, X, Y, weight)``, which must depend on these only.
         """
         if self._checkpoint is None or self._n_rows >= self.max_rows or self._n_values >= self.max_values:
             self._checkpoint, self._chunks, self._n_rows, self._n_values = deepcopy(model), [], 0, 0
         try:
             yield
         except BaseException:
-            self._restore(model, teach)
+            self._restore(model, learn)
             raise
         X, Y, weight = chunk
         # callers may write to their arrays after the call
@@ -55,9 +55,9 @@ class RedoLog:
         self._n_rows += X.shape[0]
         self._n_values += X.size
 
-    def _restore(self, model: Any, teach: Teach) -> None:
+    def _restore(self, model: Any, learn: LearnChunk) -> None:
         again = deepcopy(self._checkpoint)
         for chunk in self._chunks:
-            teach(again, *chunk)
+            learn(again, *chunk)
         vars(model).clear()
         vars(model).update(vars(again))

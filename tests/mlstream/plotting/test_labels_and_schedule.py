@@ -1,14 +1,17 @@
-"""Pictures of a card: well-formed, and drawn where the card says."""
+"""Pictures of a card: well-formed, and drawn where the card says; charts that Plotly accepts."""
 
+from itertools import accumulate
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 
-from mlstream.card_model import DriftCard
-from mlstream.plotting.labels import label_svg
-from mlstream.plotting.schedule import schedule_svg
+from mlstream.card_model import DriftCard, ExperienceCard
+from mlstream.plotting.labels import label_chart, label_svg
+from mlstream.plotting.schedule import schedule_chart, schedule_svg
 from mlstream.stream import Stream
+from tests.mlstream.plotting.plotly_checks import require_valid
+from tests.mlstream.records.run_records import ORDER, SIZES, TASKS, make_card
 from tests.mlstream.streams import Shape, make_stream, streams
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -69,3 +72,38 @@ def test_many_labels_fit_the_width() -> None:
     card = make_stream(Shape(label_names=tuple(f"label {n}" for n in range(400)))).card
     right = [float(rect.get("x")) + float(rect.get("width")) for rect in find(label_svg(card), "rect")[1:]]
     assert max(right) <= 960
+
+
+def test_charts_hold_nothing_that_plotly_does_not_know():
+    for chart in (label_chart(make_card()), schedule_chart(make_card())):
+        require_valid(chart)
+
+
+def test_a_label_outside_the_signature_is_blank_and_others_have_their_share():
+    card = make_card()
+    (heat,) = label_chart(card).views[0].data
+    for row, task in zip(heat["z"], card.tasks, strict=True):
+        for label, share in enumerate(row):
+            assert share == (round(task.label_frequencies[label], 4) if label in task.signature else None)
+    assert any(None in row for row in heat["z"])
+
+
+def test_many_labels_get_room_and_no_numbers():
+    few, many = label_chart(make_card()), label_chart(make_card(n_labels=101))
+    assert few.views[0].data[0]["texttemplate"]
+    assert not many.views[0].data[0]["texttemplate"]
+    assert many.min_width > 1000 > few.min_width
+    assert many.views[0].data[0]["showscale"]
+
+
+def test_the_schedule_has_a_bar_where_each_experience_is():
+    (bars,) = schedule_chart(make_card()).views[0].data
+    ends = [base + size for base, size in zip(bars["base"], bars["x"], strict=True)]
+    assert ends == list(accumulate(SIZES))
+    assert bars["y"] == [TASKS[task] for task in ORDER]
+
+
+def test_an_experience_of_two_tasks_has_two_bars():
+    card = make_card().model_copy(update={"experiences": [ExperienceCard(tasks=[0, 2], n_samples=30)]})
+    (bars,) = schedule_chart(card).views[0].data
+    assert (bars["y"], bars["x"], bars["base"]) == (["task 0", "task 2"], [30, 30], [0, 0])

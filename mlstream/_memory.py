@@ -1,0 +1,34 @@
+"""A check of memory before it is taken."""
+
+from __future__ import annotations
+
+import os
+
+
+def require_memory(n_bytes: int, what: str, error: type[ValueError] = ValueError) -> None:
+    """Refuse arrays that are larger than the memory of this machine.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Size of the arrays.
+    what : str
+        What the arrays hold, the subject of the error.
+    error : type of ValueError
+        Error to raise.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit. The message says how much would be needed.
+    """
+    if n_bytes > (n_available := memory_bytes()):
+        raise error(
+            f"{what} must fit into the memory of this machine, {n_available / 2**30:,.1f} GiB. "
+            f"Got {n_bytes / 2**30:,.1f} GiB instead."
+        )
+
+
+def memory_bytes() -> int:
+    """Return the size of the memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

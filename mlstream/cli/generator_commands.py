@@ -1,0 +1,214 @@
+"""Commands whose options are the parameters of a generator.
+
+Types, defaults and help of the options come from the generator's signature and docstring. They are read when a command
+runs or shows its help, because importing the generators takes half a second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from inspect import Parameter, Signature
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
+
+import typer
+from typer.core import TyperCommand
+
+from mlstream.cli.arguments import (
+    Force,
+    LabelColumns,
+    OutputFile,
+    Seed,
+    SourceName,
+    StreamPath,
+    open_stream,
+    parse_delay,
+    parse_integers,
+    parse_introductions,
+    parse_label_lists,
+    parse_labels,
+    parse_names,
+    parse_numbers,
+    parse_order,
+    parse_shares,
+    parse_visits,
+    read_hierarchy,
+    require_output,
+    save_new,
+)
+
+Source = Literal["table", "stream", "nothing"]
+
+
+class _Text(NamedTuple):
+    """How a parameter that is neither a number nor a choice is typed."""
+
+    parse: Callable[[str], object]
+    form: str
+
+
+_TEXTS = {
+    "correlation": _Text(lambda text: parse_numbers(text, "--correlation"), "Two numbers: 0.6,0.9."),
+    "correlations": _Text(lambda text: parse_numbers(text, "--correlations"), "Numbers split by commas: 0.6,-0.9."),
+    "delay": _Text(parse_delay, "A number, or numbers by label: a=20,b=100."),
+    "drift_in": _Text(parse_names, "Split by commas: 'P(X),dependence'."),
+    "hierarchy": _Text(read_hierarchy, "names, discover, or a JSON file {child: parent}."),
+    "introductions": _Text(
+        parse_introductions,
+        "A JSON file with one list of labels for each task; or a published order with its hierarchy and shares, "
+        "NAME:NUMBER, such as iirc-cifar100:3.",
+    ),
+    "invariant": _Text(lambda text: parse_integers(text, "--invariant"), "Numbers split by commas: 2,3,4."),
+    "keep": _Text(parse_shares, "Numbers by label: a=0.1,b=0.5."),
+    "label_lists": _Text(parse_label_lists, "Names split by commas, tasks by semicolons: 'a,b;c,d'."),
+    "learning_fractions": _Text(parse_names, "A number of visits, or the share of each: 0.5,0.2."),
+    "order": _Text(parse_order, "A name, or the task of each visit: 1,0,1,0."),
+    "roles": _Text(parse_names, "Split by commas: train,train,test."),
+    "shifted_correlation": _Text(lambda text: parse_numbers(text, "--shifted-correlation"), "Two numbers: -0.9,0.9."),
+    "spurious": _Text(lambda text: parse_integers(text, "--spurious"), "Numbers split by commas: 2,3."),
+}
+_RENAMED = {"learning_fractions": "--visits", "n_init": "--starts"}
+
+
+@dataclass(frozen=True)
+class GeneratorCommand:
+    """A command that makes a stream with a generator.
+
+    Parameters
+    ----------
+    name : str
+        Name of the command.
+    help : str
+        One sentence that `--help` shows.
+    generator : str
+        Name of the generator in `mlstream.generators.GENERATORS`.
+    source : {"table", "stream", "nothing"}
+        Input of the generator.
+    fixed : mapping of str to str
+        Parameters that the name of the command determines.
+    """
+
+    name: str
+    help: str
+    generator: str
+    source: Source
+    fixed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Add the command to an application, without importing the generator."""
+        given = self
+
+        class Deferred(TyperCommand):
+            def make_context(self, *args: Any, **kwargs: Any) -> Any:
+                return given.build().make_context(*args, **kwargs)
+
+        app.command(self.name, help=self.help, cls=Deferred)(_placeholder)
+
+    def build(self) -> Any:
+        """Build the command with all its options."""
+        from mlstream.generators import GENERATORS
+        from mlstream.generators._parameters import list_parameters, read_help
+
+        generator = GENERATORS[self.generator]
+        parameters = {name: one for name, one in list_parameters(generator).items() if name not in self.fixed}
+        texts = read_help(generator)
+
+        def command(**typed: Any) -> None:
+            require_output(typed["output"], typed["force"], typed.get("source"))
+            inputs = _open_inputs(self.source, typed)
+            options = dict(self.fixed) | _read_options(parameters, typed)
+            with _named_options(parameters):
+                stream = generator(*inputs, **options)
+            save_new(stream, typed["output"])
+
+        options = [_to_option(one, texts[name]) for name, one in parameters.items()]
+        required = [one for one in options if one.default is Parameter.empty]
+        optional = [one for one in options if one.default is not Parameter.empty]
+        signature = [*_INPUTS[self.source], *required, _OUTPUT, *_LABELS[self.source], *optional, _FORCE]
+        command.__signature__ = Signature(  # type: ignore[attr-defined]
+            [one.replace(kind=Parameter.KEYWORD_ONLY) for one in signature]
+        )
+        app = typer.Typer(add_completion=False)
+        app.command(self.name, help=self.help)(command)
+        return typer.main.get_command(app)
+
+
+def option_of(parameter: str) -> str:
+    """Return the option that sets a parameter of a generator: `n_tasks` is `--tasks`."""
+    short = parameter.removeprefix("n_").removesuffix("_fraction").replace("_", "-")
+    return _RENAMED.get(parameter, f"--{short}")
+
+
+def _parameter(name: str, annotation: object, default: object = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+_INPUTS = {
+    "table": [_parameter("source", SourceName)],
+    "stream": [_parameter("source", StreamPath)],
+    "nothing": [],
+}
+_LABELS = {"table": [_parameter("labels", LabelColumns, None)], "stream": [], "nothing": []}
+_OUTPUT = _parameter("output", OutputFile)
+_FORCE = _parameter("force", Force, False)
+
+
+def _placeholder() -> None:
+    """Stand for a command until its options are needed."""
+
+
+def _to_option(parameter: Parameter, text: str) -> Parameter:
+    """Convert a parameter of a generator to one of a command."""
+    name, default = parameter.name, parameter.default
+    if name == "seed":
+        return _parameter(name, Seed, default)
+    if name in _TEXTS:
+        required = default is parameter.empty
+        option = typer.Option(option_of(name), help=f"{text} {_TEXTS[name].form}")
+        # A number of visits shares out evenly what is not held out.
+        shown = str(len(default)) if name == "learning_fractions" and default else None
+        return _parameter(name, Annotated[str if required else str | None, option], default if required else shown)
+    if default is parameter.empty and parameter.kind is not Parameter.KEYWORD_ONLY:
+        return _parameter(name, Annotated[parameter.annotation, typer.Argument(help=text)])
+    flag = f"{option_of(name)}/--no-{option_of(name)[2:]}" if isinstance(default, bool) else option_of(name)
+    return _parameter(name, Annotated[parameter.annotation, typer.Option(flag, help=text)], default)
+
+
+def _read_options(parameters: Mapping[str, Parameter], typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Parse what was typed; options that were left out keep the generator's default."""
+    options: dict[str, Any] = {}
+    for name in parameters:
+        value = typed[name]
+        if value is None:
+            continue
+        options[name] = _TEXTS[name].parse(value) if name in _TEXTS else value
+    if "learning_fractions" in options:
+        options["learning_fractions"] = parse_visits(typed["learning_fractions"], typed["evaluation_fraction"])
+    # A published order also sets the hierarchy and the shares.
+    published = options.get("introductions")
+    return options | published if isinstance(published, dict) else options
+
+
+def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
+    from mlstream.data.datasets import load_dataset
+
+    if source == "table":
+        return (load_dataset(typed["source"], labels=parse_labels(typed["labels"])),)
+    return (open_stream(typed["source"]),) if source == "stream" else ()
+
+
+@contextmanager
+def _named_options(parameters: Iterable[str]) -> Iterator[None]:
+    """Let errors name the options that were typed instead of the parameters."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        for name in parameters:
+            # Names of one word are also words: they are replaced only as the subject of the message.
+            pattern = rf"\b{name}\b" if "_" in name else rf"^{name}(?= must\b)"
+            message = re.sub(pattern, option_of(name), message)
+        raise ValueError(message) from error

@@ -1,0 +1,53 @@
+"""Options of ``mlstream run``, made from the definitions that Python and campaign files use."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from mlstream.cli.arguments import parse_integers
+from mlstream.evaluation.settings import CampaignOptions, Option, Settings, list_options
+
+OPTIONS = {one.name: one for kind in (CampaignOptions, Settings) for one in list_options(kind)}
+_PANELS = {CampaignOptions: "Campaign", Settings: "Evaluation"}
+_SEEDS = tuple[int, ...]
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def with_options(command: Command) -> Command:
+    """Replace the ``**options`` in the signature of a command by the options of a campaign and of an evaluation."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    added = [_parameter(one, panel) for kind, panel in _PANELS.items() for one in list_options(kind)]
+    # Typer reads both.
+    command.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in [*own, *added]}
+    return command
+
+
+def read_options(typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of options, seeds read from text; an error names the option as it was typed."""
+    values = {}
+    for name, value in typed.items():
+        one = OPTIONS[name]
+        values[name] = _read_seeds(value, one.flags[0]) if one.type == _SEEDS else value
+        one.check(values[name], one.flags[0])
+    return values
+
+
+def _read_seeds(text: str | None, flag: str) -> tuple[int, ...]:
+    return () if text is None else tuple(parse_integers(text, flag))
+
+
+def _parameter(one: Option, panel: str) -> inspect.Parameter:
+    kind, default, metavar = one.type, one.default, None
+    if kind == _SEEDS:
+        kind, default, metavar = str | None, ",".join(map(str, default)) or None, "SEED,..."
+    info = typer.Option(*one.flags, help=one.help, metavar=metavar, rich_help_panel=panel)
+    return inspect.Parameter(
+        one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+    )

@@ -1,0 +1,31 @@
+"""The command that suggests a number of tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlstream.cli.arguments import LabelColumns, Seed, SourceName, parse_labels
+
+
+def suggest_tasks(
+    source: SourceName,
+    labels: LabelColumns = None,
+    max_tasks: Annotated[int, typer.Option(help="Maximum number of tasks to try.")] = 10,
+    starts: Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")] = 10,
+    picture: Annotated[Path | None, typer.Option(help="File to draw into, replaced if there: .png, .svg.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Suggest a number of tasks for a table: diverse tasks, each with more than one label."""
+    from mlstream.cli import console
+    from mlstream.data.datasets import load_dataset
+    from mlstream.generators import draw_suggestion, suggest_n_tasks
+
+    table = load_dataset(source, labels=parse_labels(labels))
+    suggestion = suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
+    console.show_suggestion(suggestion)
+    if picture is not None:
+        draw_suggestion(suggestion, picture)
+        console.print_line(f"Drew {picture}")

@@ -1,0 +1,81 @@
+"""The version of records, and the reading of their files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from mlstream._validation_errors import WRONG_VERSION, find_problem
+
+# A record of 5,000 experiences and 100 tasks has a tenth of this.
+_MAX_BYTES = 2**28
+SCHEMA_VERSION = 1
+_OLD_VERSION = {"format_version": 1}
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Record(BaseModel):
+    """Part of a record: immutable, and without unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VersionedRecord(Record):
+    """A record with the version of its schema. Files of mlstream 0.1 call the version ``format_version``."""
+
+    schema_version: int = SCHEMA_VERSION
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_version(cls, content: Any) -> Any:
+        """Refuse other versions before unknown fields, which a newer version may have."""
+        if not isinstance(content, dict):
+            return content
+        if "schema_version" in content:
+            version = content["schema_version"]
+            if isinstance(version, bool) or version != SCHEMA_VERSION:
+                raise PydanticCustomError(
+                    WRONG_VERSION,
+                    "schema_version must be {expected}. Got {version} instead.",
+                    {"expected": SCHEMA_VERSION, "version": repr(version)},
+                )
+            return content
+        return {name: value for name, value in content.items() if (name, value) not in _OLD_VERSION.items()}
+
+
+def read_record(path: Path, model: type[Model]) -> Model:
+    """Read a file that holds a record.
+
+    Raises
+    ------
+    ValueError
+        If the file does not hold such a record; the message names the file and the way out.
+    """
+    content = _read_bytes(path)
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        problem = find_problem(error)
+        raise refusal(path, model, problem.text, is_newer=problem.kind == WRONG_VERSION) from None
+
+
+def refusal(path: str | os.PathLike[str], model: type[BaseModel], reason: str, *, is_newer: bool = False) -> ValueError:
+    """Return the error about a file that does not hold a record of this version."""
+    way_out = "update mlstream, or use another folder" if is_newer else "remove the file, and it is made again"
+    return ValueError(f"{path} must hold a {model.__name__} of this version ({way_out}): {reason}")
+
+
+def _read_bytes(path: Path) -> bytes:
+    # Reading anything else might never end.
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} must be a plain file. Got a folder or a device.")
+    with path.open("rb") as file:
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"{path} must have at most {_MAX_BYTES:,} bytes. Got more.")
+    return content

@@ -1,0 +1,82 @@
+"""The signature of a generator, its docstring, its card and its command agree."""
+
+from inspect import signature
+
+import pytest
+import typer
+
+from mlstream.cli import generate, perturb, synthesise
+from mlstream.cli.generator_commands import option_of
+from mlstream.generators import GENERATORS
+from tests.mlstream.generators.test_registry import STREAMS
+
+COMMANDS = (*generate.COMMANDS, *synthesise.COMMANDS, *perturb.COMMANDS)
+INPUTS = {"dataset", "stream"}
+# What was drawn from these parameters is the value of another one, which is on the card.
+REPLACED = {
+    "environment_stream": {"correlation", "shifted_correlation"},
+    "iirc_stream": {"labels_per_task", "first_labels", "plain_first"},
+}
+# Options that have another name or another form on the command line, and what is not a parameter.
+OTHER_OPTIONS = {"source", "labels", "output", "force", "help"}
+
+
+def parameters_of(name):
+    return {key: one for key, one in signature(GENERATORS[name]).parameters.items() if key not in INPUTS}
+
+
+def documented(name):
+    """Read the names before the colons of the section Parameters, by hand."""
+    lines = GENERATORS[name].__doc__.splitlines()
+    start = lines.index("    Parameters") + 2
+    section = lines[start : lines.index("    Returns")]
+    entries = [line.strip() for line in section if line.startswith("    ") and not line.startswith("     ")]
+    return [name for entry in entries for name in entry.split(" : ")[0].split(", ")]
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_every_parameter_is_documented_on_its_own(name):
+    assert [one for one in documented(name) if one not in INPUTS] == list(parameters_of(name))
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_the_card_holds_every_parameter_in_the_order_of_the_signature(name):
+    on_card = [key for key in STREAMS[name]().card.generator.parameters if key != "base"]
+    expected = parameters_of(name).keys() - REPLACED.get(name, set()) - {"seed"}
+    assert on_card == [key for key in parameters_of(name) if key in expected]
+
+
+def test_every_generator_has_a_command():
+    assert {command.generator for command in COMMANDS} == GENERATORS.keys()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_command_has_every_parameter_with_its_default_and_help(command):
+    built = {one.name: one for one in command.build().params}
+    parameters = parameters_of(command.generator)
+    assert built.keys() - OTHER_OPTIONS == parameters.keys() - command.fixed.keys() - OTHER_OPTIONS
+    doc = " ".join(GENERATORS[command.generator].__doc__.replace("`", "").split())
+    for name in built.keys() & parameters.keys():
+        option, parameter = built[name], parameters[name]
+        assert option.required == (parameter.default is parameter.empty)
+        if isinstance(parameter.default, (int, float, str)):
+            assert option.default == parameter.default
+        if name != "seed":
+            start = option.help.split(". ")[0].removesuffix(".")
+            assert start in doc
+        if option.param_type_name != "argument":
+            assert option_of(name) in option.opts
+
+
+def test_no_two_parameters_have_one_option():
+    for command in COMMANDS:
+        options = [option for one in command.build().params for option in one.opts]
+        assert len(options) == len(set(options)), command.name
+
+
+def test_a_command_is_built_only_when_it_is_called(monkeypatch):
+    app = typer.Typer(add_completion=False)
+    monkeypatch.setattr(type(COMMANDS[0]), "build", lambda self: pytest.fail("built"))
+    for command in COMMANDS[:2]:
+        command.add_to(app)
+    assert set(typer.main.get_command(app).commands) == {command.name for command in COMMANDS[:2]}

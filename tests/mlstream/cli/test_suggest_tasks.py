@@ -1,0 +1,13 @@
+"""The command that suggests a number of tasks."""
+
+from tests.mlstream.cli.commands import invoke, write_table
+
+
+def test_a_number_of_tasks_is_suggested_and_drawn(tmp_path):
+    table = write_table(tmp_path / "toy.arff", label_sets=("1100", "1000", "0011", "0001"))
+    picture = tmp_path / "suggestion.png"
+    result = invoke("suggest-tasks", table, "--max-tasks", 4, "--starts", 3, "--picture", picture)
+    assert result.exit_code == 0
+    assert "Suggested: 2 tasks." in result.output
+    assert "with one label only" in result.output
+    assert picture.read_bytes().startswith(b"\x89PNG")

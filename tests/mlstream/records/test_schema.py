@@ -1,0 +1,74 @@
+"""Records of older versions are read; those of newer versions are refused in one line that says what to do."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mlstream.campaign.campaign import run_campaign
+from mlstream.campaign.search import Search
+from mlstream.records.run_record import load_run, load_selection
+from tests.mlstream.evaluation.streams import Online, make_stream
+
+STORED = Path(__file__).parent / "stored"
+
+
+def test_records_of_version_0_1_are_read_and_resumed(tmp_path):
+    old = json.loads((STORED / "run_of_0.1.json").read_text())
+    assert (old["format_version"], "schema_version" in old) == (1, False)
+    run = load_run(STORED / "run_of_0.1.json")
+    assert (run.schema_version, run.scores) == (1, old["scores"])
+    assert load_selection(STORED / "selection_of_0.1.json").selection == run.selection
+
+    for kind in ("run", "selection"):
+        folder = tmp_path / f"{kind}s" / "tiny"
+        folder.mkdir(parents=True)
+        shutil.copyfile(STORED / f"{kind}_of_0.1.json", folder / "searched-seed0.json")
+    states = []
+    search = Search(Online(), {"step": [0.1, 0.2]}, 2)
+    (kept,) = run_campaign(
+        {"searched": search},
+        [make_stream()],
+        [0],
+        tmp_path,
+        energy="none",
+        n_checkpoints=4,
+        progress=lambda event: states.append(event.state),
+    )
+    assert (kept, states) == (run, ["kept"])
+
+
+def test_a_campaign_whose_records_have_no_version_is_resumed(tmp_path):
+    strategies = {"online": Online(), "searched": Search(Online(), {"step": [0.1, 0.2]}, 2)}
+    first = run_campaign(strategies, [make_stream()], [0], tmp_path, energy="none")
+    files = sorted(path for kind in ("runs", "selections") for path in (tmp_path / kind).rglob("*.json"))
+    assert len(files) == 3
+    for path in files:
+        content = json.loads(path.read_text())
+        assert content.pop("schema_version") == 1
+        path.write_text(json.dumps(content))
+    before = {path: path.read_bytes() for path in files}
+    states = []
+    run_campaign(
+        strategies, [make_stream()], [0], tmp_path, energy="none", progress=lambda event: states.append(event.state)
+    )
+    assert states == ["kept", "kept"]
+    assert {path: path.read_bytes() for path in files} == before
+    # A run that is made again uses the choice that was made before.
+    files[1].unlink()
+    again = run_campaign(strategies, [make_stream()], [0], tmp_path, energy="none")
+    assert [one.selection for one in again] == [one.selection for one in first]
+
+
+@pytest.mark.parametrize("version", [2, 0, "1", None])
+def test_another_version_is_refused_in_one_line_that_says_what_to_do(tmp_path, version):
+    path = tmp_path / "x.json"
+    path.write_text(
+        json.dumps(json.loads((STORED / "run_of_0.1.json").read_text()) | {"schema_version": version, "new": 1})
+    )
+    message = f"{path} must hold a RunResult of this version (update mlstream, or use another folder): "
+    with pytest.raises(ValueError, match=re.escape(message) + r"schema_version must be 1. Got .* instead.$") as refusal:
+        load_run(path)
+    assert "\n" not in str(refusal.value)

@@ -1,18 +1,11 @@
 """Checks of the parameters that estimators have in common."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 NUMBERS = (float, int, np.number)
 PRECISIONS = ("float32", "float64")
-
-
-def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
-    """Refuse a value that is not one of the choices, strings or constants such as None."""
-    if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}. Got {value!r} instead.")
 
 
 def check_number(name: str, value: Any, *, minimum: float = 0, maximum: float = np.inf) -> None:

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from estimators._failed_calls import check_not_diverged, unchanged_on_error
 from estimators._locks import Locked, lock_of
+from estimators._row_codes import cast_features
 from estimators._targets import ClassTarget, Target, make_target
 from estimators._typing import Array
 from estimators._validation import Features, check_features, check_label_mask, check_sample_weight
@@ -48,7 +49,8 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
       rows that others may refuse halfway. Copies cost as much for one row as for many.
 
     ``_fails_late = False`` states that nothing but divergence can fail once rows are checked: meta-estimators then make
-    no copies of the learner.
+    no copies of the learner. ``_precision = "float32"`` states that it refuses features that do not fit float32, which
+    meta-estimators then check for all rows in advance.
 
     Every public method holds the lock of the estimator: calls from several threads run one after another.
 
@@ -65,6 +67,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     _takes_codes: ClassVar[bool] = False
     _fails_late: ClassVar[bool] = True
+    _precision: ClassVar[str | None] = None
 
     # ------------------------------------------------------------------ learn
     def partial_fit(
@@ -266,6 +269,9 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             return []
         return list(self._learnt_names)
 
+    def _check_inside(self, X: Features) -> None:
+        """Refuse rows that a classifier inside would refuse after others have been learnt; here there is none."""
+
     def _infer(self, X: Features) -> tuple[Array, Array]:
         proba = self._predict_proba(X)
         return proba >= 0.5, proba
@@ -294,6 +300,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         if X.shape[0] != len(Y):
             raise ValueError(f"X and Y must have the same number of rows. Got {X.shape[0]} and {len(Y)} instead.")
         mask = check_label_mask(label_mask, len(Y), self.n_labels_)
+        self._check_inside(X)
         return X, Y, mask if self.uses_task else None
 
     def _take_target(self, target: Target) -> None:
@@ -321,6 +328,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         for name in self._learnt_names:
             if name in vars(self):
                 delattr(self, name)
+
+
+def check_precision(estimator: Any, X: Features) -> None:
+    """Refuse features that do not fit the precision of a classifier, or of one inside it, before any row is learnt."""
+    if isinstance(estimator, StreamClassifier):
+        if estimator._precision is not None:
+            cast_features(X if isinstance(X, np.ndarray) else X.data, estimator._precision)
+        estimator._check_inside(X)
 
 
 def fails_late(estimator: Any) -> bool:

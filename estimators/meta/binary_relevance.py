@@ -9,7 +9,7 @@ from sklearn.utils import Tags, check_random_state
 
 from estimators._typing import Array
 from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, fails_late
+from estimators.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
@@ -114,6 +114,9 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
         return ["_models"] if fails_late(self.estimator) else []
+
+    def _check_inside(self, X: Features) -> None:
+        check_precision(self.estimator, X)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         codes, _ = self._codes(Y, mask, weight)

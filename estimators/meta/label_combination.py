@@ -10,7 +10,7 @@ from sklearn.utils import Tags, check_random_state
 from estimators._locks import lock_of
 from estimators._typing import Array
 from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier, fails_late
+from estimators.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.meta._kernels.combining import combine
 from estimators.meta._pruned_sets import LearningStep, PrunedSets
 from estimators.meta._wrapped import Prediction, make_members, takes_sparse
@@ -115,6 +115,9 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
         return ["_sets", "_model"] if fails_late(self.estimator) else []
+
+    def _check_inside(self, X: Features) -> None:
+        check_precision(self.estimator, X)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         own = self._sets.codes_of_known_sets(Y) if weight is None else None

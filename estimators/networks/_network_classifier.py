@@ -17,6 +17,12 @@ class NetworkClassifier(StreamClassifier):
     """Base of compiled networks; subclasses define in `_pass` how rows are predicted and learnt."""
 
     state_: State
+    dtype: str
+    _fails_late = False
+
+    @property
+    def _precision(self) -> str:  # type: ignore[override]
+        return self.dtype
 
     @property
     def n_steps_(self) -> int:

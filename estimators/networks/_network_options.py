@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from estimators._parameters import NUMBERS, PRECISIONS, check_choice
+from estimators._failed_calls import DivergedError
+from estimators._parameters import NUMBERS, PRECISIONS
 from estimators.networks._kernels.state import CodedRows, RunOptions
+from estimators.networks._network_state import LIMIT
 from estimators.networks._torch_network import check_device
+from metrics._validation import require_choice
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "optimizer": ("adam", "sgd"),
@@ -31,23 +34,24 @@ def check_network(estimator: Any) -> None:
     """Refuse choices, widths and a learning rate that no network can have; an estimator may lack some parameters."""
     for name, choices in CHOICES.items():
         if hasattr(estimator, name):
-            check_choice(name, getattr(estimator, name), choices)
+            require_choice(getattr(estimator, name), name, choices)
     for width in hidden_widths(estimator.hidden_units):
         if not isinstance(width, Integral) or width < 1:
             raise ValueError(f"hidden_units must be positive integers. Got {estimator.hidden_units!r} instead.")
-    check_learning_rate(estimator.learning_rate)
+    check_learning_rate(estimator.learning_rate, np.dtype(estimator.dtype))
 
 
-def check_learning_rate(rate: Any) -> None:
-    """Refuse a learning rate that is not a finite positive number."""
-    if not isinstance(rate, NUMBERS) or not 0 < rate < np.inf:
-        raise ValueError(f"learning_rate must be a finite number greater than 0. Got {rate!r} instead.")
+def check_learning_rate(rate: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse a learning rate that is not positive, or whose product with a gradient may be infinite."""
+    if not isinstance(rate, NUMBERS) or not 0 < rate < LIMIT[dtype]:
+        rule = f"a number greater than 0 and less than {LIMIT[dtype]:.0e} in {dtype.name}"
+        raise ValueError(f"learning_rate must be {rule}. Got {rate!r} instead.")
 
 
-def diverged(rows: CodedRows, failed: int, rate: float) -> ValueError:
-    """Return the error of a network that left the range of its numbers at a row."""
+def diverged(rows: CodedRows, failed: int, rate: float) -> DivergedError:
+    """Return the error of a network whose numbers diverged at a row."""
     features = rows.values[rows.starts[failed] : rows.ends[failed]]
-    return ValueError(
+    return DivergedError(
         f"The network diverged at row {failed}: X and learning_rate must keep scores and gradients finite. "
         f"Got features up to {abs(features).max(initial=0):.3g} and learning_rate {rate} instead."
     )

@@ -14,7 +14,7 @@ from estimators.networks._kernels.lazy_adam import make_lazy, refresh_all
 from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRows, Network, RunOptions
 
 State = dict[str, npt.NDArray[Any]]
-# products of gradients under this can be squared
+# sums of gradients under this can be squared, and multiplied by a learning rate under it
 LIMIT = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}
 _DENSE = (
     np.empty(0, np.int64),
@@ -101,40 +101,6 @@ def brought_up_to_date(state: State, features: npt.NDArray[np.intp] | None = Non
     }
     sizes = np.concatenate([[len(features)], state["sizes"][1:]]).astype(np.int64)
     return {**state, **parts, "sizes": sizes, "last": last, "clock": clock, "scaler": scaler}
-
-
-class restored_on_error:  # noqa: N801 - a context manager that reads like a clause
-    """Restore the arrays of a state if the block fails.
-
-    Parameters
-    ----------
-    state : dict of ndarray
-        The state that the block updates in place.
-    features : ndarray of int or None
-        Features whose weights may change before it is known that the block succeeds; None: anything may change.
-    """
-
-    def __init__(self, state: State, features: npt.NDArray[np.int32] | None) -> None:
-        self.places: list[tuple[npt.NDArray[Any], Any]] = []
-        if features is None:
-            self.places = [(part, slice(None)) for part in state.values()]
-        elif len(features):
-            self.places = [(part, features) for part in _by_feature(state)]
-        self.before = [part[where].copy() for part, where in self.places]
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, *_: object) -> None:
-        if kind is not None:
-            for (part, where), before in zip(self.places, self.before, strict=True):
-                part[where] = before
-
-
-def _by_feature(state: State) -> list[npt.NDArray[Any]]:
-    """Return steps, weights and moments, one row for each feature."""
-    d, width = state["sizes"][:2].tolist()
-    return [state["last"], *(state[name][: d * width].reshape(d, width) for name in "wmv")]
 
 
 def layers_of(state: State) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:

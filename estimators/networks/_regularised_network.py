@@ -29,7 +29,6 @@ class RegularisedNetwork(NetworkClassifier):
     hidden_units: int | tuple[int, ...] | None
     learning_rate: float
     task_rows: int | None
-    dtype: str
     random_state: Any
 
     @property
@@ -70,12 +69,9 @@ class RegularisedNetwork(NetworkClassifier):
         return self._run(self.state_, self.past_, X, (nothing, None, None), learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
-        """Predict each row, then learn it, on copies that are kept if nothing fails."""
-        check_learning_rate(self.learning_rate)
-        state, past = ({name: part.copy() for name, part in parts.items()} for parts in (self.state_, self.past_))
-        proba = self._run(state, past, X, (Y, mask, weight), learn=True)
-        self.state_, self.past_ = state, past
-        return proba
+        """Predict each row, then learn it."""
+        check_learning_rate(self.learning_rate, self.state_["w"].dtype)
+        return self._run(self.state_, self.past_, X, (Y, mask, weight), learn=True)
 
     def _run(self, state: State, past: State, X: Features, targets: Targets, *, learn: bool) -> Array:
         rows, nothing = as_rows(X, *targets, self.dtype), empty_store(self.n_labels_, self.dtype)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from estimators._failed_calls import DivergedError
 from estimators._row_codes import COUNTS
 from estimators._typing import Array
 from estimators.networks._kernels.adam import B1, B2, EPS
@@ -54,8 +55,6 @@ def learn_on_device(
     how: DeviceLearning, state: State, rows: CodedRows, kept: CodedRows, plan: ReplayPlan
 ) -> tuple[Array, State]:
     """Predict each row, then learn it with those replayed; return the probabilities and the new state."""
-    if len(rows.indices):
-        raise ValueError("X must be dense on a device. Got sparse rows instead.")
     values = np.concatenate([kept.values, rows.values])
     codes = np.concatenate([kept.codes, rows.codes])
     weight = np.concatenate([kept.weight, rows.weight])
@@ -69,8 +68,8 @@ def learn_on_device(
         for step in [batch] if how.together and is_learnt else batch[:, np.newaxis]:
             network.step(step)
     proba, state = import_torch().stack(predicted).cpu().numpy(), network.state()
-    if not (np.isfinite(state["w"]).all() and np.isfinite(proba).all()):
-        raise ValueError(
+    if not all(np.isfinite(part).all() for part in (proba, *(state[name] for name in "wmv"))):
+        raise DivergedError(
             f"The network diverged: X and learning_rate must keep scores and gradients finite. "
             f"Got learning_rate {how.rate} instead."
         )
@@ -125,14 +124,14 @@ class _Network:
     def _update(self) -> None:
         self.clock[STEPS] += 1
         if not self.how.adaptive:
-            self.w.sub_(self.g, alpha=min(self.how.rate, self.torch.finfo(self.w.dtype).max))
+            self.w.sub_(self.g, alpha=self.how.rate)
             return
         self.clock[B1_POWER] *= B1
         self.clock[B2_POWER] *= B2
         root = float(np.sqrt(1 - self.clock[B2_POWER]))
         self.m.mul_(B1).add_(self.g, alpha=1 - B1)
         self.v.mul_(B2).addcmul_(self.g, self.g, value=1 - B2)
-        length = min(self.how.rate * root / (1 - float(self.clock[B1_POWER])), self.torch.finfo(self.w.dtype).max)
+        length = self.how.rate * root / (1 - float(self.clock[B1_POWER]))
         self.w.addcdiv_(self.m, self.v.sqrt().add_(EPS * root), value=-length)
 
     def _update_all_but(self, frozen: Any) -> None:

@@ -20,7 +20,7 @@ from estimators.networks._network_options import (
     hidden_widths,
     run_options,
 )
-from estimators.networks._network_state import State, brought_up_to_date, draw_state, restored_on_error
+from estimators.networks._network_state import State, brought_up_to_date, draw_state
 from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense
 from estimators.networks._torch_network import device_learning, learn_on_device
 from estimators.replay.memories import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
@@ -140,6 +140,10 @@ class OnlineNeuralClassifier(NetworkClassifier):
         return tags
 
     # ------------------------------------------------------------------ hooks
+    @property
+    def _fails_late(self) -> bool:  # type: ignore[override]
+        return self.device is not None  # which may run out of memory
+
     def _start(self) -> None:
         check_parameters(self)
         random_state = check_random_state(self.random_state)
@@ -166,11 +170,14 @@ class OnlineNeuralClassifier(NetworkClassifier):
         return self._run(contexts, state, rows, *nothing, learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
-        """Predict each row, then learn it. Memories and rows kept change last, once nothing can fail any more."""
-        check_learning_rate(self.learning_rate)
+        """Predict each row, then learn it. All that can be refused is refused before anything changes."""
+        check_learning_rate(self.learning_rate, self.state_["w"].dtype)
+        if self.device is not None and isinstance(X, sparse.csr_array):
+            raise ValueError("X must be dense on a device. Got sparse rows instead.")
         X, store = self._match_store(X)
         rows = as_rows(X, Y, mask, weight, self.dtype)
-        memories = [copy(memory) for memory in self.memories_]
+        # a device may fail halfway, the compiled loop only diverges
+        memories = self.memories_ if self.device is None else [copy(memory) for memory in self.memories_]
         plan = join_plans(memories, rows.weight > 0) if memories else no_replay(len(rows.weight))
         kept = store.as_rows() if store else empty_store(self.n_labels_, self.dtype)
         if self.device is None:
@@ -186,19 +193,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         clock = self.state_["clock"]
         if clock[LAZY] and (clock[RATE] != self.learning_rate or is_dense(rows) or self.optimizer != "adam"):
             self.state_ = brought_up_to_date(self.state_)
-        with restored_on_error(self.state_, self._features_at_risk(rows, plan)):
-            return self._run(self._contexts_, self.state_, rows, kept, plan, learn=True)
-
-    def _features_at_risk(self, rows: CodedRows, plan: ReplayPlan) -> Array | None:
-        """Return the features whose weights may change in a call that fails; None if anything may.
-
-        One step is taken as a whole or not at all, but Adam's skipped steps are taken before it.
-        """
-        dense, n_drawn = is_dense(rows), plan.draws.shape[1]
-        one_step = len(rows.weight) == 1 and (n_drawn == 0 or (dense and self.replay == "mini-batch"))
-        counts = self.balance_labels or bool(self.standardize)
-        becomes_lazy = not dense and self.optimizer == "adam" and not self.state_["clock"][LAZY]
-        return rows.indices if one_step and not counts and not becomes_lazy else None
+        return self._run(self._contexts_, self.state_, rows, kept, plan, learn=True)
 
     def _run(
         self, contexts: ContextCache, state: State, rows: CodedRows, store: CodedRows, plan: ReplayPlan, *, learn: bool

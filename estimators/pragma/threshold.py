@@ -15,7 +15,7 @@ from estimators._failed_calls import check_not_diverged, unchanged_on_error
 from estimators._targets import ClassTarget, make_target
 from estimators._typing import Array
 from estimators._validation import Features, check_features
-from estimators.base import fails_late
+from estimators.base import check_precision, fails_late
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import FittedWeights, shares
 from estimators.pragma._weighted_votes import WeightedVotes
@@ -190,6 +190,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
             else:
                 X, truth = self._begin(X, y, classes)
                 self.estimator_ = clone(self.estimator)
+            check_precision(self.estimator, X)
             call.copy(["estimator_"] if fails_late(self.estimator) else [])
             share = self._learn_in_periods(X, truth)
             return self._decided(share), self._probabilities(share)

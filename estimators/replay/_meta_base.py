@@ -11,7 +11,7 @@ from sklearn.utils import Tags, get_tags
 from estimators._seeding import clone_with_seed
 from estimators._typing import Array
 from estimators._validation import Features
-from estimators.base import StreamClassifier, fails_late
+from estimators.base import StreamClassifier, check_precision, fails_late
 
 
 class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
@@ -34,6 +34,9 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.classifier_tags = copy(inner.classifier_tags)
         return tags
+
+    def _check_inside(self, X: Features) -> None:
+        check_precision(self.estimator, X)
 
     def _predict_proba(self, X: Features) -> Array:
         return self.estimator_.predict_proba(X)

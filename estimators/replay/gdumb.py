@@ -9,7 +9,7 @@ from numpy.random import RandomState
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from estimators._parameters import PRECISIONS, check_choice, check_number
+from estimators._parameters import PRECISIONS, check_number
 from estimators._row_codes import COUNTS, cast_features, encode_labels
 from estimators._typing import Array
 from estimators._validation import Features
@@ -18,6 +18,7 @@ from estimators.replay._balanced_memory import BalancedMemory
 from estimators.replay._kept_rows import KeptRows, blank, take
 from estimators.replay._kernels.balanced import NONE
 from estimators.replay._meta_base import OuterClassifier, begin_inner, predict_both
+from metrics._validation import require_choice
 
 Prediction = tuple[Array, Array]
 
@@ -106,6 +107,10 @@ class GDumbClassifier(OuterClassifier):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ hooks
+    @property
+    def _precision(self) -> str:  # type: ignore[override]
+        return self.dtype
+
     def _start(self) -> None:
         self._check_parameters()
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -172,4 +177,4 @@ class GDumbClassifier(OuterClassifier):
             if not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be a positive integer. Got {value!r} instead.")
         check_number("share", self.share, maximum=1)
-        check_choice("dtype", self.dtype, PRECISIONS)
+        require_choice(self.dtype, "dtype", PRECISIONS)

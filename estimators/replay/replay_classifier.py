@@ -105,9 +105,9 @@ class ReplayClassifier(OuterClassifier):
         return KeptRows(X, Y, mask, np.ones(len(Y)) if weight is None else weight)
 
     def _replay(self, chunk: KeptRows, update: Callable[[Any, KeptRows, Integers], Any]) -> list[Any]:
-        """Learn a chunk and the rows replayed with it, block by block; nothing changes unless all succeeds."""
+        """Learn a chunk and the rows replayed with it, block by block."""
         n_rows = len(chunk.weight)
-        inner = self.estimator_ if n_rows <= BLOCK else deepcopy(self.estimator_)
+        inner = self.estimator_ if n_rows <= BLOCK or not self._fails_late else deepcopy(self.estimator_)
         memories, kept = [copy(memory) for memory in self.memories_], self.rows_
         if kept is None:
             kept = blank(sum(memory.size for memory in memories), chunk)

@@ -1,9 +1,11 @@
 """Learners of a few lines, right or broken on purpose, to try the base and the laws on."""
 
 import numpy as np
+import pytest
 from scipy.special import expit
 from sklearn.base import clone
 
+from estimators import DivergedError
 from estimators.base import StreamClassifier
 
 
@@ -116,3 +118,11 @@ class Leaky(StreamClassifier):
 
     def _predict_proba(self, X):
         return self.estimator_.predict_proba(X)
+
+
+def refuses_until_it_is_fitted(diverged, twin, X, Y):
+    """Assert that a learner whose numbers diverged refuses to go on, and learns as its unfitted twin once fitted."""
+    for call in (lambda: diverged.predict(X), lambda: diverged.predict_proba(X), lambda: diverged.partial_fit(X, Y)):
+        with pytest.raises(DivergedError, match=r"has diverged: call `fit` to start again"):
+            call()
+    np.testing.assert_array_equal(diverged.fit(X, Y).predict_proba(X), twin.fit(X, Y).predict_proba(X))

@@ -13,8 +13,13 @@ from estimators import (
     BinaryRelevance,
     ClassifierChain,
     DivergedError,
+    FIFOMemory,
+    GDumbClassifier,
     LabelCombination,
+    OnlineNeuralClassifier,
     PragmaThreshold,
+    ReplayClassifier,
+    ReservoirMemory,
     StreamClassifier,
     StreamPipeline,
 )
@@ -126,3 +131,88 @@ def test_a_meta_estimator_refuses_with_the_learner_inside_until_it_is_fitted_aga
         with pytest.raises(DivergedError, match="has diverged: call `fit`"):
             call()
     assert np.array_equal(learner.fit(*B).predict_proba(TEST.X), clone(meta).fit(*B).predict_proba(TEST.X))
+
+
+# -------------------------------------------------------------- around a network
+def spoilt(value):
+    """Return rows that are large from the middle on, and count for the last label only there."""
+    X, mask = B.X.copy(), np.ones(B.Y.shape, dtype=bool)
+    X[20:, 2], mask[20:] = value, np.arange(B.Y.shape[1]) == B.Y.shape[1] - 1
+    return X, mask
+
+
+def in_a_replay(**parameters):
+    network = OnlineNeuralClassifier(random_state=0)
+    return ReplayClassifier(network, reservoir=ReservoirMemory(30), fifo=FIFOMemory(30), random_state=0, **parameters)
+
+
+AROUND = {
+    "binary relevance": BinaryRelevance(OnlineNeuralClassifier(random_state=0), targeted=True),
+    "chain": ClassifierChain(OnlineNeuralClassifier(random_state=0)),
+    "label combination": LabelCombination(OnlineNeuralClassifier(random_state=0)),
+    "threshold": PragmaThreshold(OnlineNeuralClassifier(random_state=0), period=8),
+    "replay": in_a_replay(),
+}
+
+
+def _call(learner, method, X, mask):
+    masks = {"label_mask": mask} if getattr(learner, "uses_task", False) else {}
+    return getattr(learner, method)(X, B.Y, **masks)
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
+@pytest.mark.parametrize("name", AROUND)
+def test_features_too_large_for_a_network_inside_change_nothing(name, method, monkeypatch):
+    monkeypatch.setattr("estimators.meta.label_combination.BLOCK", 8)
+    learner, twin = (clone(AROUND[name]).partial_fit(*A) for _ in range(2))
+    with pytest.raises(ValueError, match="X must fit float32"):
+        _call(learner, method, *spoilt(1e300))
+    assert np.array_equal(learner.predict_proba(TEST.X), twin.predict_proba(TEST.X))
+    assert np.array_equal(learner.partial_fit(*B).predict_proba(TEST.X), twin.partial_fit(*B).predict_proba(TEST.X))
+
+
+def test_features_too_large_for_a_network_inside_are_refused_while_rows_have_weights():
+    learner, twin = (in_a_replay().partial_fit(*A, sample_weight=np.full(40, 2.0)) for _ in range(2))
+    with pytest.raises(ValueError, match="X must fit float32"):
+        learner.predict_then_fit(spoilt(1e300)[0], B.Y)
+    assert np.array_equal(learner.predict_proba(TEST.X), twin.predict_proba(TEST.X))
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
+@pytest.mark.parametrize("name", AROUND)
+def test_a_network_that_diverges_inside_asks_for_fit(name, method):
+    learner = clone(AROUND[name]).partial_fit(*A)
+    with pytest.raises(DivergedError, match="The network diverged at row"):
+        _call(learner, method, *spoilt(1e30))
+    for call in (lambda: learner.predict(TEST.X), lambda: learner.partial_fit(*B)):
+        with pytest.raises(DivergedError, match="has diverged: call `fit`"):
+            call()
+    assert np.array_equal(learner.fit(*B).predict_proba(TEST.X), clone(AROUND[name]).fit(*B).predict_proba(TEST.X))
+
+
+def test_a_network_that_diverges_in_a_later_block_asks_for_fit(monkeypatch):
+    monkeypatch.setattr("estimators.replay.replay_classifier.BLOCK", 8)
+    learner = in_a_replay().partial_fit(*A)
+    with pytest.raises(DivergedError, match="The network diverged"):
+        learner.partial_fit(spoilt(1e30)[0], B.Y)
+    with pytest.raises(DivergedError, match="has diverged: call `fit`"):
+        learner.predict(TEST.X)
+
+
+def test_no_network_is_copied_before_a_call(monkeypatch):
+    learners = [clone(one).partial_fit(*A) for one in AROUND.values()]
+    monkeypatch.setattr(OnlineNeuralClassifier, "__deepcopy__", _refuse_to_copy, raising=False)
+    for learner in learners:
+        learner.partial_fit(*B).predict_then_fit(*B)
+
+
+def _refuse_to_copy(network, memo):
+    raise AssertionError("A network was copied.")
+
+
+def test_a_new_training_that_diverges_leaves_the_old_one():
+    learner = GDumbClassifier(OnlineNeuralClassifier(random_state=0), size=30, random_state=0).partial_fit(*A)
+    before = learner.predict_proba(TEST.X)
+    with pytest.raises(DivergedError, match="The network diverged"):
+        learner.partial_fit(np.full(B.X.shape, 1e30), B.Y)
+    assert np.array_equal(learner.predict_proba(TEST.X), before)

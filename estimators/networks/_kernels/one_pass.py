@@ -136,7 +136,7 @@ def load_row(work: Workspace, source: CodedRows, row: int, b: int) -> None:
 
 @njit(**HOT)
 def learn_batch(work: Workspace, n_rows: int) -> bool:
-    """Take a step on the rows of the batch; return False, and leave the weights alone, if numbers get too large."""
+    """Take a step on the rows of the batch; return False if numbers get too large for it."""
     net, batch = work.net, work.batch
     for b in range(n_rows):
         if not backpropagate(net, batch, b, n_rows):
@@ -153,7 +153,7 @@ def learn_batch(work: Workspace, n_rows: int) -> bool:
 
 @njit(**HOT)
 def backpropagate(net: Network, batch: Batch, b: int, n_rows: int) -> bool:
-    """Fill the deltas of row b; return whether squares of its gradient, and the step, fit the network's numbers."""
+    """Fill the deltas of row b; return whether squares of its gradient fit the network's numbers."""
     units, deltas, n_labels = batch.units, batch.deltas, net.sizes[-1]
     at = b * batch.n_units
     top = at + batch.n_units - n_labels
@@ -161,8 +161,7 @@ def backpropagate(net: Network, batch: Batch, b: int, n_rows: int) -> bool:
     backward(net.w, net.sizes, units, deltas, top)
     n = batch.stops[b] - b * batch.length
     inputs = (l1_norm(batch.values, b * batch.length, n) if n else 0) + l1_norm(units, at, batch.n_units)
-    gradient = l1_norm(deltas, at, batch.n_units) * (inputs + 1)
-    return gradient < net.limit and max(gradient, 1) * net.options.rate < net.limit
+    return l1_norm(deltas, at, batch.n_units) * (inputs + 1) < net.limit
 
 
 @njit(**HOT)

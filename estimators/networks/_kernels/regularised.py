@@ -124,18 +124,17 @@ def learn_row(  # noqa: PLR0913, PLR0917 - compiled functions take arrays one by
     n_absent: int,
 ) -> bool:
     """Take a step on row i, whose units are those of the batch; return False if numbers get too large."""
-    n_labels, rate, units, deltas = net.sizes[-1], net.options.rate, batch.units, batch.deltas
+    n_labels, units, deltas = net.sizes[-1], batch.units, batch.deltas
     top = batch.n_units - n_labels
     share_loss(rows, i, net.counts, net.options, batch.shares, 0)
     output_deltas(units, deltas, top, batch.shares, 0, n_labels, 1)
     if n_absent:
         distil(units, deltas, top, old, past, strength, rows.weight[i] / n_absent)
     backward(net.w, net.sizes, units, deltas, top)
-    count_step(net.clock, net.constants, rate, True)
+    count_step(net.clock, net.constants, net.options.rate, True)
     put_gradient(net, batch)
     add_penalty(net, past, strength.penalty)
-    gradient = l1_norm(net.g, 0, net.g.size)
-    if not (gradient < net.limit and max(gradient, 1) * rate < net.limit):
+    if not l1_norm(net.g, 0, net.g.size) < net.limit:
         return False
     adam(net.w, net.m, net.v, net.g, net.constants, 0, net.w.size)
     return True

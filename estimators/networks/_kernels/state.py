@@ -62,7 +62,7 @@ class Network(NamedTuple):
     ``live`` marks the outputs that are updated; it is empty if all are, and so is ``live_inputs`` unless features feed
     the outputs directly. ``counts`` are the zeros and ones seen of each
     label. ``scaler`` holds, for each feature, number, mean and sum of squared deviations of its values other than 0.
-    Products of gradients below ``limit`` can be squared.
+    Sums of gradients below ``limit`` can be squared, and multiplied by any learning rate that is allowed.
     """
 
     w: Floats

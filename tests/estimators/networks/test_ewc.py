@@ -5,10 +5,12 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from estimators import EWCClassifier, LwFClassifier, OnlineNeuralClassifier
+from estimators import DivergedError, EWCClassifier, LwFClassifier, OnlineNeuralClassifier
 from estimators.checks import stream_checks
+from tests.estimators.learners import refuses_until_it_is_fitted
 from tests.estimators.streams import tasks_that_return
 
 VARIANTS = {
@@ -94,24 +96,37 @@ def test_memory_does_not_grow_with_tasks():
 
 
 # ------------------------------------------------------------------- bad input
-def test_a_row_too_large_to_learn_changes_nothing():
+@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
+@pytest.mark.parametrize("kind", [EWCClassifier, LwFClassifier])
+def test_a_row_too_large_to_learn_asks_for_fit(kind, method):
     X, Y, mask, _ = tasks_that_return()
-    learner = made("hidden").partial_fit(X, Y, label_mask=mask)
-    before = learner.predict_proba(X)
-    X[3, 2] = 1e30
-    with pytest.raises(ValueError, match=r"diverged at row 3: .* features up to 1e[+]30"):
+    learner = kind(8, random_state=0).partial_fit(X, Y, label_mask=mask)
+    spoilt = X.copy()
+    spoilt[3, 2] = 1e30
+    with pytest.raises(DivergedError, match=r"diverged at row 3: .* features up to 1e[+]30"):
+        getattr(learner, method)(spoilt, Y, label_mask=mask)
+    refuses_until_it_is_fitted(learner, clone(learner), X, Y)
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e300])
+@pytest.mark.parametrize("kind", [EWCClassifier, LwFClassifier])
+def test_a_call_with_invalid_input_changes_nothing(kind, value):
+    X, Y, mask, _ = tasks_that_return()
+    learner = kind(8, random_state=0).partial_fit(X, Y, label_mask=mask)
+    before = pickle.dumps((learner.state_, learner.past_))
+    X[3, 2] = value
+    with pytest.raises(ValueError, match="X must"):
         learner.partial_fit(X, Y, label_mask=mask)
-    X[3, 2] = 0
-    np.testing.assert_array_equal(learner.predict_proba(X)[4:], before[4:])
+    assert pickle.dumps((learner.state_, learner.past_)) == before
 
 
 @pytest.mark.parametrize("n_rows", [1, 20])
 @pytest.mark.parametrize("kind", [EWCClassifier, LwFClassifier])
-def test_a_step_too_long_for_the_weights_changes_nothing(kind, n_rows):
+def test_a_learning_rate_too_large_for_the_precision_changes_nothing(kind, n_rows):
     X, Y, mask, _ = tasks_that_return()
     learner = kind(8, random_state=0).partial_fit(X, Y, label_mask=mask)
     before = learner.predict_proba(X)
-    with pytest.raises(ValueError, match="diverged at row 0"):
+    with pytest.raises(ValueError, match=r"learning_rate must be .* less than 1e\+18 in float32. Got 1e\+39"):
         learner.set_params(learning_rate=1e39).partial_fit(X[:n_rows], Y[:n_rows], label_mask=mask[:n_rows])
     np.testing.assert_array_equal(learner.predict_proba(X), before)
 
@@ -123,7 +138,7 @@ def test_a_step_too_long_for_the_weights_changes_nothing(kind, n_rows):
         ({"penalty": np.inf}, "penalty must be a finite number at least 0. Got inf instead"),
         ({"decay": 1.5}, "decay must be a finite number from 0 to 1. Got 1.5 instead"),
         ({"task_rows": 0}, "task_rows must be a positive integer or None. Got 0 instead"),
-        ({"learning_rate": 0}, "learning_rate must be a finite number greater than 0. Got 0 instead"),
+        ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
         ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
         ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'. Got 'float16' instead"),
     ],

@@ -46,7 +46,7 @@ def test_where_nothing_is_distilled_it_is_the_network_with_targeted_loss(paramet
     np.testing.assert_allclose(*both, rtol=0, atol=1e-12)
 
 
-def test_answers_for_labels_that_are_absent_are_kept():
+def test_predictions_for_labels_that_are_absent_are_kept():
     X = np.random.default_rng(0).random((600, 3))
     Y = X > 0.5
     mask = np.array([True, True, False])

@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from estimators import FIFOMemory, OnlineNeuralClassifier, ReservoirMemory, make_strategy
+from estimators import DivergedError, FIFOMemory, OnlineNeuralClassifier, ReservoirMemory, make_strategy
 from estimators.checks import stream_checks
 from mlstream import load_dataset
 from tests.estimators import published, streams
+from tests.estimators.learners import refuses_until_it_is_fitted
 
 SAMPLING, FIFO = {"reservoir": ReservoirMemory(40, 5)}, {"fifo": FIFOMemory(30, 5)}
 TARGETED = {"targeted_loss": "signature"}
@@ -215,7 +216,7 @@ def spoilt(X, value):
 
 @pytest.mark.parametrize("name", ["NN", "NN_TLH_memories"])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_a_call_that_fails_changes_nothing(name, kind):
+def test_a_call_with_invalid_input_changes_nothing(name, kind):
     X, Y, *_ = masked_stream(100)
     learner = made(name).fit(kind(X), Y)
     before = learner.predict_proba(X)
@@ -224,9 +225,8 @@ def test_a_call_that_fails_changes_nothing(name, kind):
     calls = {
         "NaN at row 3, column 2": lambda: learner.partial_fit(kind(spoilt(X, np.nan)), Y),
         r"infinity \(inf\) at row 3, column 2": lambda: learner.partial_fit(kind(spoilt(X, np.inf)), Y),
-        "none in row 5": lambda: learner.partial_fit(kind(X), Y, label_mask=none),
+        "row without any, row 5": lambda: learner.partial_fit(kind(X), Y, label_mask=none),
         "as fixed at the first call. Got 6": lambda: learner.partial_fit(kind(X), np.hstack([Y, Y[:, :1]])),
-        "diverged at row 3: .* features up to 1e[+]30": lambda: learner.partial_fit(kind(spoilt(X, 1e30)), Y),
         "must fit float32": lambda: learner.partial_fit(kind(spoilt(X, 1e300)), Y),
     }
     for message, call in calls.items():
@@ -241,30 +241,52 @@ def same_state(one, two):
 
 @pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "descent", "balanced"])
 @pytest.mark.parametrize("spoilt_kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_one_row_too_large_to_learn_changes_no_bit(name, kind, spoilt_kind):
-    X, Y, *_ = sparse_stream(300)
-    learner = made(name).fit(kind(X), Y)
-    twin = pickle.loads(pickle.dumps(learner))  # noqa: S301
-    with pytest.raises(ValueError, match="diverged at row 0"):
-        learner.partial_fit(spoilt_kind(spoilt(X, 1e30)[3:4]), Y[3:4])
-    assert same_state(learner, twin)
-    for i in range(10):
-        learner.partial_fit(kind(X[i : i + 1]), Y[i : i + 1])
-        twin.partial_fit(kind(X[i : i + 1]), Y[i : i + 1])
-    assert same_state(learner, twin)
-
-
-@pytest.mark.parametrize(("dtype", "rate"), [("float32", 1e30), ("float32", 1e300), ("float64", 1e200)])
-@pytest.mark.parametrize("parameters", [{}, {"hidden_units": 8}, {"optimizer": "sgd"}])
 @pytest.mark.parametrize("n_rows", [1, 20])
-def test_a_step_too_long_for_the_weights_changes_nothing(parameters, dtype, rate, n_rows):
+def test_a_row_too_large_to_learn_asks_for_fit(name, spoilt_kind, n_rows):
+    X, Y, *_ = sparse_stream(300)
+    learner = made(name).fit(X, Y)
+    with pytest.raises(DivergedError, match=r"diverged at row 0: .* features up to 1e[+]30 and learning_rate"):
+        learner.partial_fit(spoilt_kind(spoilt(X, 1e30)[3 : 3 + n_rows]), Y[3 : 3 + n_rows])
+    refuses_until_it_is_fitted(learner, clone(learner), X, Y)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
+def test_steps_that_are_too_long_ask_for_fit(optimizer, method):
+    X, Y, *_ = masked_stream(100)
+    learner = OnlineNeuralClassifier((9, 7), optimizer=optimizer, random_state=0).fit(X, Y)
+    twin = clone(learner)
+    with pytest.raises(DivergedError, match=r"diverged at row \d+: .* learning_rate 1e\+16 instead"):
+        getattr(learner.set_params(learning_rate=1e16), method)(X, Y)
+    refuses_until_it_is_fitted(learner.set_params(learning_rate=0.01), twin, X, Y)
+
+
+def test_a_row_too_large_to_predict_changes_nothing():
+    X, Y, *_ = masked_stream(100)
+    learner = OnlineNeuralClassifier(learning_rate=10.0, random_state=0).fit(X, Y)
+    before = learner.predict_proba(X)
+    with pytest.raises(DivergedError, match="diverged at row 3"):
+        learner.predict_proba(spoilt(X, 3e38))
+    np.testing.assert_array_equal(learner.predict_proba(X), before)
+
+
+@pytest.mark.parametrize(("dtype", "rate"), [("float32", 1e18), ("float32", 1e300), ("float64", 1e200)])
+@pytest.mark.parametrize("parameters", [{}, {"hidden_units": 8}, {"optimizer": "sgd"}])
+def test_a_learning_rate_too_large_for_the_precision_changes_nothing(parameters, dtype, rate):
     X, Y, *_ = masked_stream(100)
     learner = OnlineNeuralClassifier(**parameters, dtype=dtype, random_state=0).fit(X, Y)
     before = learner.predict_proba(X)
-    with pytest.raises(ValueError, match="diverged at row 0"):
-        learner.set_params(learning_rate=rate).partial_fit(X[:n_rows], Y[:n_rows])
+    with pytest.raises(ValueError, match=rf"learning_rate must be .* less than 1e\+(18|150) in {dtype}. Got 1e\+"):
+        learner.set_params(learning_rate=rate).partial_fit(X, Y)
     np.testing.assert_array_equal(learner.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_the_largest_learning_rate_makes_no_nan(optimizer):
+    X, Y, *_ = masked_stream(100)
+    learner = OnlineNeuralClassifier(optimizer=optimizer, learning_rate=9e17, random_state=0).fit(X, Y)
+    assert np.isfinite(learner.state_["w"]).all()
+    assert np.isfinite(learner.predict_proba(X)).all()
 
 
 # ------------------------------------------------------- contexts kept between calls
@@ -297,8 +319,8 @@ def test_threads_that_predict_at_once_get_their_own_probabilities():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"learning_rate": 0}, "learning_rate must be a finite number greater than 0. Got 0 instead"),
-        ({"learning_rate": np.nan}, "learning_rate must be a finite number greater than 0. Got nan instead"),
+        ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
+        ({"learning_rate": np.nan}, "learning_rate must be a number greater than 0 and less than .* Got nan instead"),
         ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
         ({"hidden_units": (5, 2.5)}, "hidden_units must be positive integers. Got .5, 2.5. instead"),
         ({"optimizer": "lbfgs"}, "optimizer must be one of 'adam', 'sgd'. Got 'lbfgs' instead"),
@@ -336,7 +358,7 @@ def test_the_steps_taken_on_a_device_are_ours(name):
 
 def test_learning_on_a_device_obeys_the_laws():
     pytest.importorskip("torch")
-    digits = "a device adds up in another order than the compiled network, which answers `predict`"
+    digits = "a device adds up in another order than the compiled network, which `predict` uses"
     left_out = {"check_cuts_do_not_matter": digits, "check_predict_then_fit_is_the_loop": digits}
     for one, check in stream_checks(made("NN_TLH_mini_memories", device="cpu"), expected_failed_checks=left_out):
         check(one)
@@ -347,7 +369,7 @@ def test_learning_on_a_device_obeys_the_laws():
     [
         ({"device": "nowhere"}, "device must be None or a device that torch can use. Got 'nowhere' instead"),
         ({"device": "cpu", "standardize": True}, "standardize and balance_labels must be False on a device"),
-        ({"device": "cpu", "optimizer": "sgd", "learning_rate": 1e300}, "The network diverged"),
+        ({"device": "cpu", "optimizer": "sgd", "learning_rate": 1e300}, "learning_rate must be"),
     ],
 )
 def test_what_a_device_cannot_do_is_refused(parameters, message):
@@ -357,3 +379,31 @@ def test_what_a_device_cannot_do_is_refused(parameters, message):
         OnlineNeuralClassifier(3, **parameters, random_state=0).fit(X, Y)
     with pytest.raises((TypeError, ValueError), match=r"[Ss]parse|dense"):
         OnlineNeuralClassifier(3, device="cpu").fit(sparse.csr_array(X), Y)
+
+
+def test_a_device_that_fails_halfway_changes_nothing(monkeypatch):
+    pytest.importorskip("torch")
+    X, Y, *_ = masked_stream(80)
+    learner, twin = (made("NN_TLH_memories", device="cpu").fit(X[:40], Y[:40]) for _ in range(2))
+    with monkeypatch.context() as patched:
+        patched.setattr("estimators.networks._torch_network._Network.state", _run_out_of_memory)
+        with pytest.raises(RuntimeError, match="out of memory"):
+            learner.partial_fit(X[40:], Y[40:])
+    for one in (learner, twin):
+        one.partial_fit(X[40:], Y[40:])
+    assert same_state(learner, twin)
+
+
+def _run_out_of_memory(network):
+    raise RuntimeError("out of memory")
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_a_network_that_diverges_on_a_device_asks_for_fit(optimizer):
+    pytest.importorskip("torch")
+    X, Y, *_ = masked_stream(100)
+    learner = OnlineNeuralClassifier((9, 7), optimizer=optimizer, device="cpu", random_state=0).fit(X, Y)
+    twin = clone(learner)
+    with pytest.raises(DivergedError, match=r"The network diverged.* Got learning_rate 1e\+16 instead"):
+        learner.set_params(learning_rate=1e16).partial_fit(X, Y)
+    refuses_until_it_is_fitted(learner.set_params(learning_rate=0.01), twin, X, Y)

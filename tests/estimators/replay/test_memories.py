@@ -83,7 +83,7 @@ def test_chance_is_the_sequence_published_for_splitmix64():
     assert chances(0, np.arange(1), 3).ravel().tolist() == expected
 
 
-def test_a_memory_begun_again_is_empty_and_a_clone_knows_nothing():
+def test_a_memory_begun_again_is_empty_and_so_is_a_clone():
     memory = ReservoirMemory(10, 2).begin(0)
     first = memory.plan(50)
     np.testing.assert_array_equal(memory.begin(0).plan(50).draws, first.draws)

@@ -270,7 +270,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return list(self._learnt_names)
 
     def _check_inside(self, X: Features) -> None:
-        """Refuse rows that a classifier inside would refuse after others have been learnt; here there is none."""
+        """Refuse rows that an inner classifier would refuse after learning others; the base has no inner classifier."""
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         proba = self._predict_proba(X)

@@ -160,7 +160,7 @@ def print_bounds() -> None:
             X = X.astype(np.float32)
             row_s = best(compiled(name, X, Y, mask_of(Y))) / len(X)
             learner = make_strategy(name).set_params(random_state=0).fit(X, Y)
-            steps, n, constants = learner.n_steps_ / len(X), learner.state_["w"].size, make_constants(np.float32)
+            steps, n, constants = learner.n_steps_ / len(X), learner._state["w"].size, make_constants(np.float32)
             parts = [np.full(n, 1e-3, np.float32) for _ in range(4)]
             step_s = best(lambda w=parts, c=constants: adam_alone(*w, c, 1000)) / 1000
             together = 11 if "mini" in name else 1

@@ -16,7 +16,7 @@ from estimators.networks._torch_network import as_module
 class NetworkClassifier(StreamClassifier):
     """Base of compiled networks; subclasses define in `_pass` how rows are predicted and learnt."""
 
-    state_: State
+    _state: State
     dtype: str
     _fails_late = False
 
@@ -28,7 +28,7 @@ class NetworkClassifier(StreamClassifier):
     def n_steps_(self) -> int:
         """Number of steps taken."""
         with lock_of(self):
-            return int(self.state_["clock"][STEPS])
+            return int(self._state["clock"][STEPS])
 
     def to_torch(self) -> Any:
         """Return the network as it is now, as a ``torch.nn.Module`` that returns probabilities (extra ``torch``).
@@ -39,7 +39,7 @@ class NetworkClassifier(StreamClassifier):
             Linear layers, ReLU between them, and a sigmoid.
         """
         with lock_of(self):
-            return as_module(self.state_)
+            return as_module(self._state)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Predict each row, then learn it; return the probabilities."""

@@ -37,7 +37,7 @@ class RegularisedNetwork(NetworkClassifier):
         return True
 
     # ------------------------------------------------------------------ hooks
-    past_: State
+    _past: State
 
     def _begin_past(self, n_weights: int) -> State:
         raise NotImplementedError
@@ -51,27 +51,27 @@ class RegularisedNetwork(NetworkClassifier):
             raise ValueError(f"task_rows must be a positive integer or None. Got {self.task_rows!r} instead.")
         self._regularisation()
         sizes = (self.n_features_in_, *hidden_widths(self.hidden_units), self.n_labels_)
-        self.state_ = draw_state(sizes, self.dtype, check_random_state(self.random_state), freeze=False)
-        self.past_ = {
+        self._state = draw_state(sizes, self.dtype, check_random_state(self.random_state), freeze=False)
+        self._past = {
             "mask": np.zeros(self.n_labels_, dtype=bool),
             "known": np.zeros(self.n_labels_, dtype=bool),
             "n_rows": np.zeros(1, dtype=np.int64),
-            **self._begin_past(len(self.state_["w"])),
+            **self._begin_past(len(self._state["w"])),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        for name in {"state_", "past_"} & state.keys():
+        for name in {"_state", "_past"} & state.keys():
             setattr(self, name, writable(state[name]))
 
     def _predict_proba(self, X: Features) -> Array:
         nothing = np.zeros((X.shape[0], self.n_labels_), np.uint8)
-        return self._run(self.state_, self.past_, X, (nothing, None, None), learn=False)
+        return self._run(self._state, self._past, X, (nothing, None, None), learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Predict each row, then learn it."""
-        check_learning_rate(self.learning_rate, self.state_["w"].dtype)
-        return self._run(self.state_, self.past_, X, (Y, mask, weight), learn=True)
+        check_learning_rate(self.learning_rate, self._state["w"].dtype)
+        return self._run(self._state, self._past, X, (Y, mask, weight), learn=True)
 
     def _run(self, state: State, past: State, X: Features, targets: Targets, *, learn: bool) -> Array:
         rows, nothing = as_rows(X, *targets, self.dtype), empty_store(self.n_labels_, self.dtype)

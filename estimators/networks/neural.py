@@ -148,20 +148,20 @@ class OnlineNeuralClassifier(NetworkClassifier):
         check_parameters(self)
         random_state = check_random_state(self.random_state)
         sizes = (self.n_features_in_, *hidden_widths(self.hidden_units), self.n_labels_)
-        self.state_ = draw_state(sizes, self.dtype, random_state, freeze=self.freeze_masked)
-        self.memories_ = begin_memories(self.reservoir, self.fifo, random_state)
-        self.store_: RowStore | None = None
-        self._contexts_ = ContextCache()
+        self._state = draw_state(sizes, self.dtype, random_state, freeze=self.freeze_masked)
+        self._memories = begin_memories(self.reservoir, self.fifo, random_state)
+        self._store: RowStore | None = None
+        self._contexts = ContextCache()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if "state_" in state:
-            self.state_ = writable(state["state_"])
-        if state.get("store_") is not None:
-            self.store_ = state["store_"].copy()
+        if "_state" in state:
+            self._state = writable(state["_state"])
+        if state.get("_store") is not None:
+            self._store = state["_store"].copy()
 
     def _predict_proba(self, X: Features) -> Array:
-        state, contexts = self.state_, self._contexts_
+        state, contexts = self._state, self._contexts
         if state["clock"][LAZY]:
             features, X = _compact(X)
             state, contexts = brought_up_to_date(state, features), ContextCache()
@@ -171,29 +171,29 @@ class OnlineNeuralClassifier(NetworkClassifier):
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Predict each row, then learn it. All that can be refused is refused before anything changes."""
-        check_learning_rate(self.learning_rate, self.state_["w"].dtype)
+        check_learning_rate(self.learning_rate, self._state["w"].dtype)
         if self.device is not None and isinstance(X, sparse.csr_array):
             raise ValueError("X must be dense on a device. Got sparse rows instead.")
         X, store = self._match_store(X)
         rows = as_rows(X, Y, mask, weight, self.dtype)
         # a device may fail halfway, the compiled loop only diverges
-        memories = self.memories_ if self.device is None else [copy(memory) for memory in self.memories_]
+        memories = self._memories if self.device is None else [copy(memory) for memory in self._memories]
         plan = join_plans(memories, rows.weight > 0) if memories else no_replay(len(rows.weight))
         kept = store.as_rows() if store else empty_store(self.n_labels_, self.dtype)
         if self.device is None:
             proba = self._learn_compiled(rows, kept, plan)
         else:
-            proba, self.state_ = learn_on_device(device_learning(self), self.state_, rows, kept, plan)
+            proba, self._state = learn_on_device(device_learning(self), self._state, rows, kept, plan)
         if store:
             store.keep(rows, plan.slots)
-        self.memories_, self.store_ = memories, store
+        self._memories, self._store = memories, store
         return proba
 
     def _learn_compiled(self, rows: CodedRows, kept: CodedRows, plan: ReplayPlan) -> Array:
-        clock = self.state_["clock"]
+        clock = self._state["clock"]
         if clock[LAZY] and (clock[RATE] != self.learning_rate or is_dense(rows) or self.optimizer != "adam"):
-            self.state_ = brought_up_to_date(self.state_)
-        return self._run(self._contexts_, self.state_, rows, kept, plan, learn=True)
+            self._state = brought_up_to_date(self._state)
+        return self._run(self._contexts, self._state, rows, kept, plan, learn=True)
 
     def _run(
         self, contexts: ContextCache, state: State, rows: CodedRows, store: CodedRows, plan: ReplayPlan, *, learn: bool
@@ -211,11 +211,11 @@ class OnlineNeuralClassifier(NetworkClassifier):
 
     def _match_store(self, X: Features) -> tuple[Features, RowStore | None]:
         """Return the rows as they are kept for replay, dense or sparse, and their store; sparse once any row was."""
-        if not self.memories_:
+        if not self._memories:
             return X, None
-        is_sparse, store = isinstance(X, sparse.csr_array), self.store_
+        is_sparse, store = isinstance(X, sparse.csr_array), self._store
         if store is None:
-            size = sum(memory.size for memory in self.memories_)
+            size = sum(memory.size for memory in self._memories)
             store = RowStore(size, 0 if is_sparse else X.shape[1], self.n_labels_, self.dtype)
         if is_sparse and not store.is_sparse:
             store = store.copy()

@@ -113,7 +113,7 @@ class GDumbClassifier(OuterClassifier):
 
     def _start(self) -> None:
         self._check_parameters()
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.memory_: BalancedMemory | None = None
         self.n_trainings_ = 0
         self.estimator_ = begin_inner(self, self._chance(0))
@@ -131,7 +131,7 @@ class GDumbClassifier(OuterClassifier):
     ) -> list[Prediction]:
         """Predict rows and put them into the memory, from one training to the next; keep all if nothing fails."""
         chunk = self._as_rows(X, Y, mask, weight)
-        memory = copy(self.memory_) or BalancedMemory(blank(self.size, chunk), self.share, self.seed_)
+        memory = copy(self.memory_) or BalancedMemory(blank(self.size, chunk), self.share, self._seed)
         inner, n_trainings = self.estimator_, self.n_trainings_
         n_rows, learnt = len(chunk.weight), chunk.weight > 0
         slots, due = np.full(n_rows, NONE), np.zeros(n_rows, dtype=bool)
@@ -169,7 +169,7 @@ class GDumbClassifier(OuterClassifier):
         return inner
 
     def _chance(self, n_trainings: int) -> RandomState:
-        return RandomState([self.seed_, n_trainings])
+        return RandomState([self._seed, n_trainings])
 
     def _check_parameters(self) -> None:
         for name in ("size", "epochs"):

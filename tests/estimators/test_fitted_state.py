@@ -7,18 +7,28 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from estimators import (
+    AdaptiveRandomForestClassifier,
     BinaryRelevance,
     ClassifierChain,
+    EWCClassifier,
+    GDumbClassifier,
+    HoeffdingTreeClassifier,
+    ISOUPTreeClassifier,
     LabelCombination,
     LastLabelsClassifier,
+    LwFClassifier,
     MeanLabelsClassifier,
+    MultiLabelHoeffdingTreeClassifier,
     NearestRowClassifier,
+    OnlineNeuralClassifier,
     PragmaStreamForestClassifier,
     PragmaThreshold,
     PriorLabelsClassifier,
+    ReplayClassifier,
     RiverClassifier,
     StreamClassifier,
     StreamPipeline,
+    StreamRidgeClassifier,
 )
 from estimators._check_data import fresh, learn, stream
 from tests.estimators.learners import Logistic
@@ -31,17 +41,27 @@ def _learners():
     from river.naive_bayes import GaussianNB as RiverGaussianNB
 
     return [
+        AdaptiveRandomForestClassifier(n_models=2),
         BinaryRelevance(GaussianNB()),
         ClassifierChain(GaussianNB()),
+        EWCClassifier(),
+        GDumbClassifier(LastLabelsClassifier()),
+        HoeffdingTreeClassifier(),
+        ISOUPTreeClassifier(),
         LabelCombination(GaussianNB()),
         LastLabelsClassifier(),
+        LwFClassifier(),
         MeanLabelsClassifier(),
+        MultiLabelHoeffdingTreeClassifier(),
         NearestRowClassifier(),
+        OnlineNeuralClassifier(),
         PragmaStreamForestClassifier(period=20),
         PragmaThreshold(LastLabelsClassifier(), period=20),
         PriorLabelsClassifier(),
+        ReplayClassifier(LastLabelsClassifier()),
         RiverClassifier(RiverGaussianNB()),
         StreamPipeline([("scale", StandardScaler()), ("learn", LastLabelsClassifier())]),
+        StreamRidgeClassifier(),
     ]
 
 

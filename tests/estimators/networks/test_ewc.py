@@ -91,7 +91,7 @@ def test_memory_does_not_grow_with_tasks():
     X, Y, mask, _ = tasks_that_return()
     learner = made("hidden").partial_fit(X, Y, label_mask=mask)
     before = learner.memory_bytes_
-    assert before > 6 * learner.state_["w"].nbytes
+    assert before > 6 * learner._state["w"].nbytes
     assert learner.partial_fit(X, Y, label_mask=mask).memory_bytes_ == before
 
 
@@ -113,11 +113,11 @@ def test_a_row_too_large_to_learn_asks_for_fit(kind, method):
 def test_a_call_with_invalid_input_changes_nothing(kind, value):
     X, Y, mask, _ = tasks_that_return()
     learner = kind(8, random_state=0).partial_fit(X, Y, label_mask=mask)
-    before = pickle.dumps((learner.state_, learner.past_))
+    before = pickle.dumps((learner._state, learner._past))
     X[3, 2] = value
     with pytest.raises(ValueError, match="X must"):
         learner.partial_fit(X, Y, label_mask=mask)
-    assert pickle.dumps((learner.state_, learner.past_)) == before
+    assert pickle.dumps((learner._state, learner._past)) == before
 
 
 @pytest.mark.parametrize("n_rows", [1, 20])

@@ -203,7 +203,7 @@ def test_weights_that_rest_hold_no_denormal_numbers():
     X[1000:, 1] = 0
     learner = made("NN_TLH").fit(X, np.ones((3000, 2), dtype=int))
     for name in "mv":
-        moments = learner.state_[name]
+        moments = learner._state[name]
         assert abs(moments[moments != 0]).min() >= np.finfo(np.float32).tiny
 
 
@@ -236,7 +236,7 @@ def test_a_call_with_invalid_input_changes_nothing(name, kind):
 
 
 def same_state(one, two):
-    return all(np.array_equal(one.state_[name], two.state_[name]) for name in one.state_)
+    return all(np.array_equal(one._state[name], two._state[name]) for name in one._state)
 
 
 @pytest.mark.parametrize("name", ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "descent", "balanced"])
@@ -285,7 +285,7 @@ def test_a_learning_rate_too_large_for_the_precision_changes_nothing(parameters,
 def test_the_largest_learning_rate_makes_no_nan(optimizer):
     X, Y, *_ = masked_stream(100)
     learner = OnlineNeuralClassifier(optimizer=optimizer, learning_rate=9e17, random_state=0).fit(X, Y)
-    assert np.isfinite(learner.state_["w"]).all()
+    assert np.isfinite(learner._state["w"]).all()
     assert np.isfinite(learner.predict_proba(X)).all()
 
 

@@ -16,8 +16,8 @@ class TorchNetwork:
         rate = begun.learning_rate
         kinds = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
         self.optimizer = kinds[begun.optimizer](self.module.parameters(), lr=rate, fused=True)
-        self.memories = [clone(memory).begin() for memory in begun.memories_]
-        for memory, same in zip(self.memories, begun.memories_, strict=True):
+        self.memories = [clone(memory).begin() for memory in begun._memories]
+        for memory, same in zip(self.memories, begun._memories, strict=True):
             memory.seed_ = same.seed_
         self.held = {}  # the row in each slot of each memory
         self.met = []  # features of the rows learnt

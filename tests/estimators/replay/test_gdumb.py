@@ -42,7 +42,7 @@ def loop(learner, groups):
             even = sizes[tasks[i]] + 1 >= sizes[task]
             task = tasks[i] if even else task
             most = max(counts[groups[row]] for row in slots if tasks[row] == task)
-            which, entry = chances(learner.seed_, np.array([i]), 2)[0]
+            which, entry = chances(learner._seed, np.array([i]), 2)[0]
             new = counts[group] == 0 and entry < learner.size / (i + 1)
             if even and counts[group] + 1 >= most and not new:
                 continue
@@ -72,7 +72,7 @@ def test_the_memory_and_its_trainings_are_those_of_a_slow_loop(kind, size, share
     np.testing.assert_array_equal(held.weight, weight[kept])
     assert learner.n_trainings_ == len(trainings)
 
-    chance = RandomState([learner.seed_, len(trainings)])
+    chance = RandomState([learner._seed, len(trainings)])
     network = clone(NETWORK).set_params(random_state=chance.randint(2**31 - 1)).begin(kind(X), Y)
     last = rows[trainings[-1][1]]
     for _ in range(2):

@@ -127,7 +127,7 @@ def test_it_takes_no_more_memory_than_replay_from_as_many_rows(kind):
     X = kind(X)
     replay = make_strategy("NN_TLH_mini_memories").fit(X, Y)
     ours = GDumbClassifier(OnlineNeuralClassifier(200, targeted_loss="signature"), epochs=1, share=1).fit(X, Y)
-    assert len(ours.memory_.held_rows().Y) == 2000 == sum(memory.size for memory in replay.memories_)
+    assert len(ours.memory_.held_rows().Y) == 2000 == sum(memory.size for memory in replay._memories)
     assert 0.9 * replay.memory_bytes_ < ours.memory_bytes_ <= replay.memory_bytes_
 
 

@@ -72,7 +72,7 @@ def test_a_network_replays_the_same_by_itself(kind):
     network = OnlineNeuralClassifier(7, **BOTH, dtype="float64", random_state=0).begin(X, Y)
     inner = OnlineNeuralClassifier(7, dtype="float64", random_state=0)
     ours = ReplayClassifier(inner, **BOTH).begin(X, Y)
-    for memory, same in zip(ours.memories_, network.memories_, strict=True):
+    for memory, same in zip(ours.memories_, network._memories, strict=True):
         memory.seed_ = same.seed_
     np.testing.assert_allclose(ours.predict_then_fit(X, Y)[1], network.predict_then_fit(X, Y)[1], rtol=1e-9, atol=1e-12)
 

@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PACKAGES = ("metrics", "estimators", "mlstream")
+import estimators
+import metrics
+import mlstream
+
+# As installed, since tests run beside a wheel.
+ROOT = Path(mlstream.__file__).parents[1]
+PACKAGES = [Path(package.__file__).parent for package in (metrics, estimators, mlstream)]
 
 
 def listed(docstring: str, title: str) -> set[str]:
@@ -74,7 +79,7 @@ def compare(sources: dict[str, str]) -> Iterator[tuple[str, set[str], set[str]]]
 
 
 def test_sections_list_what_there_is():
-    files = [file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py"))]
+    files = [file for package in PACKAGES for file in sorted(package.rglob("*.py"))]
     found = list(compare({str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}))
     wrong = [f"{place}: {sorted(given ^ names)}" for place, given, names in found if given != names]
     assert not wrong, "\n".join(wrong)

@@ -186,7 +186,7 @@ class Mine(Online):
 @pytest.mark.slow
 def test_a_campaign_file_is_run_kept_and_reported(stream_file, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
-    (tmp_path / "my_learners.py").write_text(OWN)
+    (tmp_path / "learners_of_my_own.py").write_text(OWN)
     text = f"""
 streams = ["{stream_file}"]
 directory = "out"
@@ -196,7 +196,7 @@ splits = [1]
 [strategies.mean]
 [strategies.NN]
 [strategies.mine]
-class = "my_learners:Mine"
+class = "learners_of_my_own:Mine"
 parameters = {{ step = 0.1 }}
 """
     campaign = tmp_path / "campaign.toml"

@@ -70,7 +70,7 @@ def test_a_hub_that_refuses_any_step_is_one_error_and_is_as_it_was(hub: Hub, fol
     hub.repositories["me/stream"] = {"old.txt": b"old"}
     hub.refuses = step
     with pytest.raises(
-        OSError, match=r"The hub at http://127.0.0.1:\d+ must take the upload. .*(403|not allowed)"
+        OSError, match=r"The hub at http://127.0.0.1:\d+ must accept the upload. .*(403|not allowed)"
     ) as caught:
         upload(folder, "me/stream", endpoint=hub.endpoint, token=TOKEN)
     assert "\n" not in str(caught.value)
@@ -93,7 +93,7 @@ def test_a_name_that_is_none_is_one_error(hub: Hub, folder: Path, name: str) -> 
 
 def test_a_hub_that_is_not_there_is_one_error(folder: Path) -> None:
     pytest.importorskip("huggingface_hub", reason="needs the extra `hub`")
-    with pytest.raises(OSError, match="must take the upload"):
+    with pytest.raises(OSError, match="must accept the upload"):
         upload(folder, "me/stream", endpoint="http://127.0.0.1:9", token=TOKEN)
 
 

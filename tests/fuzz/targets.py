@@ -18,7 +18,7 @@ from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
 from mlstream.formats.arff.reader import parse_arff
 from mlstream.formats.content import FormatError, UnpackedFile
-from mlstream.formats.csv_reader import parse_csv
+from mlstream.formats.csv_tables import parse_csv
 from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Lines
 from mlstream.formats.mulan import read_labels

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlstream.formats.csv_reader import parse_csv
+from mlstream.formats.csv_tables import parse_csv
 from mlstream.formats.csv_writer import format_csv
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")

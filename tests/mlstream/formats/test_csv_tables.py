@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlstream.formats.content import FormatError
-from mlstream.formats.csv_reader import parse_csv
+from mlstream.formats.csv_tables import parse_csv
 
 PATH = Path("x.csv")
 

@@ -1,22 +1,24 @@
-"""CSV files of numbers as tables."""
+"""CSV files of numbers, read as tables and written for every reader: names, then rows, labels first."""
 
 from __future__ import annotations
 
 import csv
 from array import array
 from collections import Counter
-from collections.abc import Iterator
-from io import BytesIO
+from collections.abc import Iterator, Sequence
+from io import BytesIO, StringIO
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mlstream._spreadsheets import unguard_text
+from mlstream._spreadsheets import guard_text, unguard_text
+from mlstream.formats.arff.writer import format_dense_rows
 from mlstream.formats.content import FormatError, at, show
 from mlstream.formats.lines import Lines, Readable
 from mlstream.formats.table import Column, Table, gather, to_number
+from mlstream.stream import Features, Indicator
 
 _N_ROWS = 4096
 
@@ -64,6 +66,38 @@ def read_csv(source: Readable, path: Path) -> Iterator[Table]:
         yield Table(path, columns, np.asarray(cells).reshape(len(lines), len(names)), np.asarray(lines))
         if len(lines) < _N_ROWS:
             return
+
+
+def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]:
+    """Write a table as the text of a CSV file.
+
+    Parameters
+    ----------
+    X : ndarray of float32 or float64, shape (n_samples, n_features)
+        Features, finite.
+    Y : ndarray of uint8, shape (n_samples, n_labels)
+        Labels.
+    names : sequence of str
+        Names of the columns: labels first.
+
+    Yields
+    ------
+    str
+        The text, piece by piece; numbers are read back as the same bits. Names that a spreadsheet would take for a
+        formula begin with an apostrophe, which `read_csv` takes off again.
+
+    Raises
+    ------
+    ValueError
+        If X holds NaN or infinity, or numbers of another type, or a name has more than one line.
+    """
+    broken = [name for name in names if "\n" in name or "\r" in name]
+    if broken:
+        raise ValueError(f"Names must be of one line to be written as CSV. Got {broken[0]!r}.")
+    head = StringIO()
+    csv.writer(head, lineterminator="\n").writerow(map(guard_text, names))
+    yield head.getvalue()
+    yield from format_dense_rows(X, Y)
 
 
 def _number(rows: Any, path: Path) -> Iterator[tuple[int, list[str]]]:

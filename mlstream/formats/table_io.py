@@ -13,8 +13,7 @@ from scipy import sparse
 from mlstream.formats.arff.reader import read_arff
 from mlstream.formats.arff.writer import format_arff, require_different
 from mlstream.formats.content import FormatError, bare_path
-from mlstream.formats.csv_tables import read_csv
-from mlstream.formats.csv_writer import format_csv
+from mlstream.formats.csv_tables import format_csv, read_csv
 from mlstream.formats.lines import Readable
 from mlstream.formats.table import Table
 from mlstream.stream import Features, Indicator

@@ -1,6 +1,7 @@
 """What a learner has learnt is listed, and only what is documented bears scikit-learn's mark of public attributes."""
 
 import re
+from inspect import cleandoc
 
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -73,7 +74,7 @@ def _of_name(value):
 def test_public_attributes_are_documented(learner):
     learnt = learn(fresh(learner), A)
     public = {name for name in vars(learnt) if name.endswith("_") and not name.startswith("_")}
-    documented = set(re.findall(r"^    (\w+_) : ", type(learner).__doc__, flags=re.MULTILINE))
+    documented = set(re.findall(r"^(\w+_) : ", cleandoc(type(learner).__doc__), flags=re.MULTILINE))
     assert public - OF_THE_BASE <= documented
     assert all(hasattr(learnt, name) for name in documented)
 

@@ -1,6 +1,6 @@
 """The signature of a generator, its docstring, its card and its command agree."""
 
-from inspect import signature
+from inspect import cleandoc, signature
 
 import pytest
 import typer
@@ -27,10 +27,10 @@ def parameters_of(name):
 
 def documented(name):
     """Read the names before the colons of the section Parameters, by hand."""
-    lines = GENERATORS[name].__doc__.splitlines()
-    start = lines.index("    Parameters") + 2
-    section = lines[start : lines.index("    Returns")]
-    entries = [line.strip() for line in section if line.startswith("    ") and not line.startswith("     ")]
+    lines = cleandoc(GENERATORS[name].__doc__).splitlines()
+    start = lines.index("Parameters") + 2
+    section = lines[start : lines.index("Returns")]
+    entries = [line for line in section if line and not line.startswith(" ")]
     return [name for entry in entries for name in entry.split(" : ")[0].split(", ")]
 
 

@@ -12,6 +12,8 @@ CHECK := $(CURDIR)/build/check
 # Files of packages whose requirements contradict ours: no part of the environment.
 PEERS := $(CURDIR)/.venv/peers
 READERS := arff csv libsvm parquet xml npz packed card
+# Of the fuzzers; 0 draws another one each time.
+FUZZ_SEED ?= 0
 PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats
 # What `check-lowest` and `check-newest` run: $(call check_subset,environment,options of pip,options of pytest)
 # Where its Python is absent, such a check is skipped, or fails under REQUIRE_PYTHON=1.
@@ -30,7 +32,7 @@ endef
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
 .PHONY: demo test test-all lint docs bench bench-tiny fuzz boundscheck packages clean check check-lowest check-newest
-.PHONY: fuzz-properties $(addprefix fuzz-,$(READERS))
+.PHONY: fuzz-readers fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp
 	rm -rf demo
@@ -94,12 +96,14 @@ bench-tiny: .venv/bench.stamp
 
 # A minute a reader, two at a time, and new examples for the property tests. Longer by hand:
 # python -m tests.fuzz.run arff -max_total_time=3600
-fuzz: .venv/fuzz.stamp
-	$(MAKE) -j 2 $(addprefix fuzz-,$(READERS))
+fuzz: fuzz-readers
 	$(MAKE) fuzz-properties
 
+fuzz-readers: .venv/fuzz.stamp
+	$(MAKE) -j 2 $(addprefix fuzz-,$(READERS))
+
 $(addprefix fuzz-,$(READERS)): fuzz-%: .venv/fuzz.stamp
-	$(BIN)/python -m tests.fuzz.run $* -max_total_time=60 -verbosity=0
+	$(BIN)/python -m tests.fuzz.run $* -max_total_time=60 -verbosity=0 -seed=$(FUZZ_SEED)
 
 fuzz-properties: .venv/fuzz.stamp
 	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -q -n 2 -m hypothesis $(PROPERTIES)

@@ -145,12 +145,14 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         n_jobs=n_jobs,
         dask=dask,
     )
-    jobs = plan_jobs(strategies, streams, Path(directory), chosen, Settings(**options))
+    # Processes keep the working directory that they started in, and may have started for an earlier campaign.
+    folder = Path(directory).absolute()
+    jobs = plan_jobs(strategies, streams, folder, chosen, Settings(**options))
     records = {job.path: record for job in jobs if (record := job.find_record()) is not None}
     waiting = [job for job in jobs if job.path not in records]
     for job in waiting:
         job.find_selection()
-    _prepare_folder(Path(directory), jobs, streams, config)
+    _prepare_folder(folder, jobs, streams, config)
     notifier = _Notifier(progress, n_runs=len(jobs))
     for record in records.values():
         notifier.notify_end(record, "kept")

@@ -230,6 +230,14 @@ def test_processes_give_the_records_of_a_single_one(tmp_path):
     assert sorted(state for state in states if state != "running") == ["done"] * 4 + ["failed"] * 2
 
 
+def test_processes_that_started_in_another_folder_write_to_the_one_of_the_caller(tmp_path, monkeypatch):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        run_campaign({name: Online()}, [STREAM], [0], "results", energy="none", n_jobs=2)
+        assert [one.strategy for one in load_runs(tmp_path / name / "results")] == [name]
+
+
 def test_no_processes_are_refused_before_anything_is_made(tmp_path):
     with pytest.raises(ValueError, match="n_jobs must be a number of processes"):
         run(tmp_path, {"a": Online()}, n_jobs=0)

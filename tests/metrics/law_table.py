@@ -1,5 +1,6 @@
 """The table of laws: one row for every public metric, with its oracle, its range and what it is compared with."""
 
+import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ class LabelRow:
     better: int = 1  # 1: higher is better, -1: lower is better, 0: neither
     variants: tuple[dict[str, Any], ...] = ({},)
     per_label: bool = False  # one value per label instead of one for all
+    reads_truth: bool = True
     untied: Callable[..., st.SearchStrategy[given.LabelCase]] | None = (
         None  # for metrics that break ties by label order
     )
@@ -72,10 +74,11 @@ def _from_counts(metric: Callable[..., Any]) -> Callable[..., Any]:
         shape = y_true.shape if sparse.issparse(y_true) else np.shape(y_true)
         half = shape[0] // 2
         mask = np.broadcast_to(True if label_mask is None else label_mask, shape)
+        known = ~np.isnan(y_true.toarray() if sparse.issparse(y_true) else np.asarray(y_true, dtype=float))
         parts = [
             metrics.label_counts(y_true[rows], y_pred[rows], label_mask=mask[rows])
             for rows in (slice(0, half), slice(half, None))
-            if mask[rows].any()
+            if (mask & known)[rows].any()
         ]
         return metric(sum(parts[1:], start=parts[0]), **kwargs)
 
@@ -113,6 +116,7 @@ LABEL_ROWS: dict[str, LabelRow] = {
         _first_only(oracles.hierarchy_consistency),
         given.refined_decisions,
         better=0,
+        reads_truth=False,
     ),
     "pragma (labels)": LabelRow(
         metrics.pragma,
@@ -341,6 +345,11 @@ VALUE_ROWS: dict[str, ValueRow] = {
 }
 
 RESULT_TYPES = {"BayesianComparison", "FriedmanResult", "LabelCounts", "LearningSpeed"}
+
+
+def scoring_labels() -> set[str]:
+    """Names of the public metrics that read a matrix of true labels."""
+    return {name for name in metrics.__all__ if "y_true" in inspect.signature(getattr(metrics, name)).parameters}
 
 
 def covered() -> set[str]:

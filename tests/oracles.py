@@ -86,9 +86,11 @@ def decision_ratio(name: str) -> Callable[..., Any]:
     return oracle
 
 
-def hamming_loss(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
-    wrong = [t != p for row in cells(y_true, y_pred, label_mask) for t, p, _ in row]
-    return sum(wrong) / len(wrong)
+def hamming_loss(y_true: Any, y_pred: Any, label_mask: Any = None, average: str = "micro") -> float:
+    wrong = [[t != p for t, p, _ in row] for row in cells(y_true, y_pred, label_mask) if row]
+    if average == "samples":
+        return mean([sum(row) / len(row) for row in wrong])
+    return sum(map(sum, wrong)) / sum(map(len, wrong))
 
 
 def subset_accuracy(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
@@ -227,11 +229,13 @@ def lrap(row: Any) -> float:
     return ratio(sum(purities), len(purities), 1.0)
 
 
-def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15) -> float:
+def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15, constant_labels: str = "raise") -> float:
     columns: dict[int, list[tuple[int, float]]] = {}
     for row in cells(y_true, y_prob, label_mask):
         for t, p, j in row:
             columns.setdefault(j, []).append((t, min(max(p, eps), 1 - eps)))
+    if constant_labels == "skip":
+        columns = {j: pairs for j, pairs in columns.items() if len({t for t, _ in pairs}) == 2}
     scores = []
     for pairs in columns.values():
         loss = -sum(math.log(p if t else 1 - p) for t, p in pairs) / len(pairs)
@@ -242,12 +246,12 @@ def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15) ->
 
 
 def nce_by_environment(
-    y_true: Any, y_prob: Any, environment: Any, label_mask: Any = None, eps: float = 1e-15
+    y_true: Any, y_prob: Any, environment: Any, label_mask: Any = None, **options: Any
 ) -> dict[Any, float]:
     y_true, y_prob = np.asarray(y_true), np.asarray(y_prob)
     mask = np.broadcast_to(True if label_mask is None else label_mask, y_true.shape)
     chosen = {e: [i for i, own in enumerate(environment) if own == e] for e in sorted(set(environment))}
-    return {e: nce(y_true[rows], y_prob[rows], mask[rows], eps) for e, rows in chosen.items()}
+    return {e: nce(y_true[rows], y_prob[rows], mask[rows], **options) for e, rows in chosen.items()}
 
 
 # continual

@@ -90,6 +90,7 @@ ONE_CLASS = options(one_class=("skip", "recall", "river"))
 AVERAGE = options(average=("samples", "micro", "macro"), zero_division=ZERO)
 PER_LABEL = options(average=(None,), zero_division=ZERO)
 SUMMED = options(average=("micro", "macro"), zero_division=ZERO)
+CONSTANT = options(constant_labels=("raise", "skip"))
 AT_K = partial(given.scored_at_k, ties=False)
 
 RATIOS = ("precision", "recall", "f1", "jaccard")
@@ -99,7 +100,13 @@ LABEL_ROWS: dict[str, LabelRow] = {
         _from_counts(metrics.ba_macro_from_counts), oracles.ba_macro, given.decisions, variants=ONE_CLASS
     ),
     "label_counts": LabelRow(_counts, oracles.counts, given.decisions, high=INF, better=0, per_label=True),
-    "hamming_loss": LabelRow(metrics.hamming_loss, oracles.hamming_loss, given.decisions, better=-1),
+    "hamming_loss": LabelRow(
+        metrics.hamming_loss,
+        oracles.hamming_loss,
+        given.decisions,
+        better=-1,
+        variants=options(average=("micro", "samples")),
+    ),
     "hamming_loss_from_counts": LabelRow(
         _from_counts(metrics.hamming_loss_from_counts), oracles.hamming_loss, given.decisions, better=-1
     ),
@@ -151,11 +158,12 @@ LABEL_ROWS: dict[str, LabelRow] = {
     "confident_accuracy_at_k": LabelRow(
         metrics.confident_accuracy_at_k, oracles.confident_accuracy_at_k, given.scored_at_k, untied=AT_K
     ),
-    "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1),
+    "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1, variants=CONSTANT),
     "worst_nce": LabelRow(
         metrics.worst_nce,
         lambda *args, **kwargs: max(oracles.nce_by_environment(*args, **kwargs).values()),
         given.probabilities_in_environments,
+        variants=CONSTANT,
         low=-1,
         high=INF,
         better=-1,
@@ -164,6 +172,7 @@ LABEL_ROWS: dict[str, LabelRow] = {
         metrics.nce_by_environment,
         oracles.nce_by_environment,
         given.probabilities_in_environments,
+        variants=CONSTANT,
         low=-1,
         high=INF,
         better=0,

@@ -157,6 +157,59 @@ def pragma_multilabel(y_true: Any, y_pred: Any, label_mask: Any = None, **option
     return ratio(total, weight, NAN)
 
 
+# stream order
+
+
+def last_values(y_true: Any, label_mask: Any = None) -> list[list[int | None]]:
+    """Last value of each label before each row, among the cells that count; None before the first."""
+    last: list[int | None] = [None] * np.asarray(y_true).shape[1]
+    rows = []
+    for row in cells(y_true, y_true, label_mask):
+        rows.append(list(last))
+        for t, _, j in row:
+            last[j] = t
+    return rows
+
+
+def no_change_predictions(y_true: Any, label_mask: Any = None) -> list[list[int]]:
+    return [[value or 0 for value in row] for row in last_values(y_true, label_mask)]
+
+
+def kappa_temporal(y_true: Any, y_pred: Any, label_mask: Any = None, average: str | None = "subset") -> Any:
+    repeated = no_change_predictions(y_true, label_mask)
+
+    def kappa(p: float, p_n: float) -> float:
+        return NAN if math.isnan(p_n) or p_n > 1 - 1e-9 else (p - p_n) / (1 - p_n)
+
+    if average == "subset":
+        return kappa(*(subset_accuracy(y_true, other, label_mask) for other in (y_pred, repeated)))
+    accuracies = [
+        [
+            ratio(tp + tn, tp + fp + fn + tn, NAN)
+            for tp, fp, fn, tn in zip(*counts(y_true, other, label_mask), strict=True)
+        ]
+        for other in (y_pred, repeated)
+    ]
+    values = [kappa(p, p_n) for p, p_n in zip(*accuracies, strict=True)]
+    return values if average is None else mean(values)
+
+
+def persistence_kappa(y_true: Any, label_mask: Any = None) -> list[float]:
+    before = last_values(y_true, label_mask)
+    values = []
+    for j in range(np.asarray(y_true).shape[1]):
+        rows = enumerate(cells(y_true, y_true, label_mask))
+        pairs = [(t, before[i][j]) for i, row in rows for t, _, label in row if label == j and before[i][j] is not None]
+        if not pairs:
+            values.append(NAN)
+            continue
+        agreed = sum(now == then for now, then in pairs) / len(pairs)
+        share_now, share_then = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
+        chance = share_now * share_then + (1 - share_now) * (1 - share_then)
+        values.append(NAN if chance == 1 else (agreed - chance) / (1 - chance))
+    return values
+
+
 # scores
 
 

@@ -6,9 +6,18 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from mlstream._files import read_bounded
 from mlstream._validation_errors import describe_error
@@ -27,6 +36,18 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+def _without_none(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    """Leave out a field that older cards lack, so that they are written as they were read."""
+    return {key: value for key, value in fields.items() if key != name or value is not None}
+
+
+class PersistenceCard(_Strict):
+    """How often rows carry the label set of the row before: the subset accuracy of repeating the last labels."""
+
+    repeated: Share = Field(description="Share of the rows that repeat the label set of the row before.")
+    by_chance: Share = Field(description="Mean of that share over all orders of the same rows.")
+
+
 class SourceCard(_Strict):
     """The table that the stream was made from."""
 
@@ -42,6 +63,13 @@ class SourceCard(_Strict):
         description="The `labels` of load_dataset that name the label columns; null where the file names them.",
     )
     n_samples: Count
+    persistence: PersistenceCard | None = Field(
+        default=None, description="Of the labels in the order of the source, all rows; left out where not measured."
+    )
+
+    @model_serializer(mode="wrap")
+    def _leave_out(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without_none(serialise(self), "persistence")
 
 
 class GeneratorCard(_Strict):
@@ -175,11 +203,19 @@ class StreamCard(_Strict):
     experiences: list[ExperienceCard]
     drifts: list[DriftCard] = Field(default_factory=list, description="Known drifts, in order; empty if unknown.")
     drops: list[DropCard] = Field(default_factory=list)
+    persistence: PersistenceCard | None = Field(
+        default=None,
+        description="Of the labels that count in learning rows, within experiences; left out where not measured.",
+    )
     data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)
     rows: RowsCard | None = Field(
         default=None, description="Only on the card beside ARFF files: where their rows belong."
     )
+
+    @model_serializer(mode="wrap")
+    def _leave_out(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return _without_none(serialise(self), "persistence")
 
     @model_validator(mode="before")
     @classmethod

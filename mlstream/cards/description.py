@@ -17,12 +17,20 @@ from mlstream.card_model import (
     DropCard,
     ExperienceCard,
     GeneratorCard,
+    PersistenceCard,
     ScenarioCard,
     SourceCard,
     StreamCard,
     TaskCard,
 )
-from mlstream.label_sets import count_label_sets, count_labels, label_statistics, signature_overlap
+from mlstream.label_sets import (
+    count_label_sets,
+    count_labels,
+    count_repeated,
+    label_statistics,
+    labels_that_count,
+    signature_overlap,
+)
 from mlstream.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
 
 # What can change the bits of a generated stream.
@@ -34,6 +42,7 @@ class Measures(NamedTuple):
 
     tasks: list[TaskCard]
     experiences: list[ExperienceCard]
+    persistence: PersistenceCard | None
     data_sha256: str
 
 
@@ -95,13 +104,14 @@ def measure(parts: StreamParts | Stream) -> Measures:
     Returns
     -------
     Measures
-        Tasks, experiences, and the hash of all arrays.
+        Tasks, experiences, how far labels persist within these, and the hash of all arrays.
     """
     return Measures(
         tasks=[_describe_task(index, parts, overlap) for index, overlap in enumerate(_mean_overlaps(parts))],
         experiences=[
             ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
         ],
+        persistence=_describe_persistence([labels_that_count(experience) for experience in parts.experiences]),
         data_sha256=hash_data(parts),
     )
 
@@ -181,6 +191,19 @@ def _describe_source(dataset: Dataset) -> SourceCard:
         sha256=dataset.sha256 or None,
         labels=list(dataset.label_rule) if isinstance(dataset.label_rule, tuple) else dataset.label_rule,
         n_samples=dataset.n_samples,
+        persistence=_describe_persistence([dataset.Y]),
+    )
+
+
+def _describe_persistence(segments: Sequence[Indicator]) -> PersistenceCard | None:
+    """Measure how often rows repeat the label set before them, in segments that each begin afresh."""
+    counts = [count_repeated(Y) for Y in segments]
+    n_rows = sum(one.n_rows for one in counts)
+    if not n_rows:
+        return None
+    return PersistenceCard(
+        repeated=sum(one.n_repeated for one in counts) / n_rows,
+        by_chance=math.fsum(one.n_by_chance for one in counts) / n_rows,
     )
 
 

@@ -9,6 +9,8 @@ from mlstream.card_model import StreamCard
 # With fewer rows than this a label's recall moves by more than 10 points a row.
 _FEW = 10
 _MAX_NAMED = 5
+# Persistence beyond chance from which on it makes scores.
+_MUCH = 0.1
 
 
 def known_limits(card: StreamCard) -> list[str]:
@@ -31,7 +33,9 @@ def known_limits(card: StreamCard) -> list[str]:
     'The rows are drawn, not measured: scores compare learners, and predict no results in an application.'
     """
     return [
-        sentence for find in (_origin, _making, _rare_labels, _single_labels, _drops, _terms) for sentence in find(card)
+        sentence
+        for find in (_origin, _making, _persistence, _rare_labels, _single_labels, _drops, _terms)
+        for sentence in find(card)
     ]
 
 
@@ -47,6 +51,15 @@ def _making(card: StreamCard) -> Iterator[str]:
         yield (
             "Tasks are clusters of the label sets of all rows, those held out included: they are a benchmark's "
             "construction, not tasks that occurred in this order."
+        )
+
+
+def _persistence(card: StreamCard) -> Iterator[str]:
+    found = card.persistence
+    if found is not None and found.repeated - found.by_chance > _MUCH:
+        yield (
+            f"Labels persist from row to row: repeating the last label set is right in {found.repeated:.1%} of the "
+            f"rows ({found.by_chance:.1%} in random order). Compare scores with that."
         )
 
 

@@ -53,6 +53,7 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "features": f"{len(card.feature_names):,}",
         "labels": f"{len(card.label_names):,}",
         **_label_facts(card),
+        **_persistence_facts(card),
         "tasks": f"{len(card.tasks):,}",
         "experiences": f"{len(card.experiences):,}",
         "scenario": f"{escape_markdown(card.scenario.name)}: boundaries are {card.scenario.boundary}; "
@@ -76,6 +77,18 @@ def _label_facts(card: StreamCard) -> dict[str, str]:
         "labels of a row (cardinality)": f"{cardinality:.3f}",
         "of all labels (density)": f"{cardinality / n_labels:.3f}",
         "share of rows with the rarest and the most frequent label": f"{min(shares):.2%} and {max(shares):.2%}",
+    }
+
+
+def _persistence_facts(card: StreamCard) -> dict[str, str]:
+    """Shares of the rows that repeat the labels before them, of cards that hold them."""
+    measured = {"within experiences": card.persistence, "in the source": card.source.persistence}
+    return {
+        f"rows that repeat the label set of the row before, {where}": (
+            f"{found.repeated:.1%} ({found.by_chance:.1%} in random order)"
+        )
+        for where, found in measured.items()
+        if found is not None
     }
 
 

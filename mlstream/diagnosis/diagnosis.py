@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from metrics import label_persistence
 from mlstream.diagnosis.duplicates import duplicated_evaluation_rows
 from mlstream.diagnosis.task_distances import TaskDistances, task_distances
-from mlstream.label_sets import label_statistics, signature_overlap
-from mlstream.stream import Indicator, Mask, Stream
+from mlstream.label_sets import count_repeated, label_statistics, labels_that_count, signature_overlap
+from mlstream.stream import Experience, Indicator, Mask, Stream
 
 Counts = sparse.csr_array
 
@@ -72,6 +73,30 @@ class TaskDiagnosis:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class ExperienceDiagnosis:
+    """Persistence of the labels in one experience, those that count.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows to learn from.
+    repeated : float
+        Share of the rows that repeat the label set of the row before: the subset accuracy of predicting the last label
+        set. NaN without rows.
+    by_chance : float
+        The mean of that share over all orders of the same rows. NaN without rows.
+    kappa : float
+        Agreement of a label with its last value beyond chance (Cohen's kappa), mean over labels: 0 where rows are
+        independent, 1 where labels hardly ever change. NaN where every label has one value only.
+    """
+
+    n_rows: int
+    repeated: float
+    by_chance: float
+    kappa: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis:
     """Statistics of a stream.
 
@@ -81,6 +106,8 @@ class Diagnosis:
         Of all rows together, all labels.
     tasks : tuple of TaskDiagnosis
         One for each task.
+    experiences : tuple of ExperienceDiagnosis
+        One for each experience.
     signature_overlap : ndarray of shape (n_tasks, n_tasks)
         Jaccard index of the signatures: labels in both divided by labels in either; 1 for two empty ones.
     distances : TaskDistances
@@ -97,6 +124,7 @@ class Diagnosis:
 
     overall: LabelDiagnosis
     tasks: tuple[TaskDiagnosis, ...]
+    experiences: tuple[ExperienceDiagnosis, ...]
     signature_overlap: npt.NDArray[np.float64]
     distances: TaskDistances
     unlearnt_labels: tuple[str, ...]
@@ -145,6 +173,7 @@ def diagnose(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Diagnosi
     return Diagnosis(
         overall=describe_labels(every, all_labels),
         tasks=tuple(_diagnose_task(stream, task, duplicated[task]) for task in range(stream.n_tasks)),
+        experiences=tuple(_diagnose_experience(experience) for experience in stream),
         signature_overlap=signature_overlap(signatures),
         distances=task_distances(stream, max_rows=max_rows, seed=seed),
         unlearnt_labels=_absent(learning, all_labels, names),
@@ -194,6 +223,19 @@ def _diagnose_task(stream: Stream, index: int, duplicated: Mask) -> TaskDiagnosi
         n_duplicates=int(duplicated.sum()),
         n_new_label_sets=sum(row.tobytes() not in known for row in np.packbits(held_out[:, task.signature], axis=1)),
         unlearnt_labels=_absent(learning, task.signature, stream.card.label_names),
+    )
+
+
+def _diagnose_experience(experience: Experience) -> ExperienceDiagnosis:
+    counts = count_repeated(labels_that_count(experience))
+    n_rows = counts.n_rows or np.nan
+    counts_any = counts.n_rows and experience.label_mask.any()
+    kappa = label_persistence(experience.Y, label_mask=experience.label_mask).mean_kappa if counts_any else np.nan
+    return ExperienceDiagnosis(
+        n_rows=counts.n_rows,
+        repeated=counts.n_repeated / n_rows,
+        by_chance=counts.n_by_chance / n_rows,
+        kappa=kappa,
     )
 
 

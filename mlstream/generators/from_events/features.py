@@ -68,14 +68,12 @@ def count_values(column: TextColumn, vocabulary: Vocabulary, rows: Index, n_rows
 
 
 def summarise(values: Numbers, statistics: Sequence[Statistic], rows: Index, n_rows: int) -> Numbers:
-    """Compute statistics of the numbers of each row's events, 0 without any; one column for each statistic."""
+    """Compute statistics of the numbers of each row's events, whose rows do not fall; 0 where a row has no number."""
     given = ~np.isnan(values)
     values, rows = values[given], rows[given]
     summary = np.zeros((n_rows, len(statistics)))
     if not len(values):
         return summary
-    order = np.argsort(rows, kind="stable")
-    values, rows = values[order], rows[order]
     begins = np.flatnonzero(np.diff(rows, prepend=-1))
     for column, statistic in zip(summary.T, statistics, strict=True):
         column[rows[begins]] = _REDUCTIONS[statistic](values, begins)

@@ -25,7 +25,7 @@ from mlstream.generators.from_events.features import (
     summarise,
 )
 from mlstream.generators.from_events.windows import Empty, WindowRule, Windows, find_windows
-from mlstream.stream import Dataset, Index, Indicator, Mask
+from mlstream.stream import Dataset, Index, Indicator
 
 _MAX_VALUES = 10_000
 
@@ -266,22 +266,24 @@ def _groups(column: TextColumn) -> Index:
 
 
 def _make_features(fields: _Fields, windows: Windows) -> Numbers:
-    kept = windows.row_of_event >= 0
-    rows, n_rows = windows.row_of_event[kept], len(windows.starts)
+    # Events in the order of their rows; those without a row come first.
+    order = np.argsort(windows.row_of_event, kind="stable")
+    order = order[np.count_nonzero(windows.row_of_event < 0) :]
+    rows, n_rows = windows.row_of_event[order], len(windows.starts)
     X = np.empty((n_rows, len(fields.names)))
     column = 0
-    for block in _blocks(fields, windows, kept, rows, n_rows):
+    for block in _blocks(fields, windows, order, rows, n_rows):
         X[:, column : column + block.shape[1]] = block
         column += block.shape[1]
     return X
 
 
-def _blocks(fields: _Fields, windows: Windows, kept: Mask, rows: Index, n_rows: int) -> Iterator[Numbers]:
+def _blocks(fields: _Fields, windows: Windows, order: Index, rows: Index, n_rows: int) -> Iterator[Numbers]:
     yield np.bincount(rows, minlength=n_rows)[:, np.newaxis].astype(np.float64)
     for texts, vocabulary in fields.categories.values():
-        yield count_values(texts._replace(codes=texts.codes[kept]), vocabulary, rows, n_rows)
+        yield count_values(texts._replace(codes=texts.codes[order]), vocabulary, rows, n_rows)
     for values in fields.numbers.values():
-        yield summarise(values[kept], fields.statistics, rows, n_rows)
+        yield summarise(values[order], fields.statistics, rows, n_rows)
     for _, values in clock_features(windows.starts, fields.clock):
         yield values[:, np.newaxis]
     if fields.time_column:

@@ -13,6 +13,8 @@ Empty = Literal["drop", "keep"]
 
 # Window and group of a row are one number of 64 bits.
 _MAX_PAIRS = 2**62
+# Up to so many times the number of events, a table of all windows and groups is faster than sorting.
+_MAX_SPREAD = 4
 
 
 class Windows(NamedTuple):
@@ -82,7 +84,8 @@ def find_windows(times_us: Index, groups: Index, rule: WindowRule, row_bytes: in
     if n_windows * n_groups > _MAX_PAIRS:
         raise ValueError(f"every must be longer: there are {n_windows:,} windows of {n_groups:,} groups, too many.")
     key = window * n_groups + groups
-    rows = np.unique(key) if rule.empty == "drop" else _fill(window, groups, n_windows, row_bytes)
+    n_keys = n_windows * n_groups
+    rows = _distinct(key, n_keys) if rule.empty == "drop" else _fill(window, groups, n_windows, row_bytes)
     # The labels of the last windows are not known yet.
     rows = rows[: np.searchsorted(rows, max(n_windows - rule.horizon, 0) * n_groups)]
     if not len(rows):
@@ -91,7 +94,9 @@ def find_windows(times_us: Index, groups: Index, rule: WindowRule, row_bytes: in
         )
     require_memory(len(rows) * row_bytes, f"{len(rows):,} windows")
     starts = (rows // n_groups + first) * rule.width_us
-    return Windows(starts, _find(rows, key), _find(rows, key - rule.horizon * n_groups))
+    row_of_event = _find(rows, key, n_keys)
+    row_of_label = _find(rows, key - rule.horizon * n_groups, n_keys) if rule.horizon else row_of_event
+    return Windows(starts, row_of_event, row_of_label)
 
 
 def _fill(window: Index, groups: Index, n_windows: int, row_bytes: int) -> Index:
@@ -107,7 +112,20 @@ def _fill(window: Index, groups: Index, n_windows: int, row_bytes: int) -> Index
     return np.sort((np.repeat(begins, lengths) + place) * n_groups + np.repeat(np.arange(n_groups), lengths))
 
 
-def _find(rows: Index, keys: Index) -> Index:
+def _distinct(keys: Index, n_keys: int) -> Index:
+    """Return the distinct keys, sorted; where they are not too spread out, without sorting."""
+    if n_keys > _MAX_SPREAD * len(keys):
+        return np.unique(keys)
+    return np.flatnonzero(np.bincount(keys, minlength=n_keys))
+
+
+def _find(rows: Index, keys: Index, n_keys: int) -> Index:
+    """Return the place of each key among sorted rows, -1 where it is not there."""
+    if n_keys <= _MAX_SPREAD * len(keys):
+        # The last place is that of keys below 0.
+        places = np.full(n_keys + 1, -1)
+        places[rows] = np.arange(len(rows))
+        return places[np.maximum(keys, -1)]
     place = np.searchsorted(rows, keys)
     found = rows[np.minimum(place, len(rows) - 1)] == keys
     return np.where(found, place, -1)

@@ -43,7 +43,7 @@ def pw_js(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | N
     -----
     ``|Y & P| / |Y | P| * |Y & P| / |P|`` per row. An empty prediction of a non-empty set gives 0, of an empty
     set 1. To be too coarse (1/2 for the superclass alone) pays better than to be wrong about the subclass (1/6), so
-    that a learner that never refines does well: look at `jaccard` and `refinement_recall` beside it.
+    that a learner that never refines does well: look at `refinement_jaccard` and `refinement_recall` beside it.
 
     References
     ----------

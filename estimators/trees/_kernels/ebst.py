@@ -7,9 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, HOT, PART, njit
+from estimators._kernels.compile import BUILD, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
+from estimators.trees._kernels.target_sums import (
+    Sums,
+    add_sums,
+    copy_sums,
+    learn_targets,
+    mean_variance,
+    subtract_sums,
+)
 from estimators.trees._kernels.tree_arrays import NONE
 
 MIN_SAMPLES = 5.0
@@ -27,14 +35,6 @@ class SearchTrees(NamedTuple):
     mean: Array
     squares: Array
     free: Array
-
-
-class Sums(NamedTuple):
-    """Weight, means and sums of squared deviations of all targets; weight -1 marks sums without rows."""
-
-    weight: Array
-    mean: Array
-    squares: Array
 
 
 class SplitScratch(NamedTuple):
@@ -92,19 +92,6 @@ def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: floa
     return root
 
 
-@njit(**HOT)
-def learn_targets(mean: Array, squares: Array, total: float, y: Array, weight: float) -> float:
-    """Add one row to means and sums of squares (Welford), and return the new weight."""
-    total += weight
-    share = weight / total
-    for j in range(len(y)):
-        distance = y[j] - mean[j]
-        centre = mean[j] + share * distance
-        squares[j] += weight * distance * (y[j] - centre)
-        mean[j] = centre
-    return total
-
-
 @njit(**PART)
 def _take(search: SearchTrees, key: float, y: Array, weight: float) -> int:
     i = search.free[0]
@@ -141,60 +128,19 @@ def free_search_tree(search: SearchTrees, root: int) -> None:
 
 
 # -------------------------------------------------------------------- merging
-@njit(**HOT)
-def copy_sums(to: Sums, weight: float, mean: Array, squares: Array) -> None:
-    """Overwrite sums."""
-    to.weight[0] = weight
-    for j in range(len(mean)):
-        to.mean[j], to.squares[j] = mean[j], squares[j]
-
-
-@njit(**HOT)
-def _add(to: Sums, weight: float, mean: Array, squares: Array) -> None:
-    if to.weight[0] < 0.0:
-        copy_sums(to, weight, mean, squares)
-        return
-    n = to.weight[0]
-    for j in range(len(mean)):
-        gap = to.mean[j] - mean[j]
-        to.squares[j] = to.squares[j] + squares[j] + gap * gap * n * weight / (n + weight)
-        to.mean[j] = (n * to.mean[j] + weight * mean[j]) / (n + weight)
-    to.weight[0] = n + weight
-
-
-@njit(**HOT)
-def _subtract(to: Sums, weight: float, mean: Array, squares: Array) -> None:
-    n, rest = to.weight[0], to.weight[0] - weight
-    for j in range(len(mean)):
-        to.mean[j] = (n * to.mean[j] - weight * mean[j]) / rest if rest > 0.0 else 0.0
-        gap = to.mean[j] - mean[j]
-        to.squares[j] = to.squares[j] - squares[j] - gap * gap * max(rest, 0.0) * weight / (max(rest, 0.0) + weight)
-    to.weight[0] = max(rest, 0.0)
-
-
-@njit(**HOT)
-def _mean_variance(sums: Sums) -> float:
-    """Average the variances of the targets."""
-    total = 0.0
-    if sums.weight[0] > 1.0:
-        for j in range(len(sums.mean)):
-            total += sums.squares[j] / (sums.weight[0] - 1.0)
-    return total / len(sums.mean)
-
-
 @njit(**PART)
 def _merit_at(search: SearchTrees, i: int, before: Sums, scratch: SplitScratch) -> float:
     """Return the reduction of variance by a split at a value, and leave both sides in the working memory."""
     copy_sums(scratch.left, search.places[i].weight, search.mean[i], search.squares[i])
     if scratch.aside.weight[0] >= 0.0:
-        _add(scratch.left, scratch.aside.weight[0], scratch.aside.mean, scratch.aside.squares)
+        add_sums(scratch.left, scratch.aside.weight[0], scratch.aside.mean, scratch.aside.squares)
     copy_sums(scratch.right, before.weight[0], before.mean, before.squares)
-    _subtract(scratch.right, scratch.left.weight[0], scratch.left.mean, scratch.left.squares)
+    subtract_sums(scratch.right, scratch.left.weight[0], scratch.left.mean, scratch.left.squares)
     if scratch.left.weight[0] < MIN_SAMPLES or scratch.right.weight[0] < MIN_SAMPLES:
         return 0.0
-    merit = _mean_variance(before)
-    merit -= scratch.left.weight[0] / before.weight[0] * _mean_variance(scratch.left)
-    merit -= scratch.right.weight[0] / before.weight[0] * _mean_variance(scratch.right)
+    merit = mean_variance(before)
+    merit -= scratch.left.weight[0] / before.weight[0] * mean_variance(scratch.left)
+    merit -= scratch.right.weight[0] / before.weight[0] * mean_variance(scratch.right)
     return merit
 
 
@@ -217,7 +163,7 @@ def best_value(
         place = search.places[at]
         if visited[height - 1]:
             if place.right != NONE:
-                _subtract(scratch.aside, place.weight, search.mean[at], search.squares[at])
+                subtract_sums(scratch.aside, place.weight, search.mean[at], search.squares[at])
             height -= 1
             continue
         visited[height - 1] = True
@@ -228,7 +174,7 @@ def best_value(
                 _keep_sides(scratch)
         i = np.int64(place.right)
         if i != NONE:
-            _add(scratch.aside, place.weight, search.mean[at], search.squares[at])
+            add_sums(scratch.aside, place.weight, search.mean[at], search.squares[at])
     return best, key
 
 
@@ -260,11 +206,11 @@ def prune(search: SearchTrees, root: int, before: Sums, scratch: SplitScratch, b
             phase[height - 1], after = ALONE if place.right == NONE else ADDED, place.right
             gone = after == NONE
             if not gone:
-                _add(scratch.aside, place.weight, search.mean[at], search.squares[at])
+                add_sums(scratch.aside, place.weight, search.mean[at], search.squares[at])
         else:
             height -= 1
             if now == ADDED:
-                _subtract(scratch.aside, place.weight, search.mean[at], search.squares[at])
+                subtract_sums(scratch.aside, place.weight, search.mean[at], search.squares[at])
             gone = gone and _merit_at(search, at, before, scratch) / best < minimum
             root = _cut(search, root, path[height - 1] if height else NONE, at) if gone else root
         if after != NONE:

@@ -9,16 +9,14 @@ from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
 from estimators._typing import Array
 from estimators.trees._kernels.ebst import (
     SplitScratch,
-    Sums,
     add_value,
     best_value,
-    copy_sums,
     free_search_tree,
-    learn_targets,
     new_split_scratch,
     prune,
 )
 from estimators.trees._kernels.regression_arrays import RegressionTree, grow, has_room
+from estimators.trees._kernels.target_sums import Sums, copy_sums, learn_targets
 from estimators.trees._kernels.tree_arrays import NONE
 
 DECAY = 0.95

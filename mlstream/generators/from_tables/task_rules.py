@@ -44,6 +44,9 @@ class TaskRule:
         is told; by default time is the order of the rows.
     seed : int
         Source of everything random.
+    overlapping : bool
+        Whether lists of labels that are drawn have labels in common: one part of all labels, of which the tasks have
+        another part each.
     """
 
     by: By
@@ -52,6 +55,7 @@ class TaskRule:
     shared_rows: Literal["mask", "drop"] = "mask"
     column: str | None = None
     seed: int = 0
+    overlapping: bool = False
 
     def __post_init__(self) -> None:
         require_choice(self.by, "by", tuple(_FINDERS))
@@ -130,10 +134,13 @@ def _find_by_label_lists(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 def _deal_labels(table: Dataset, rule: TaskRule) -> Mask:
     n_labels = len(table.label_names)
-    if n_labels < rule.n_tasks:
-        raise ValueError(f"{table.name}: there must be at least {rule.n_tasks} labels for the tasks. Got {n_labels}.")
+    n_parts = rule.n_tasks + rule.overlapping
+    if n_labels < n_parts:
+        raise ValueError(f"{table.name}: there must be at least {n_parts} labels for the tasks. Got {n_labels}.")
     signatures = np.zeros((rule.n_tasks, n_labels), dtype=bool)
     labels = generator_for(Purpose.LABELS, rule.seed).permutation(n_labels)
+    n_common = n_labels // n_parts if rule.overlapping else 0
+    signatures[:, labels[:n_common]], labels = True, labels[n_common:]
     for signature, part in zip(signatures, np.array_split(labels, rule.n_tasks), strict=True):
         signature[part] = True
     return signatures

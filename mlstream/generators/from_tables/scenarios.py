@@ -199,7 +199,8 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     fractions = tuple(rules.learning_fractions if learning_fractions is None else learning_fractions)
     plan = VisitPlan(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
     before, rows = _pretrain(table, rows, plan, pretraining_fraction if scenario == "pre-training" else None)
-    rule = TaskRule(by, n_tasks, label_lists, shared_rows, column, seed, overlapping=rules.labels == "overlapping")
+    overlapping = rules.labels == "overlapping"
+    rule = TaskRule(by, n_tasks, label_lists, shared_rows, column, seed, overlapping, evaluation_fraction)
     partition, homeless = find_tasks(table, rows, rule)
     partition = fit_labels(table, partition, rules.labels, scenario)
     if rules.shifts:

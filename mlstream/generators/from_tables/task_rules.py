@@ -15,7 +15,12 @@ from metrics._validation import require_choice
 from mlstream.card_model import DropCard
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.from_tables.clustering import cluster_label_sets, group_label_sets, merge_single_label_clusters
+from mlstream.generators.from_tables.clustering import (
+    cluster_label_sets,
+    group_label_sets,
+    least_rows,
+    merge_single_label_clusters,
+)
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.stream import Dataset, Features, Index, Mask
 
@@ -32,7 +37,7 @@ class TaskRule:
         All rows are one task; clusters of label sets; lists of labels; values of a feature; clusters of the features;
         slices of time.
     n_tasks : int
-        Number of tasks. A column with fewer values has fewer; clusters of label sets with one label are merged; lists
+        Number of tasks. A column with fewer values has fewer; clusters of (nearly) one label set are merged; lists
         of labels that are given have their own number.
     label_lists : sequence of sequence of str, optional
         Names of the labels of each task. By default all labels are dealt to the tasks at random, as evenly as can be.
@@ -47,6 +52,9 @@ class TaskRule:
     overlapping : bool
         Whether lists of labels that are drawn have labels in common: one part of all labels, of which the tasks have
         another part each.
+    evaluation_fraction : float
+        Share of each task's rows that is to be held out: clusters of label sets in which no label varies so much that
+        both its classes are held out, in expectation, are merged.
     """
 
     by: By
@@ -56,6 +64,7 @@ class TaskRule:
     column: str | None = None
     seed: int = 0
     overlapping: bool = False
+    evaluation_fraction: float = 0.30
 
     def __post_init__(self) -> None:
         require_choice(self.by, "by", tuple(_FINDERS))
@@ -112,7 +121,8 @@ def _find_one(table: Dataset, rows: Index, _: TaskRule) -> Found:
 def _find_by_label_sets(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     labelled = rows[table.Y[rows].any(axis=1)]
     assignment = cluster_label_sets(table.Y[labelled], rule.n_tasks, seed=rule.seed)
-    assignment = merge_single_label_clusters(table.Y[labelled], assignment)
+    least = least_rows(rule.evaluation_fraction)
+    assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
     return Found(group_label_sets(table, rows, assignment, rule.seed))
 
 

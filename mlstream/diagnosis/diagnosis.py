@@ -229,8 +229,8 @@ def _diagnose_task(stream: Stream, index: int, duplicated: Mask) -> TaskDiagnosi
 def _diagnose_experience(experience: Experience) -> ExperienceDiagnosis:
     counts = count_repeated(labels_that_count(experience))
     n_rows = counts.n_rows or np.nan
-    counts_any = counts.n_rows and experience.label_mask.any()
-    kappa = label_persistence(experience.Y, label_mask=experience.label_mask).mean_kappa if counts_any else np.nan
+    has_cells = (experience.label_mask & np.isfinite(experience.Y)).any()
+    kappa = label_persistence(experience.Y, label_mask=experience.label_mask).mean_kappa if has_cells else np.nan
     return ExperienceDiagnosis(
         n_rows=counts.n_rows,
         repeated=counts.n_repeated / n_rows,

@@ -93,7 +93,7 @@ def test_persistence_is_that_of_a_loop_within_each_experience(stream):
     assert len(found.experiences) == len(stream)
     n_repeated = n_rows = 0
     for one, experience in zip(found.experiences, stream, strict=True):
-        rows = (experience.Y * experience.label_mask).tolist()
+        rows = ((experience.Y == 1) & experience.label_mask).astype(int).tolist()
         before = [[0] * stream.n_labels, *rows][: len(rows)]
         n_right = sum(row == last for row, last in zip(rows, before, strict=True))
         assert one.n_rows == len(rows)

@@ -6,9 +6,18 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from mlstream._files import read_bounded
 from mlstream._validation_errors import describe_error
@@ -67,9 +76,19 @@ class TaskCard(_Strict):
 
     name: str
     signature: list[Count] = Field(description="Indices of the labels that can occur.")
-    label_frequencies: list[Share] = Field(description="Share of the task's rows that carry each label, all labels.")
-    cardinality: float = Field(ge=0, description="Mean number of labels per row.")
-    n_label_sets: Count = Field(description="Number of distinct label sets.")
+    label_frequencies: list[Share] = Field(
+        description="Share of the task's rows that carry each label, of those where it is known, all labels."
+    )
+    cardinality: float = Field(
+        ge=0, description="Mean number of labels per row; an unknown label counts as the label's frequency."
+    )
+    n_label_sets: Count = Field(
+        description="Number of distinct label sets; that of a row with unknown labels is what is known to be present."
+    )
+    unknown_share: Share = Field(
+        default=0.0,
+        description="Share of the cells of the signature whose label is unknown; left out if there is none.",
+    )
     density: Share | None = Field(default=None, description="Labels per row, of the signature, divided by its size.")
     diversity: Share | None = Field(
         default=None, description="Distinct label sets divided by the most there could be: min(rows, 2 ** labels)."
@@ -82,6 +101,12 @@ class TaskCard(_Strict):
     )
     n_learning: Count
     n_evaluation: Count
+
+    @model_serializer(mode="wrap")
+    def _leave_out(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # The cards of streams whose labels are all known, and the hashes of those, stay what they were.
+        fields: dict[str, Any] = serialise(self)
+        return {name: value for name, value in fields.items() if name != "unknown_share" or value}
 
 
 class ExperienceCard(_Strict):

@@ -122,7 +122,7 @@ def label_frequencies(Y: Indicator) -> Floats:
     Returns
     -------
     ndarray of shape (n_labels,)
-        Rows that carry the label divided by rows where it is known; 0 where there is none.
+        Rows that carry the label divided by rows where it is known; 0 where it is never known.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from mlstream.generators.from_tables.clustering import cluster_label_sets, group
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.label_sets import has_label
 from mlstream.label_values import filled
-from mlstream.stream import Dataset, Index, Mask
+from mlstream.stream import Dataset, Features, Index, Mask
 
 By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
 
@@ -39,8 +39,8 @@ class TaskRule:
     label_lists : sequence of sequence of str, optional
         Names of the labels of each task. By default all labels are dealt to the tasks at random, as evenly as can be.
     shared_rows : {"mask", "drop"}
-        With lists of labels, a row with labels of two tasks belongs to both and shows in each the labels of that task
-        only, or is left out.
+        With lists of labels, a row with labels of two tasks belongs to both and, where it is learnt, shows in each the
+        labels of that task only; or it is left out.
     column : str, optional
         Feature whose values are tasks (cut at quantiles if it has more values than there are tasks), or by which time
         is told; by default time is the order of the rows.
@@ -167,11 +167,18 @@ def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    scaled = table.X[rows] / _spread_of(table)
+    scaled = _narrow(table.X[rows]) / _spread_of(table)
     # One thread: the order of the sums, and so the last bits, would depend on their number.
     with threadpool_limits(limits=1):
         group = KMeans(rule.n_tasks, n_init=10, random_state=rule.seed).fit_predict(scaled)
     return _group_by_features(table, [rows[group == part] for part in range(rule.n_tasks)])
+
+
+def _narrow(X: Features) -> Features:
+    """Return a sparse matrix with the indices of 32 bits that k-means asks for."""
+    if not sparse.issparse(X):
+        return X
+    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:

@@ -80,7 +80,7 @@ def _mask(partition: Partition, tasks: Index) -> Mask:
 def _take(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tuple[Features, Indicator]:
     chosen = as_slice(rows)
     Y = table.Y[chosen]
-    return table.X[chosen], Y & partition.signatures[tasks] if partition.hides_labels else Y
+    return table.X[chosen], Y * partition.signatures[tasks] if partition.hides_labels else Y
 
 
 def _count_unused(partition: Partition, shares: list[list[Index]]) -> tuple[DropCard, ...]:

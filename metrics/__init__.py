@@ -1,7 +1,7 @@
 """Metrics for multi-label, multi-task and continual learning: pure functions that need NumPy and SciPy only."""
 
 from metrics.asymmetric import pragma, pragma_plane
-from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, recall_at_k
+from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, precision_at_k_maximum, recall_at_k
 from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
 from metrics.bayesian import BayesianComparison, bayesian_signed_rank
 from metrics.continual import acc, aia, fm, intransigence
@@ -63,6 +63,7 @@ __all__ = [
     "pragma_plane",
     "precision",
     "precision_at_k",
+    "precision_at_k_maximum",
     "precision_from_counts",
     "pw_js",
     "ranking_loss",

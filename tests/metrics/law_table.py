@@ -53,6 +53,10 @@ def _first_only(metric: Callable[..., Any]) -> Callable[..., Any]:
     return lambda y_true, y_pred, *args, **kwargs: metric(y_pred, *args, **kwargs)
 
 
+def _truth_only(metric: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda y_true, _other, *args, **kwargs: metric(y_true, *args, **kwargs)
+
+
 def _stacked(counts: metrics.LabelCounts) -> Any:
     return np.stack([counts.tp, counts.fp, counts.fn, counts.tn])
 
@@ -124,6 +128,12 @@ LABEL_ROWS: dict[str, LabelRow] = {
     "ranking_loss": LabelRow(metrics.ranking_loss, oracles.ranking_loss, given.scored, better=-1),
     "lrap": LabelRow(metrics.lrap, oracles.lrap, given.scored),
     "precision_at_k": LabelRow(metrics.precision_at_k, oracles.precision_at_k, given.scored_at_k, untied=AT_K),
+    "precision_at_k_maximum": LabelRow(
+        _truth_only(metrics.precision_at_k_maximum),
+        _truth_only(oracles.precision_at_k_maximum),
+        given.scored_at_k,
+        better=0,
+    ),
     "recall_at_k": LabelRow(
         metrics.recall_at_k,
         oracles.recall_at_k,

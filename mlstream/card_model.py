@@ -6,9 +6,18 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from mlstream._files import read_bounded
 from mlstream._validation_errors import describe_error
@@ -18,13 +27,20 @@ Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 SCHEMA_VERSION = 2
 _MAX_BYTES = 64 * 2**20
+SharedRows = Literal["mask", "drop"]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
 class _Strict(BaseModel):
-    """Immutable; unknown fields are refused."""
+    """Immutable; unknown fields are refused. Fields in `_if_set` are written only where they are not None."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    _if_set: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _leave_out_unset(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        fields: dict[str, object] = write(self)
+        return {name: value for name, value in fields.items() if value is not None or name not in self._if_set}
 
 
 class SourceCard(_Strict):
@@ -60,6 +76,12 @@ class ScenarioCard(_Strict):
     task_identity: Literal["always", "training", "never"] = Field(
         description="When a learner may see the task of a row: always, in training only, or never."
     )
+    shared_rows: SharedRows | None = Field(
+        default=None,
+        description="Learning rows with labels of several tasks show in each the labels of that task only (mask), or "
+        "are left out (drop); evaluation rows show all their labels. Null where tasks are not made by lists of labels.",
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"shared_rows"})
 
 
 class TaskCard(_Strict):
@@ -67,7 +89,10 @@ class TaskCard(_Strict):
 
     name: str
     signature: list[Count] = Field(description="Indices of the labels that can occur.")
-    label_frequencies: list[Share] = Field(description="Share of the task's rows that carry each label, all labels.")
+    label_frequencies: list[Share] = Field(
+        description="Share of the task's rows that carry each label, all labels; with shared_rows 'mask', only labels "
+        "of the signature are counted, here and in what follows."
+    )
     cardinality: float = Field(ge=0, description="Mean number of labels per row.")
     n_label_sets: Count = Field(description="Number of distinct label sets.")
     density: Share | None = Field(default=None, description="Labels per row, of the signature, divided by its size.")

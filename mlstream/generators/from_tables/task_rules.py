@@ -37,8 +37,8 @@ class TaskRule:
     label_lists : sequence of sequence of str, optional
         Names of the labels of each task. By default all labels are dealt to the tasks at random, as evenly as can be.
     shared_rows : {"mask", "drop"}
-        With lists of labels, a row with labels of two tasks belongs to both and shows in each the labels of that task
-        only, or is left out.
+        With lists of labels, a row with labels of two tasks belongs to both and, where it is learnt, shows in each the
+        labels of that task only; or it is left out.
     column : str, optional
         Feature whose values are tasks (cut at quantiles if it has more values than there are tasks), or by which time
         is told; by default time is the order of the rows.

@@ -13,7 +13,7 @@ from metrics._means import divide, mean_of_blocks
 from metrics._overlap import Overlap, row_overlaps
 from metrics._ranks import ScoredRows, best_labels, mean_over_rows, sink_masked
 from metrics._typing import Floats, LabelMatrix
-from metrics._validation import check_indicator, check_k, check_zero_division
+from metrics._validation import check_k, check_truth, check_zero_division
 
 
 def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mask: ArrayLike | None = None) -> float:
@@ -22,7 +22,7 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     k : int
@@ -38,7 +38,8 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, an array is empty, or k is out of range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
+        range.
 
     Notes
     -----
@@ -63,7 +64,7 @@ def precision_at_k_maximum(y_true: LabelMatrix, k: int, *, label_mask: ArrayLike
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     k : int
         From 1 to the number of labels that count in a row.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -77,7 +78,7 @@ def precision_at_k_maximum(y_true: LabelMatrix, k: int, *, label_mask: ArrayLike
     Raises
     ------
     ValueError
-        If a true value is not 0 or 1, the array is empty, or k is out of range.
+        If a true value is not 0, 1 or NaN, the array is empty, or k is out of range.
 
     Notes
     -----
@@ -97,8 +98,9 @@ def precision_at_k_maximum(y_true: LabelMatrix, k: int, *, label_mask: ArrayLike
         _check_k(k, n_labels, rows.counted)
         return np.minimum(rows.true, k) / k
 
-    truth = check_indicator(y_true, "y_true")
-    return mean_of_blocks(share(rows, truth.shape[1]) for rows in row_overlaps(truth, truth, label_mask))
+    truth, mask = check_truth(y_true, label_mask)
+    counted = None if mask is None else mask.view(np.bool_)
+    return mean_of_blocks(share(rows, truth.shape[1]) for rows in row_overlaps(truth, truth, counted))
 
 
 def recall_at_k(
@@ -114,7 +116,7 @@ def recall_at_k(
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     k : int
@@ -132,7 +134,8 @@ def recall_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, an array is empty, or k is out of range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
+        range.
 
     Notes
     -----
@@ -168,7 +171,7 @@ def ndcg_at_k(
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1: the gains.
+        True labels, 0 or 1: the gains; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     k : int
@@ -186,7 +189,8 @@ def ndcg_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, an array is empty, or k is out of range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
+        range.
 
     Notes
     -----
@@ -222,7 +226,7 @@ def confident_accuracy_at_k(
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_prob : array-like of shape (n_samples, n_labels)
         Probabilities that the label is 1, in [0, 1].
     k : int
@@ -238,8 +242,8 @@ def confident_accuracy_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a probability leaves [0, 1], an array is empty, or k is out of
-        range.
+        If shapes differ, a true value is not 0, 1 or NaN, a probability leaves [0, 1], an array is empty, or k is out
+        of range.
 
     Notes
     -----

@@ -27,6 +27,7 @@ Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 SCHEMA_VERSION = 2
 _MAX_BYTES = 64 * 2**20
+TaskRole = Literal["train", "validation", "test", "unseen", "pre-training", "downstream"]
 SharedRows = Literal["mask", "drop"]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
@@ -81,7 +82,12 @@ class ScenarioCard(_Strict):
         description="Learning rows with labels of several tasks show in each the labels of that task only (mask), or "
         "are left out (drop); evaluation rows show all their labels. Null where tasks are not made by lists of labels.",
     )
-    _if_set: ClassVar[frozenset[str]] = frozenset({"shared_rows"})
+    task_roles: list[TaskRole] | None = Field(
+        default=None,
+        description="Role of each task, where they have one: environments are to train on, for validation, for the "
+        "test, or unseen; pre-training precedes the downstream tasks, and no score over tasks counts it.",
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"shared_rows", "task_roles"})
 
 
 class TaskCard(_Strict):
@@ -226,7 +232,7 @@ class StreamCard(_Strict):
 
 
 def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
-    """Find what no stream can have: nothing to learn, more label sets than rows, drifts outside."""
+    """Find what no stream can have: nothing to learn, too many label sets, roles of other tasks, drifts outside."""
     for what in ("label_names", "tasks", "experiences"):
         if not getattr(card, what):
             yield what, "an empty list"
@@ -234,6 +240,9 @@ def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
         if task.n_label_sets > task.n_learning + task.n_evaluation or task.cardinality > len(card.label_names):
             yield "n_label_sets and cardinality", f"{task.n_label_sets} and {task.cardinality}"
     n_rows = sum(experience.n_samples for experience in card.experiences)
+    roles = card.scenario.task_roles
+    if roles is not None and len(roles) != len(card.tasks):
+        yield "task_roles", f"{len(roles)} for {len(card.tasks)} tasks"
     for drift in card.drifts:
         if not drift.start <= drift.stop <= n_rows:
             yield "drifts", f"one from {drift.start} to {drift.stop} in {n_rows} rows"

@@ -85,14 +85,14 @@ def describe_stream(
     )
 
 
-def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None = None) -> Measures:
+def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> Measures:
     """Measure the fields of a card that follow from the arrays of a stream.
 
     Parameters
     ----------
     parts : StreamParts or Stream
         Tasks, experiences and evaluation sets.
-    shared_rows : {"mask", "drop"}, optional
+    shared_rows : {"mask", "drop"} or None
         The scenario's rule for rows with labels of several tasks; under "mask" a task's statistics are those of its own
         labels, since its learning rows hide the others.
 

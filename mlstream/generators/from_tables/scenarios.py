@@ -127,8 +127,8 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     stratified : bool
         Spread every label set of a task evenly over its parts.
     window : int, optional
-        Rows around each boundary in which a task gives way to the next one. By default 0, an abrupt boundary; half of
-        the shortest experience in "blurred-boundary".
+        Rows around each boundary in which a task gives way to the next one; more rows than an experience has blend
+        several tasks at a time. By default 0, an abrupt boundary; in "blurred-boundary" half of the least experience.
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
 

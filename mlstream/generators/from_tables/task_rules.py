@@ -17,7 +17,7 @@ from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import cluster_label_sets, group_label_sets, merge_single_label_clusters
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
-from mlstream.stream import Dataset, Index, Mask
+from mlstream.stream import Dataset, Features, Index, Mask
 
 By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
 
@@ -165,11 +165,18 @@ def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    scaled = table.X[rows] / _spread_of(table)
+    scaled = _narrow(table.X[rows]) / _spread_of(table)
     # One thread: the order of the sums, and so the last bits, would depend on their number.
     with threadpool_limits(limits=1):
         group = KMeans(rule.n_tasks, n_init=10, random_state=rule.seed).fit_predict(scaled)
     return _group_by_features(table, [rows[group == part] for part in range(rule.n_tasks)])
+
+
+def _narrow(X: Features) -> Features:
+    """Return a sparse matrix with the indices of 32 bits that k-means asks for."""
+    if not sparse.issparse(X):
+        return X
+    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:

@@ -43,7 +43,7 @@ def lay_out(
     Raises
     ------
     ValueError
-        If a part would be empty, the order does not fit the tasks, or the window is longer than an experience.
+        If a part would be empty, or the order does not fit the tasks.
     """
     shares = split_tasks(table, partition, visits, shuffle=shuffle)
     order = resolve_order(partition.profiles, visits)

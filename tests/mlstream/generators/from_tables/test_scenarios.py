@@ -188,7 +188,7 @@ def test_label_sets_of_any_table_make_a_stream(table, scenario):
         ),
         ("pre-training", {"pretraining_fraction": 1.0}, r"pretraining_fraction must lie between 0 and 1. Got 1.0"),
         ("pre-training", {"pretraining_fraction": 0}, r"pretraining_fraction must lie between 0 and 1. Got 0"),
-        ("blurred-boundary", {"window": 1000}, r"window must be at most the rows of each experience. Got 1000"),
+        ("blurred-boundary", {"window": -1}, r"window must be a whole number, at least 0. Got -1"),
         ("online", {"evaluation_fraction": 0.4}, r"must add up to at most 1"),
     ],
 )

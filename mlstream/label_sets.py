@@ -90,6 +90,27 @@ def count_labels(Y: Indicator) -> Index:
     return np.asarray(counts + cells[whole:].sum(axis=0, dtype=np.int64))
 
 
+def has_label(Y: Indicator) -> Mask:
+    """Find the rows that carry a label, or may: those with a label that is present or unknown.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Label indicator.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_samples,)
+        False where every label is known to be absent.
+
+    Examples
+    --------
+    >>> has_label(np.array([[1, 0], [0, np.nan], [0, 0]], dtype=np.float32)).tolist()
+    [True, True, False]
+    """
+    return np.asarray(filled(Y, 1).any(axis=1))
+
+
 def label_frequencies(Y: Indicator) -> Floats:
     """Return how often each label is present where it is known.
 
@@ -101,7 +122,7 @@ def label_frequencies(Y: Indicator) -> Floats:
     Returns
     -------
     ndarray of shape (n_labels,)
-        Rows that carry the label divided by rows where it is known; 0 where there is none.
+        Rows that carry the label divided by rows where it is known; 0 where it is never known.
 
     Examples
     --------

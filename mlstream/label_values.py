@@ -87,6 +87,30 @@ def filled(Y: Indicator, value: int = 0) -> npt.NDArray[np.uint8]:
     return np.nan_to_num(Y, nan=value).astype(np.uint8)
 
 
+def with_unknown_of(Y: Indicator, present: Mask) -> Indicator:
+    """Make labels of those that are to be present, unknown where they are unknown in `Y`, and absent elsewhere.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Labels: 1 present, 0 absent, NaN unknown.
+    present : ndarray of bool, shape (n_samples, n_labels)
+        Labels that are to be present.
+
+    Returns
+    -------
+    ndarray of uint8 or float32, shape (n_samples, n_labels)
+        The labels.
+
+    Examples
+    --------
+    >>> with_unknown_of(np.array([[1, np.nan, 1]], dtype=np.float32), np.array([[True, False, False]])).tolist()
+    [[1.0, nan, 0.0]]
+    """
+    cells = known(Y)
+    return present.astype(np.uint8) if cells is None else np.where(cells, present, np.float32(np.nan))
+
+
 def as_indicator(Y: npt.ArrayLike, what: str = "Y") -> Indicator:
     """Check labels and hold them in the type that their values need.
 

@@ -11,6 +11,7 @@ _FEW = 10
 _MAX_NAMED = 5
 # Persistence beyond chance from which on it makes scores.
 _MUCH = 0.1
+_CLUSTERING = {"task_stream", "stand_in_stream"}
 
 
 def known_limits(card: StreamCard) -> list[str]:
@@ -34,9 +35,14 @@ def known_limits(card: StreamCard) -> list[str]:
     """
     return [
         sentence
-        for find in (_origin, _making, _persistence, _rare_labels, _single_labels, _drops, _terms)
+        for find in (_origin, _making, _persistence, _unknown_labels, _rare_labels, _single_labels, _drops, _terms)
         for sentence in find(card)
     ]
+
+
+def has_unknown_labels(card: StreamCard) -> bool:
+    """Return whether a label of a task's signature is unknown in some row."""
+    return any(task.unknown_share for task in card.tasks)
 
 
 def _origin(card: StreamCard) -> Iterator[str]:
@@ -47,7 +53,7 @@ def _origin(card: StreamCard) -> Iterator[str]:
 
 
 def _making(card: StreamCard) -> Iterator[str]:
-    if card.generator.name in {"task_stream", "stand_in_stream"}:
+    if card.generator.name in _CLUSTERING:
         yield (
             "Tasks are clusters of the label sets of all rows, those held out included: they are a benchmark's "
             "construction, not tasks that occurred in this order."
@@ -61,6 +67,16 @@ def _persistence(card: StreamCard) -> Iterator[str]:
             f"Labels persist from row to row: repeating the last label set is right in {found.repeated:.1%} of the "
             f"rows ({found.by_chance:.1%} in random order). Compare scores with that."
         )
+
+
+def _unknown_labels(card: StreamCard) -> Iterator[str]:
+    if has_unknown_labels(card):
+        yield (
+            "Labels are unknown in some rows: statistics are those of the known ones, which are those of all only if "
+            "labels are unknown by chance."
+        )
+        if card.generator.name in _CLUSTERING:
+            yield "To cluster label sets, an unknown label was replaced by the label's frequency where it is known."
 
 
 def _rare_labels(card: StreamCard) -> Iterator[str]:

@@ -67,6 +67,8 @@ def show_card(card: StreamCard) -> None:
     ]
     if shares:
         console.print(f"Rows that repeat the label set of the row before: {''.join(shares)}", soft_wrap=True)
+    if unknown := [f"{task.unknown_share:.1%} in {task.name}" for task in card.tasks if task.unknown_share]:
+        console.print(f"Unknown labels: {_plain(', '.join(unknown))}", soft_wrap=True)
     console.print("Schedule: " + " -> ".join(_visit(card, i) for i in range(len(card.experiences))), soft_wrap=True)
     for drop in card.drops:
         names = f" ({', '.join(drop.names)})" if drop.names else ""

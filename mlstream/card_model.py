@@ -100,11 +100,20 @@ class TaskCard(_Strict):
     name: str
     signature: list[Count] = Field(description="Indices of the labels that can occur.")
     label_frequencies: list[Share] = Field(
-        description="Share of the task's rows that carry each label, all labels; with shared_rows 'mask', only labels "
-        "of the signature are counted, here and in what follows."
+        description="Share of the task's rows that carry each label, of those where it is known, all labels; with "
+        "shared_rows 'mask', only labels of the signature are counted, here and in what follows."
     )
-    cardinality: float = Field(ge=0, description="Mean number of labels per row.")
-    n_label_sets: Count = Field(description="Number of distinct label sets.")
+    cardinality: float = Field(
+        ge=0, description="Mean number of labels per row; an unknown label counts as the label's frequency."
+    )
+    n_label_sets: Count = Field(
+        description="Number of distinct label sets; that of a row with unknown labels is what is known to be present."
+    )
+    unknown_share: Share | None = Field(
+        default=None,
+        description="Share of the cells of the signature whose label is unknown; left out if all are known.",
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"unknown_share"})
     density: Share | None = Field(default=None, description="Labels per row, of the signature, divided by its size.")
     diversity: Share | None = Field(
         default=None, description="Distinct label sets divided by the most there could be: min(rows, 2 ** labels)."

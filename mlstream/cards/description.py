@@ -23,7 +23,14 @@ from mlstream.card_model import (
     StreamCard,
     TaskCard,
 )
-from mlstream.label_sets import count_label_sets, count_labels, label_statistics, signature_overlap
+from mlstream.label_sets import (
+    count_label_sets,
+    expected_counts,
+    label_frequencies,
+    label_statistics,
+    signature_overlap,
+)
+from mlstream.label_values import unknown_share
 from mlstream.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
 
 # What can change the bits of a generated stream.
@@ -206,14 +213,14 @@ def _describe_task(
         held_out = held_out * task.signature
     learning = [_labels_of_task(experience, index) for experience in parts.experiences]
     Y = np.concatenate([*learning, held_out])
-    n_rows, counts = max(1, len(Y)), count_labels(Y)
     statistics = label_statistics(Y, task.signature)
     return TaskCard(
         name=task.name,
         signature=np.flatnonzero(task.signature).tolist(),
-        label_frequencies=(counts / n_rows).tolist(),
-        cardinality=float(counts.sum() / n_rows),
+        label_frequencies=label_frequencies(Y).tolist(),
+        cardinality=float(expected_counts(Y).sum() / max(1, len(Y))),
         n_label_sets=count_label_sets(Y),
+        unknown_share=unknown_share(Y[:, task.signature]) or None,
         density=statistics.density,
         diversity=statistics.diversity,
         imbalance=None if math.isnan(statistics.imbalance) else statistics.imbalance,

@@ -27,6 +27,7 @@ from mlstream.generators.schedule.partition import count_rows
 from mlstream.generators.schedule.splits import split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.label_sets import label_set_ids
+from mlstream.label_values import with_unknown_of
 from mlstream.stream import Dataset, EvaluationSet, Experience, Index, Mask, Stream, StreamParts, Task
 
 Information = Literal["incomplete", "complete"]
@@ -237,7 +238,7 @@ def _lay_out(
 def _make_experience(
     table: Dataset, rows: Index, shown: Mask, task: int, visible: Mask, information: Information
 ) -> Experience:
-    Y = table.Y[rows] if information == "complete" else shown.astype(np.uint8)
+    Y = table.Y[rows] if information == "complete" else with_unknown_of(table.Y[rows], shown)
     return Experience(table.X[rows], Y * visible, np.full(len(rows), task), visible, rows)
 
 

@@ -22,6 +22,8 @@ from mlstream.generators.from_tables.clustering import (
     merge_single_label_clusters,
 )
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
+from mlstream.label_sets import has_label
+from mlstream.label_values import filled
 from mlstream.stream import Dataset, Features, Index, Mask
 
 By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
@@ -119,7 +121,7 @@ def _find_one(table: Dataset, rows: Index, _: TaskRule) -> Found:
 
 
 def _find_by_label_sets(table: Dataset, rows: Index, rule: TaskRule) -> Found:
-    labelled = rows[table.Y[rows].any(axis=1)]
+    labelled = rows[has_label(table.Y[rows])]
     assignment = cluster_label_sets(table.Y[labelled], rule.n_tasks, seed=rule.seed)
     least = least_rows(rule.evaluation_fraction)
     assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
@@ -128,7 +130,7 @@ def _find_by_label_sets(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 def _find_by_label_lists(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     signatures = _read_label_lists(table, rule) if rule.label_lists is not None else _deal_labels(table, rule)
-    Y = table.Y[rows]
+    Y = filled(table.Y[rows])
     # Tasks whose labels each row carries.
     carries = (Y.astype(np.int64) @ signatures.T) > 0
     n_carried, labelled = carries.sum(axis=1), Y.any(axis=1)

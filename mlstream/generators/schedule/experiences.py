@@ -83,7 +83,7 @@ def _take(table: Dataset, rows: Index) -> tuple[Features, Indicator]:
 
 def _take_shown(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tuple[Features, Indicator]:
     X, Y = _take(table, rows)
-    # A product, unlike `&`, also keeps NaN where the label is in the signature.
+    # A product, unlike `&`, keeps unknown labels unknown.
     return X, Y * partition.signatures[tasks] if partition.hides_labels else Y
 
 

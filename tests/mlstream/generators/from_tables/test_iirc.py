@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.data.datasets import load_dataset
+from mlstream.generators.from_tables.hierarchy import with_superclasses
 from mlstream.generators.from_tables.iirc import iirc_stream
 from tests.mlstream.generators.tables import make_table
+from tests.mlstream.streams import hide_cells
 
 PARENTS = {"y1": "y0", "y2": "y0", "y3": "y2"}
 FULL = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 1, 1, 0], [0, 0, 0, 0, 1]])
@@ -180,3 +182,17 @@ def test_the_newsgroups_make_a_stream(shared_data):
 def test_errors_name_the_offender(options, message):
     with pytest.raises(ValueError, match=message):
         iirc_stream(zoo(), **{"hierarchy": PARENTS, "labels_per_task": 1} | options)
+
+
+@pytest.mark.parametrize("information", ["incomplete", "complete"])
+def test_labels_that_are_unknown_stay_unknown_and_no_row_is_shown_under_them(information):
+    full = np.repeat(FULL, 40, axis=0)
+    hidden = hide_cells(full, 0.1, 0)
+    stream = iirc_stream(make_table(hidden), hierarchy=PARENTS, labels_per_task=2, information=information)
+    truth = with_superclasses(make_table(hidden), PARENTS).Y
+    for experience in stream:
+        unknown = np.isnan(truth[experience.row_ids])
+        np.testing.assert_array_equal(np.isnan(experience.Y), unknown)
+        assert (truth[experience.row_ids][experience.Y == 1] == 1).all()
+    for held_out in stream.evaluation_sets:
+        np.testing.assert_array_equal(held_out.Y, truth[held_out.row_ids])

@@ -2,7 +2,7 @@
 
 from metrics.anytime import anytime_score, running_mean
 from metrics.asymmetric import pragma, pragma_plane
-from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, recall_at_k
+from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, precision_at_k_maximum, recall_at_k
 from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
 from metrics.bayesian import BayesianComparison, bayesian_signed_rank
 from metrics.by_row import counts_by_row, precision_at_k_by_row, rmse_by_row
@@ -68,6 +68,7 @@ __all__ = [
     "precision",
     "precision_at_k",
     "precision_at_k_by_row",
+    "precision_at_k_maximum",
     "precision_from_counts",
     "pw_js",
     "ranking_loss",

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
-from metrics._means import divide
+from metrics._means import divide, nan_mean
 from metrics._typing import Array, Floats, Indicator, LabelMatrix
-from metrics._validation import check_indicator, check_label_mask, check_probabilities, check_same_shape, check_scores
+from metrics._validation import check_probabilities, check_same_shape, check_scores, check_truth
 
 
 def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None = None, eps: float = 1e-15) -> float:
@@ -18,7 +18,7 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_prob : array-like of the same shape
         Probabilities that the label is 1, in [0, 1].
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -34,8 +34,8 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a probability leaves [0, 1], an array is empty, or a label has one
-        class only, so that its base rate has no entropy to compare with.
+        If shapes differ, a true value is not 0, 1 or NaN, a probability leaves [0, 1], an array is empty, or a label
+        has one class only, so that its base rate has no entropy to compare with.
 
     Notes
     -----
@@ -71,7 +71,7 @@ def nce_by_environment(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_prob : array-like of the same shape
         Probabilities that the label is 1, in [0, 1].
     environment : array-like of shape (n_samples,)
@@ -84,7 +84,7 @@ def nce_by_environment(
     Returns
     -------
     dict
-        `nce` of each environment, in sorted order.
+        `nce` of each environment, in sorted order; NaN for one in which no cell counts.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def worst_nce(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_prob : array-like of the same shape
         Probabilities that the label is 1, in [0, 1].
     environment : array-like of shape (n_samples,)
@@ -146,7 +146,7 @@ def worst_nce(
 
     Notes
     -----
-    max over environments e of NCE_e.
+    max over environments e of NCE_e; one in which no cell counts is left out.
 
     References
     ----------
@@ -157,7 +157,8 @@ def worst_nce(
     >>> worst_nce([1, 0, 1, 0], [0.5, 0.5, 1, 0], ["A", "A", "B", "B"])
     0.0
     """
-    return max(nce_by_environment(y_true, y_prob, environment, label_mask=label_mask, eps=eps).values())
+    scores = nce_by_environment(y_true, y_prob, environment, label_mask=label_mask, eps=eps)
+    return float(np.nanmax(list(scores.values())))
 
 
 def _check_table(
@@ -170,9 +171,10 @@ def _check_table(
         if np.ndim(y_prob) != 1 or label_mask is not None:
             raise ValueError("y_prob must be 1-D and label_mask None where y_true is 1-D. Got 2-D arrays instead.")
         y_true, y_prob = np.asarray(y_true)[:, None], np.asarray(y_prob)[:, None]
-    truth, prob = check_indicator(y_true, "y_true"), check_scores(y_prob, "y_prob")
+    truth, mask = check_truth(y_true, label_mask)
+    prob = check_scores(y_prob, "y_prob")
     check_same_shape(truth, prob, "y_prob")
-    return truth, prob, check_label_mask(label_mask, truth.shape)
+    return truth, prob, mask
 
 
 def _check_environment(environment: ArrayLike, n_samples: int) -> Array:
@@ -195,7 +197,7 @@ def _mean_nce(
             f"y_true must hold both classes of every label{where}. Got one class only for label {label} instead."
         )
     entropy = -(rate * np.log(rate) + (1 - rate) * np.log1p(-rate))
-    return float((losses[used] / n_counted[used] / entropy - 1.0).mean())
+    return float(nan_mean(losses[used] / n_counted[used] / entropy - 1.0))
 
 
 def _log_losses(

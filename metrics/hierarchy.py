@@ -24,7 +24,7 @@ def pw_js(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | N
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1, superclasses included.
+        True and predicted labels, 0 or 1, superclasses included; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
 
@@ -72,7 +72,7 @@ def refinement_recall(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1, superclasses included.
+        True and predicted labels, 0 or 1, superclasses included; NaN in y_true where a label is unknown.
     parents : mapping of int to int
         Superclass of each subclass, as column numbers.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional

@@ -24,7 +24,7 @@ def hamming_loss(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayL
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
 
@@ -60,7 +60,7 @@ def subset_accuracy(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: Arr
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
 
@@ -104,7 +104,7 @@ def jaccard(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     average : {"samples", "micro", "macro", None}, default="samples"
@@ -152,7 +152,7 @@ def precision(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     average : {"samples", "micro", "macro", None}, default="samples"
@@ -199,7 +199,7 @@ def recall(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     average : {"samples", "micro", "macro", None}, default="samples"
@@ -246,7 +246,7 @@ def f1(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     average : {"samples", "micro", "macro", None}, default="samples"

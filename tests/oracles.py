@@ -174,6 +174,10 @@ def precision_at_k(row: Any, k: int) -> float:
     return sum(t for t, _, _ in _by_score(row)[:k]) / k
 
 
+def precision_at_k_maximum(y_true: Any, k: int, label_mask: Any = None) -> float:
+    return mean([min(k, sum(t for t, _, _ in row)) / k for row in cells(y_true, y_true, label_mask) if row])
+
+
 @_rows
 def recall_at_k(row: Any, k: int, zero_division: float = 0.0) -> float:
     return ratio(sum(t for t, _, _ in _by_score(row)[:k]), sum(t for t, _, _ in row), zero_division)

@@ -1,5 +1,6 @@
 """The table of laws: one row for every public metric, with its oracle, its range and what it is compared with."""
 
+import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ class LabelRow:
     better: int = 1  # 1: higher is better, -1: lower is better, 0: neither
     variants: tuple[dict[str, Any], ...] = ({},)
     per_label: bool = False  # one value per label instead of one for all
+    reads_truth: bool = True
     untied: Callable[..., st.SearchStrategy[given.LabelCase]] | None = (
         None  # for metrics that break ties by label order
     )
@@ -53,6 +55,10 @@ def _first_only(metric: Callable[..., Any]) -> Callable[..., Any]:
     return lambda y_true, y_pred, *args, **kwargs: metric(y_pred, *args, **kwargs)
 
 
+def _truth_only(metric: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda y_true, _other, *args, **kwargs: metric(y_true, *args, **kwargs)
+
+
 def _stacked(counts: metrics.LabelCounts) -> Any:
     return np.stack([counts.tp, counts.fp, counts.fn, counts.tn])
 
@@ -68,10 +74,11 @@ def _from_counts(metric: Callable[..., Any]) -> Callable[..., Any]:
         shape = y_true.shape if sparse.issparse(y_true) else np.shape(y_true)
         half = shape[0] // 2
         mask = np.broadcast_to(True if label_mask is None else label_mask, shape)
+        known = ~np.isnan(y_true.toarray() if sparse.issparse(y_true) else np.asarray(y_true, dtype=float))
         parts = [
             metrics.label_counts(y_true[rows], y_pred[rows], label_mask=mask[rows])
             for rows in (slice(0, half), slice(half, None))
-            if mask[rows].any()
+            if (mask & known)[rows].any()
         ]
         return metric(sum(parts[1:], start=parts[0]), **kwargs)
 
@@ -109,6 +116,7 @@ LABEL_ROWS: dict[str, LabelRow] = {
         _first_only(oracles.hierarchy_consistency),
         given.refined_decisions,
         better=0,
+        reads_truth=False,
     ),
     "pragma (labels)": LabelRow(
         metrics.pragma,
@@ -124,6 +132,12 @@ LABEL_ROWS: dict[str, LabelRow] = {
     "ranking_loss": LabelRow(metrics.ranking_loss, oracles.ranking_loss, given.scored, better=-1),
     "lrap": LabelRow(metrics.lrap, oracles.lrap, given.scored),
     "precision_at_k": LabelRow(metrics.precision_at_k, oracles.precision_at_k, given.scored_at_k, untied=AT_K),
+    "precision_at_k_maximum": LabelRow(
+        _truth_only(metrics.precision_at_k_maximum),
+        _truth_only(oracles.precision_at_k_maximum),
+        given.scored_at_k,
+        better=0,
+    ),
     "recall_at_k": LabelRow(
         metrics.recall_at_k,
         oracles.recall_at_k,
@@ -360,6 +374,11 @@ VALUE_ROWS: dict[str, ValueRow] = {
 }
 
 RESULT_TYPES = {"BayesianComparison", "FriedmanResult", "LabelCounts", "LearningSpeed"}
+
+
+def scoring_labels() -> set[str]:
+    """Names of the public metrics that read a matrix of true labels."""
+    return {name for name in metrics.__all__ if "y_true" in inspect.signature(getattr(metrics, name)).parameters}
 
 
 def covered() -> set[str]:

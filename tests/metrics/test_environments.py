@@ -87,3 +87,11 @@ def test_an_environment_with_one_class_is_named() -> None:
 def test_an_environment_is_due_for_every_row() -> None:
     with pytest.raises(ValueError, match=r"environment must have shape \(2,\).* Got shape \(1,\)"):
         metrics.worst_nce([1, 0], [0.5, 0.5], ["A"])
+
+
+def test_an_environment_in_which_nothing_counts_has_no_score_and_is_not_the_worst() -> None:
+    y_true, y_prob = np.array([[1.0], [0.0], [np.nan], [np.nan]]), [[0.9], [0.1], [0.5], [0.5]]
+    environment = ["A", "A", "B", "B"]
+    scores = metrics.nce_by_environment(y_true, y_prob, environment)
+    assert np.isnan(scores["B"])
+    assert metrics.worst_nce(y_true, y_prob, environment) == scores["A"] < 0

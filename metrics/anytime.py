@@ -42,7 +42,7 @@ def running_mean(values: ArrayLike, *, sum_before: float = 0.0, n_before: int = 
     array = _check_values(values, "values")
     defined = ~np.isnan(array)
     # One sum after the other, as they would be without pieces: the same bits however a stream is cut.
-    sums = np.cumsum([sum_before, *np.where(defined, array, 0.0)])[1:]
+    sums = np.cumsum(np.concatenate([[sum_before], np.where(defined, array, 0.0)]))[1:]
     return divide(sums, n_before + np.cumsum(defined))
 
 

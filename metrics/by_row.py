@@ -1,7 +1,7 @@
 """Metrics row by row: what a curve that is read after every row, and the mean over it, are made of.
 
-Conventions of the whole file. Rows keep their places. A cell that `label_mask` leaves out does not exist; a row without
-cells is NaN, or has counts of zero.
+Conventions of the whole file. Rows keep their places. A cell that `label_mask` leaves out, or that is unknown, does not
+exist; a row without cells is NaN, or has counts of zero.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics._ranks import ScoredRows, values_of_rows
-from metrics._typing import Array, Floats, LabelMatrix
-from metrics._validation import check_binary_values, check_indicator, check_label_mask, check_same_shape
+from metrics._typing import Array, Floats, Indicator, LabelMatrix
+from metrics._validation import check_binary_values, check_indicator, check_same_shape, check_truth
 from metrics.at_k import precision_of_best
 from metrics.counts import LabelCounts
 from metrics.ranking import root_mean_square
@@ -23,7 +23,7 @@ def counts_by_row(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: Array
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
 
@@ -35,7 +35,7 @@ def counts_by_row(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: Array
     Raises
     ------
     ValueError
-        If shapes differ, a value is not 0 or 1, an array is empty, or the mask keeps nothing.
+        If shapes differ, a value is not 0, 1 or (in y_true) NaN, an array is empty, or the mask keeps nothing.
 
     Notes
     -----
@@ -47,9 +47,9 @@ def counts_by_row(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: Array
     array([[1, 0],
            [0, 1]])
     """
-    true, pred = (_read(Y, name) for Y, name in ((y_true, "y_true"), (y_pred, "y_pred")))
+    truth, mask = check_truth(y_true, label_mask)
+    true, pred = _read(truth, "y_true"), _read(check_indicator(y_pred, "y_pred"), "y_pred")
     check_same_shape(true, pred, "y_pred")
-    mask = check_label_mask(label_mask, true.shape)
     counted = np.ones(true.shape[1], dtype=bool) if mask is None else mask.view(np.bool_)
     yes, no = true & counted, ~true & counted
     return LabelCounts(*(part.astype(np.int64) for part in (yes & pred, no & pred, yes & ~pred, no & ~pred)))
@@ -61,7 +61,7 @@ def rmse_by_row(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLik
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, usually probabilities.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -75,7 +75,7 @@ def rmse_by_row(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLik
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, or an array is empty.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, or an array is empty.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def precision_at_k_by_row(
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     k : int
@@ -109,7 +109,8 @@ def precision_at_k_by_row(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, an array is empty, or k is out of range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
+        range.
 
     Examples
     --------
@@ -122,17 +123,17 @@ def precision_at_k_by_row(
 def _by_row(
     score_rows: Callable[[ScoredRows], Array], y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None
 ) -> Floats:
-    scored = values_of_rows(score_rows, y_true, y_score, label_mask)
-    mask = np.asarray(True if label_mask is None else label_mask)
-    if mask.ndim < 2 or len(scored) == len(mask):
+    truth, mask = check_truth(y_true, label_mask)
+    counted = None if mask is None else mask.view(np.bool_)
+    scored = values_of_rows(score_rows, truth, y_score, counted)
+    if counted is None or counted.ndim == 1:
         return scored
-    values = np.full(len(mask), np.nan)
-    values[mask.any(axis=1)] = scored
+    values = np.full(len(counted), np.nan)
+    values[counted.any(axis=1)] = scored
     return values
 
 
-def _read(Y: LabelMatrix, name: str) -> Array:
-    indicator = check_indicator(Y, name)
+def _read(indicator: Indicator, name: str) -> Array:
     dense = indicator if isinstance(indicator, np.ndarray) else indicator.toarray()
     check_binary_values(dense, name)
     return np.asarray(dense, dtype=bool)

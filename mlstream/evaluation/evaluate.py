@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mlstream.evaluation.learners import adapt, fresh, model_size_bytes, uses_task
@@ -18,6 +19,7 @@ from mlstream.evaluation.summary import (
     add_environments,
     add_frugality,
     add_hierarchy,
+    add_named,
     add_prequential,
     add_references,
 )
@@ -30,6 +32,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     stream: Stream,
     *,
     label_space: LabelSpace = Settings.label_space,
+    metrics: Sequence[str] = Settings.metrics,
     references: bool = Settings.references,
     seed: int = 0,
     one_class: OneClass = Settings.one_class,
@@ -57,6 +60,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         The stream, with its card.
     label_space : {"task", "seen", "all"}
         Labels that count in a score: those of the row's task, of all tasks seen so far, or all.
+    metrics : sequence of str
+        Metrics to score by beside those of every run, such as hamming_loss. All names: `metrics.named`.
     references : bool
         Also train joint and single-task models, to compare the learner with. They are clones of the estimator, and give
         the scores ``im``, ``fwt_single`` and ``acc_joint``. Their cost is not in the record.
@@ -88,6 +93,9 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     -------
     RunResult
         The record, its status "done" or "capped". Scores: ``ba_macro``, ``rmse`` and ``precision_at_k`` over all rows;
+        ``ba_macro_anytime``, ``rmse_anytime`` and ``precision_at_k_anytime``, the means of these scores over the rows
+        so far, after each row; for each of `metrics`, ``NAME`` over all rows and ``NAME_held_out`` on the evaluation
+        sets of the tasks seen;
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
         ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
         ``pw_js``, ``pw_js_mean``, ``jaccard`` and ``refinement_recall`` on the evaluation sets; where tasks are
@@ -136,6 +144,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     """
     settings = Settings(
         label_space=label_space,
+        metrics=metrics,  # type: ignore[arg-type]  # any sequence becomes a tuple there, once it is checked
         references=references,
         one_class=one_class,
         energy=energy,
@@ -174,6 +183,7 @@ def _record(
     add_prequential(record, prequential)
     add_continual(record, R, order)
     add_hierarchy(record, run.R, order)
+    add_named(record, run.R, order, description["settings"].get("metrics", ()))
     add_environments(record, run.R, order, [task.name for task in stream.tasks])
     if bounds is not None:
         add_references(record, R, order, bounds)

@@ -6,6 +6,7 @@ import math
 
 from metrics import jaccard, nce, pw_js, refinement_recall
 from mlstream.card_model import StreamCard
+from mlstream.evaluation.named_scores import Metrics, score_named
 from mlstream.evaluation.scoring import CORE_METRICS, Scored, score
 from mlstream.evaluation.settings import OneClass
 
@@ -25,6 +26,8 @@ class HeldOutScorer:
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}
         See `metrics.ba_macro`.
+    metrics : tuple of NamedMetric
+        Metrics beside those that fit the stream.
 
     Attributes
     ----------
@@ -32,16 +35,18 @@ class HeldOutScorer:
         Names of the metrics, those of every stream first.
     """
 
-    def __init__(self, card: StreamCard, k: int, one_class: OneClass) -> None:
+    def __init__(self, card: StreamCard, k: int, one_class: OneClass, metrics: Metrics = ()) -> None:
         place = {name: column for column, name in enumerate(card.label_names)}
         self._parents = {place[child]: place[parent] for child, parent in card.label_parents.items()}
         self._has_environments = card.scenario.name == "environments"
         self._k = k
         self._one_class = one_class
+        self._metrics = metrics
         self.names = (
             *CORE_METRICS,
             *(HIERARCHY_METRICS if self._parents else ()),
             *(ENVIRONMENT_METRICS if self._has_environments else ()),
+            *(one.name for one in metrics),
         )
 
     def score(self, scored: Scored) -> dict[str, float]:
@@ -58,6 +63,7 @@ class HeldOutScorer:
             Name of each metric -> score; NaN where it is not defined.
         """
         found = dict.fromkeys(self.names, math.nan) | score(scored, self._k, self._one_class)
+        found |= score_named(scored, self._k, self._metrics)
         if not len(scored.Y) or not scored.mask.any():
             return found
         if self._parents:

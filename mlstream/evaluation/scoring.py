@@ -39,6 +39,13 @@ class Scored(NamedTuple):
         mask = self.mask[cut] if self.mask.ndim == 2 else self.mask
         return Scored(self.Y[cut], Predictions(self.predictions.decided[cut], self.predictions.proba[cut]), mask)
 
+    def where(self, kept: npt.NDArray[np.bool_]) -> Scored:
+        """Return the rows for which `kept` is True."""
+        if kept.all():
+            return self
+        mask = self.mask[kept] if self.mask.ndim == 2 else self.mask
+        return Scored(self.Y[kept], Predictions(self.predictions.decided[kept], self.predictions.proba[kept]), mask)
+
 
 class Tally(NamedTuple):
     """Sums over the rows of a piece of a stream, from which every score follows.

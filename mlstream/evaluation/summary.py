@@ -114,6 +114,24 @@ def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> 
         _compute_one(record, "pw_js_mean", lambda: acc(R["pw_js"], order, when="mean"))
 
 
+def add_named(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, names: Sequence[str]) -> None:
+    """Record, for metrics asked for by name, the means over the evaluation sets of the tasks seen, at the end.
+
+    Parameters
+    ----------
+    record : ScoreRecord
+        Receives ``NAME_held_out`` for each metric.
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Tasks of each experience.
+    names : sequence of str
+        Names of the metrics.
+    """
+    for name in names:
+        _compute_one(record, f"{name}_held_out", partial(acc, R[name], order))
+
+
 def add_environments(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, task_names: Sequence[str]) -> None:
     """Record, where tasks are environments, the normalised cross-entropy in each of them at the end, and the worst.
 

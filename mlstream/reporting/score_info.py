@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from metrics.named import NAMED_METRICS
+
 Better = Literal["higher", "lower", "neither"]
 
 
@@ -30,8 +32,6 @@ SCORE_HEADINGS = {
     "ba_macro": Heading(
         "BA_macro", "higher", "Balanced accuracy, mean over labels; each row is predicted before it is learnt."
     ),
-    "hamming_loss": Heading("Hamming loss", "lower", "Share of labels predicted wrongly."),
-    "subset_accuracy": Heading("Subset accuracy", "higher", "Share of rows with every label right."),
     "precision_at_k": Heading("Precision@k", "higher", "Share of the k best-scored labels that are relevant."),
     "rmse": Heading("RMSE", "lower", "Root of the mean squared error of a row's probabilities, mean over rows."),
     "acc": Heading("ACC", "higher", "BA_macro on the evaluation sets of the tasks seen, after the last experience."),
@@ -60,8 +60,14 @@ SCORE_HEADINGS = {
     "nce": Heading("NCE", "lower", _NCE),
     "nce_worst": Heading("NCE, worst", "lower", f"{_NCE} In the environment where it is worst."),
     "nce_worst_unseen": Heading("NCE, worst unseen", "lower", f"{_NCE} The worst of environments never learnt."),
+    **{name: Heading(one.title, one.better, one.meaning) for name, one in NAMED_METRICS.items()},
 }
 _ENVIRONMENT = re.compile(r"nce\[(.*)\]")
+# Endings of names: what the title gains, and how the score follows from that of the shorter name.
+_VARIANTS = {
+    "_anytime": (", any time", "Over the rows so far, mean over all rows: the area under the prequential curve."),
+    "_held_out": (", held out", "On the evaluation sets of the tasks seen, after the last experience."),
+}
 
 
 def score_heading(name: str) -> Heading:
@@ -71,7 +77,13 @@ def score_heading(name: str) -> Heading:
     --------
     >>> score_heading("nce[test-0]").title
     'NCE, test-0'
+    >>> score_heading("rmse_anytime").title
+    'RMSE, any time'
     """
+    for ending, (words, how) in _VARIANTS.items():
+        plain = SCORE_HEADINGS.get(name.removesuffix(ending))
+        if plain is not None and name.endswith(ending):
+            return Heading(f"{plain.title}{words}", plain.better, f"{plain.meaning} {how}")
     if environment := _ENVIRONMENT.fullmatch(name):
         return Heading(f"NCE, {environment[1]}", "lower", _NCE)
     return SCORE_HEADINGS.get(name, Heading(name))

@@ -153,7 +153,7 @@ def _head(name: str, groups: Sequence[Group]) -> Heading:
     head = score_heading(name)
     if name == "frug" and (unit := _setting("energy_unit", groups)):
         return replace(head, title=f"{head.title} ({unit})")
-    if name == "precision_at_k" and (k := _setting("k", groups)):
+    if "@k" in head.title and (k := _setting("k", groups)):
         return replace(head, title=head.title.replace("@k", f"@{k}"))
     return head
 

@@ -89,6 +89,19 @@ def test_rows_without_a_cell_keep_their_places() -> None:
     np.testing.assert_array_equal(running_mean([0.0, math.nan, 0.5]), [0.0, 0.0, 0.25])
 
 
+def test_unknown_cells_count_nowhere() -> None:
+    unknown = np.array([[1, math.nan], [math.nan, math.nan], [0, 1]])
+    known, filled = ~np.isnan(unknown), np.nan_to_num(unknown)
+    scores, decided = np.array([[0.25, 0.5], [1, 1], [0, 1]]), np.array([[0, 1], [1, 1], [0, 1]])
+    for metric, other, more in (
+        (rmse_by_row, scores, ()),
+        (precision_at_k_by_row, scores, (1,)),
+        (lambda *args, **kwargs: counts_by_row(*args, **kwargs).fn, decided, ()),
+    ):
+        np.testing.assert_array_equal(metric(unknown, other, *more), metric(filled, other, *more, label_mask=known))
+    np.testing.assert_array_equal(rmse_by_row(unknown, scores), [0.75, math.nan, 0.0])
+
+
 def test_nothing_to_average_is_not_defined() -> None:
     assert math.isnan(anytime_score([]))
     assert math.isnan(anytime_score([math.nan]))

@@ -20,7 +20,9 @@ from metrics.frugality import frug
 from metrics.hierarchy import hierarchy_consistency, pw_js, refinement_recall
 from metrics.learning_curves import LearningSpeed, area_under_curve, learning_speed, transition_time
 from metrics.multilabel import f1, hamming_loss, jaccard, precision, recall, subset_accuracy
+from metrics.persistence import LabelPersistence, kappa_temporal, label_persistence, no_change_predictions
 from metrics.ranking import coverage, lrap, one_error, ranking_loss, rmse
+from metrics.refinement import refinement_jaccard
 from metrics.significance import FriedmanResult, average_ranks, critical_difference, friedman, nemenyi
 from metrics.transfer import bwt, fwt, stepwise_transfer
 
@@ -28,6 +30,7 @@ __all__ = [
     "BayesianComparison",
     "FriedmanResult",
     "LabelCounts",
+    "LabelPersistence",
     "LearningSpeed",
     "acc",
     "aia",
@@ -55,13 +58,16 @@ __all__ = [
     "intransigence",
     "jaccard",
     "jaccard_from_counts",
+    "kappa_temporal",
     "label_counts",
+    "label_persistence",
     "learning_speed",
     "lrap",
     "nce",
     "nce_by_environment",
     "ndcg_at_k",
     "nemenyi",
+    "no_change_predictions",
     "one_error",
     "pragma",
     "pragma_plane",
@@ -75,6 +81,7 @@ __all__ = [
     "recall",
     "recall_at_k",
     "recall_from_counts",
+    "refinement_jaccard",
     "refinement_recall",
     "rmse",
     "rmse_by_row",

@@ -1,18 +1,33 @@
 """Metrics for environments that a learner has not been trained in."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
-from metrics._means import divide, nan_mean
+from metrics._means import nan_mean
 from metrics._typing import Array, Floats, Indicator, LabelMatrix
-from metrics._validation import check_probabilities, check_same_shape, check_scores, check_truth
+from metrics._validation import (
+    check_probabilities,
+    check_same_shape,
+    check_scores,
+    check_truth,
+    require_choice,
+)
+
+ConstantLabels = Literal["raise", "skip"]
 
 
-def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None = None, eps: float = 1e-15) -> float:
+def nce(
+    y_true: LabelMatrix,
+    y_prob: ArrayLike,
+    *,
+    label_mask: ArrayLike | None = None,
+    eps: float = 1e-15,
+    constant_labels: ConstantLabels = "raise",
+) -> float:
     """Normalised cross-entropy of predicted probabilities in one environment; lower is better.
 
     Parameters
@@ -25,6 +40,9 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
         Cells that count; for 2-D targets only.
     eps : float, default=1e-15
         Probabilities are clipped to [eps, 1 - eps].
+    constant_labels : {"raise", "skip"}, default="raise"
+        A label that has one class only has no score: its base rate has no entropy to compare with. "raise" refuses such
+        labels, "skip" takes the mean over the others.
 
     Returns
     -------
@@ -34,8 +52,8 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0, 1 or NaN, a probability leaves [0, 1], an array is empty, or a label
-        has one class only, so that its base rate has no entropy to compare with.
+        If shapes differ, a true value is not 0, 1 or NaN, a probability leaves [0, 1], an array is empty, an option is
+        unknown, a label has one class only, or, with "skip", all labels have.
 
     Notes
     -----
@@ -54,8 +72,9 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
     >>> round(nce([1, 0, 0, 0], [0.7, 0.1, 0.1, 0.1]), 3)
     -0.701
     """
+    require_choice(constant_labels, "constant_labels", ("raise", "skip"))
     truth, prob, mask = _check_table(y_true, y_prob, label_mask, eps)
-    return _mean_nce(truth, prob, mask, eps, where="")
+    return _mean_nce(truth, prob, mask, eps, constant_labels, where="")
 
 
 def nce_by_environment(
@@ -65,6 +84,7 @@ def nce_by_environment(
     *,
     label_mask: ArrayLike | None = None,
     eps: float = 1e-15,
+    constant_labels: ConstantLabels = "raise",
 ) -> dict[Any, float]:
     """Normalised cross-entropy in each environment; lower is better.
 
@@ -80,6 +100,9 @@ def nce_by_environment(
         Cells that count; for 2-D targets only.
     eps : float, default=1e-15
         Probabilities are clipped to [eps, 1 - eps].
+    constant_labels : {"raise", "skip"}, default="raise"
+        A label that has one class only has no score: its base rate has no entropy to compare with. "raise" refuses such
+        labels, "skip" takes the mean over the others.
 
     Returns
     -------
@@ -89,7 +112,7 @@ def nce_by_environment(
     Raises
     ------
     ValueError
-        As `nce`; an environment in which a label has one class only is named.
+        As `nce`; an environment in which a label has one class only (with "skip": all labels have) is named.
 
     References
     ----------
@@ -101,13 +124,15 @@ def nce_by_environment(
     >>> {name: round(score, 3) for name, score in scores.items()}
     {'A': 0.0, 'B': -1.0}
     """
+    require_choice(constant_labels, "constant_labels", ("raise", "skip"))
     truth, prob, mask = _check_table(y_true, y_prob, label_mask, eps)
     names, codes = np.unique(_check_environment(environment, len(prob)), return_inverse=True)
     scores = {}
     for code, name in enumerate(names.tolist()):
         rows = np.flatnonzero(codes == code)
         own_mask = mask[rows] if mask is not None and mask.ndim == 2 else mask
-        scores[name] = _mean_nce(truth[rows], prob[rows], own_mask, eps, where=f" in environment {name!r}")
+        where = f" in environment {name!r}"
+        scores[name] = _mean_nce(truth[rows], prob[rows], own_mask, eps, constant_labels, where=where)
     return scores
 
 
@@ -118,6 +143,7 @@ def worst_nce(
     *,
     label_mask: ArrayLike | None = None,
     eps: float = 1e-15,
+    constant_labels: ConstantLabels = "raise",
 ) -> float:
     """Normalised cross-entropy in the environment where it is worst; lower is better.
 
@@ -133,6 +159,9 @@ def worst_nce(
         Cells that count; for 2-D targets only.
     eps : float, default=1e-15
         Probabilities are clipped to [eps, 1 - eps].
+    constant_labels : {"raise", "skip"}, default="raise"
+        A label that has one class only has no score: its base rate has no entropy to compare with. "raise" refuses such
+        labels, "skip" takes the mean over the others.
 
     Returns
     -------
@@ -142,7 +171,7 @@ def worst_nce(
     Raises
     ------
     ValueError
-        As `nce`; an environment in which a label has one class only is named.
+        As `nce`; an environment in which a label has one class only (with "skip": all labels have) is named.
 
     Notes
     -----
@@ -157,7 +186,9 @@ def worst_nce(
     >>> worst_nce([1, 0, 1, 0], [0.5, 0.5, 1, 0], ["A", "A", "B", "B"])
     0.0
     """
-    scores = nce_by_environment(y_true, y_prob, environment, label_mask=label_mask, eps=eps)
+    scores = nce_by_environment(
+        y_true, y_prob, environment, label_mask=label_mask, eps=eps, constant_labels=constant_labels
+    )
     return float(np.nanmax(list(scores.values())))
 
 
@@ -185,19 +216,34 @@ def _check_environment(environment: ArrayLike, n_samples: int) -> Array:
 
 
 def _mean_nce(
-    truth: Indicator, prob: NDArray[np.floating], mask: NDArray[np.uint8] | None, eps: float, *, where: str
+    truth: Indicator,
+    prob: NDArray[np.floating],
+    mask: NDArray[np.uint8] | None,
+    eps: float,
+    constant_labels: ConstantLabels,
+    *,
+    where: str,
 ) -> float:
     losses, n_true, n_counted = _log_losses(truth, prob, mask, eps)
-    used = n_counted > 0
-    rate = divide(n_true, n_counted)[used]
-    constant = (rate == 0) | (rate == 1)
-    if constant.any():
-        label = int(np.flatnonzero(used)[constant][0])
-        raise ValueError(
-            f"y_true must hold both classes of every label{where}. Got one class only for label {label} instead."
-        )
+    constant = (n_counted > 0) & ((n_true == 0) | (n_true == n_counted))
+    scored = (n_counted > 0) & ~constant
+    if constant.any() and (constant_labels == "raise" or not scored.any()):
+        _refuse_constant(np.flatnonzero(constant), constant_labels, where)
+    rate = n_true[scored] / n_counted[scored]
     entropy = -(rate * np.log(rate) + (1 - rate) * np.log1p(-rate))
-    return float(nan_mean(losses[used] / n_counted[used] / entropy - 1.0))
+    return float(nan_mean(losses[scored] / n_counted[scored] / entropy - 1.0))
+
+
+def _refuse_constant(labels: NDArray[np.intp], constant_labels: ConstantLabels, where: str) -> None:
+    if constant_labels == "skip":
+        raise ValueError(
+            f"y_true must hold both classes of at least one label{where}. "
+            f"Got one class only for each of {len(labels)} labels, the first of which is label {labels[0]}, instead."
+        )
+    raise ValueError(
+        f"y_true must hold both classes of every label{where}, or constant_labels must be 'skip'. "
+        f"Got one class only for label {labels[0]} instead."
+    )
 
 
 def _log_losses(

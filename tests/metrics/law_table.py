@@ -31,6 +31,7 @@ class LabelRow:
     variants: tuple[dict[str, Any], ...] = ({},)
     per_label: bool = False  # one value per label instead of one for all
     reads_truth: bool = True
+    in_order: bool = False  # the order of rows matters
     untied: Callable[..., st.SearchStrategy[given.LabelCase]] | None = (
         None  # for metrics that break ties by label order
     )
@@ -85,11 +86,18 @@ def _from_counts(metric: Callable[..., Any]) -> Callable[..., Any]:
     return score
 
 
+def _persistence_oracle(y_true: Any, label_mask: Any = None) -> list[float]:
+    repeated = oracles.no_change_predictions(y_true, label_mask)
+    kappas = oracles.persistence_kappa(y_true, label_mask)
+    return [oracles.subset_accuracy(y_true, repeated, label_mask), oracles.mean(kappas)]
+
+
 ZERO = (0.0, 1.0, float("nan"))
 ONE_CLASS = options(one_class=("skip", "recall", "river"))
 AVERAGE = options(average=("samples", "micro", "macro"), zero_division=ZERO)
 PER_LABEL = options(average=(None,), zero_division=ZERO)
 SUMMED = options(average=("micro", "macro"), zero_division=ZERO)
+CONSTANT = options(constant_labels=("raise", "skip"))
 AT_K = partial(given.scored_at_k, ties=False)
 
 RATIOS = ("precision", "recall", "f1", "jaccard")
@@ -99,12 +107,61 @@ LABEL_ROWS: dict[str, LabelRow] = {
         _from_counts(metrics.ba_macro_from_counts), oracles.ba_macro, given.decisions, variants=ONE_CLASS
     ),
     "label_counts": LabelRow(_counts, oracles.counts, given.decisions, high=INF, better=0, per_label=True),
-    "hamming_loss": LabelRow(metrics.hamming_loss, oracles.hamming_loss, given.decisions, better=-1),
+    "hamming_loss": LabelRow(
+        metrics.hamming_loss,
+        oracles.hamming_loss,
+        given.decisions,
+        better=-1,
+        variants=options(average=("micro", "samples")),
+    ),
     "hamming_loss_from_counts": LabelRow(
         _from_counts(metrics.hamming_loss_from_counts), oracles.hamming_loss, given.decisions, better=-1
     ),
     "subset_accuracy": LabelRow(metrics.subset_accuracy, oracles.subset_accuracy, given.decisions),
+    "kappa_temporal": LabelRow(
+        metrics.kappa_temporal,
+        oracles.kappa_temporal,
+        given.decisions,
+        low=-INF,
+        variants=options(average=("subset", "macro")),
+        in_order=True,
+    ),
+    "kappa_temporal (per label)": LabelRow(
+        metrics.kappa_temporal,
+        oracles.kappa_temporal,
+        given.decisions,
+        low=-INF,
+        variants=options(average=(None,)),
+        per_label=True,
+        in_order=True,
+    ),
+    "no_change_predictions": LabelRow(
+        _truth_only(metrics.no_change_predictions),
+        _truth_only(oracles.no_change_predictions),
+        given.decisions,
+        better=0,
+        per_label=True,
+        in_order=True,
+    ),
+    "label_persistence": LabelRow(
+        _truth_only(lambda *args, **kwargs: metrics.label_persistence(*args, **kwargs)[:2]),
+        _truth_only(_persistence_oracle),
+        given.decisions,
+        low=-1,
+        better=0,
+        in_order=True,
+    ),
+    "label_persistence (per label)": LabelRow(
+        _truth_only(lambda *args, **kwargs: metrics.label_persistence(*args, **kwargs).kappa),
+        _truth_only(oracles.persistence_kappa),
+        given.decisions,
+        low=-1,
+        better=0,
+        per_label=True,
+        in_order=True,
+    ),
     "pw_js": LabelRow(metrics.pw_js, oracles.pw_js, given.decisions),
+    "refinement_jaccard": LabelRow(metrics.refinement_jaccard, oracles.refinement_jaccard, given.refined_decisions),
     "refinement_recall": LabelRow(
         metrics.refinement_recall,
         oracles.refinement_recall,
@@ -151,11 +208,12 @@ LABEL_ROWS: dict[str, LabelRow] = {
     "confident_accuracy_at_k": LabelRow(
         metrics.confident_accuracy_at_k, oracles.confident_accuracy_at_k, given.scored_at_k, untied=AT_K
     ),
-    "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1),
+    "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1, variants=CONSTANT),
     "worst_nce": LabelRow(
         metrics.worst_nce,
         lambda *args, **kwargs: max(oracles.nce_by_environment(*args, **kwargs).values()),
         given.probabilities_in_environments,
+        variants=CONSTANT,
         low=-1,
         high=INF,
         better=-1,
@@ -164,6 +222,7 @@ LABEL_ROWS: dict[str, LabelRow] = {
         metrics.nce_by_environment,
         oracles.nce_by_environment,
         given.probabilities_in_environments,
+        variants=CONSTANT,
         low=-1,
         high=INF,
         better=0,
@@ -373,7 +432,7 @@ VALUE_ROWS: dict[str, ValueRow] = {
     ),
 }
 
-RESULT_TYPES = {"BayesianComparison", "FriedmanResult", "LabelCounts", "LearningSpeed"}
+RESULT_TYPES = {"BayesianComparison", "FriedmanResult", "LabelCounts", "LabelPersistence", "LearningSpeed"}
 
 
 def scoring_labels() -> set[str]:

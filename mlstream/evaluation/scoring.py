@@ -48,6 +48,13 @@ class Scored(NamedTuple):
         mask = self.mask[cut] if self.mask.ndim == 2 else self.mask
         return Scored(self.Y[cut], Predictions(self.predictions.decided[cut], self.predictions.proba[cut]), mask)
 
+    def where(self, kept: npt.NDArray[np.bool_]) -> Scored:
+        """Return the rows for which `kept` is True."""
+        if kept.all():
+            return self
+        mask = self.mask[kept] if self.mask.ndim == 2 else self.mask
+        return Scored(self.Y[kept], Predictions(self.predictions.decided[kept], self.predictions.proba[kept]), mask)
+
 
 def count_known_only(Y: Indicator, predictions: Predictions, mask: Mask) -> Scored:
     """Return rows to score, of whose labels the unknown ones do not count.
@@ -138,10 +145,10 @@ class CumulativeSums:
 
     def __init__(self, pieces: Sequence[Tally], k: int, one_class: OneClass) -> None:
         n_rows, n_scored, n_ranked, counts, errors, hits, most_hits = zip(*pieces, strict=True)
-        self._ends, self._errors = (_accumulate(np.array(part)) for part in (n_rows, errors))
-        self._hits, self._most_hits = (_accumulate(np.array(part)) for part in (hits, most_hits))
-        self._n_scored, self._n_ranked = (_accumulate(np.array(part)) for part in (n_scored, n_ranked))
-        self._counts = [_accumulate(part) for part in _parts(stack_counts(counts))]
+        self._ends, self._errors = (accumulate(np.array(part)) for part in (n_rows, errors))
+        self._hits, self._most_hits = (accumulate(np.array(part)) for part in (hits, most_hits))
+        self._n_scored, self._n_ranked = (accumulate(np.array(part)) for part in (n_scored, n_ranked))
+        self._counts = [accumulate(part) for part in _parts(stack_counts(counts))]
         self._k = k
         self._one_class = one_class
 
@@ -210,5 +217,6 @@ def _parts(counts: LabelCounts) -> tuple[npt.NDArray[np.int64], ...]:
     return counts.tp, counts.fp, counts.fn, counts.tn
 
 
-def _accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sums of the first pieces: none, one, two, and so on."""
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])

@@ -9,6 +9,7 @@ from mlstream.card_model import StreamCard
 # With fewer rows than this a label's recall moves by more than 10 points a row.
 _FEW = 10
 _MAX_NAMED = 5
+_CLUSTERING = {"task_stream", "stand_in_stream"}
 
 
 def known_limits(card: StreamCard) -> list[str]:
@@ -31,8 +32,15 @@ def known_limits(card: StreamCard) -> list[str]:
     'The rows are drawn, not measured: scores compare learners, and predict no results in an application.'
     """
     return [
-        sentence for find in (_origin, _making, _rare_labels, _single_labels, _drops, _terms) for sentence in find(card)
+        sentence
+        for find in (_origin, _making, _unknown_labels, _rare_labels, _single_labels, _drops, _terms)
+        for sentence in find(card)
     ]
+
+
+def has_unknown_labels(card: StreamCard) -> bool:
+    """Return whether a label of a task's signature is unknown in some row."""
+    return any(task.unknown_share for task in card.tasks)
 
 
 def _origin(card: StreamCard) -> Iterator[str]:
@@ -43,11 +51,21 @@ def _origin(card: StreamCard) -> Iterator[str]:
 
 
 def _making(card: StreamCard) -> Iterator[str]:
-    if card.generator.name in {"task_stream", "stand_in_stream"}:
+    if card.generator.name in _CLUSTERING:
         yield (
             "Tasks are clusters of the label sets of all rows, those held out included: they are a benchmark's "
             "construction, not tasks that occurred in this order."
         )
+
+
+def _unknown_labels(card: StreamCard) -> Iterator[str]:
+    if has_unknown_labels(card):
+        yield (
+            "Labels are unknown in some rows: statistics are those of the known ones, which are those of all only if "
+            "labels are unknown by chance."
+        )
+        if card.generator.name in _CLUSTERING:
+            yield "To cluster label sets, an unknown label was replaced by the label's frequency where it is known."
 
 
 def _rare_labels(card: StreamCard) -> Iterator[str]:

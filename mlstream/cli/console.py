@@ -61,6 +61,8 @@ def show_card(card: StreamCard) -> None:
         soft_wrap=True,
     )
     console.print(_task_table(card))
+    if unknown := [f"{task.unknown_share:.1%} in {task.name}" for task in card.tasks if task.unknown_share]:
+        console.print(f"Unknown labels: {_plain(', '.join(unknown))}", soft_wrap=True)
     console.print("Schedule: " + " -> ".join(_visit(card, i) for i in range(len(card.experiences))), soft_wrap=True)
     for drop in card.drops:
         names = f" ({', '.join(drop.names)})" if drop.names else ""

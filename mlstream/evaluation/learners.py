@@ -15,6 +15,7 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from estimators._seeding import clone_with_seed
 from mlstream.evaluation.compile_lock import compile_lock
+from mlstream.evaluation.foreign_labels import known_part
 from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows, shows_task_at_prediction
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
@@ -262,6 +263,9 @@ class RowLearner(Learner):
 
     scikit-learn needs the classes at the first call: `MultiOutputClassifier` as a list with the values of each
     label, and others that learn an indicator matrix (`MLPClassifier`) as the numbers of the labels.
+
+    Rows of which no label is known are predicted only. Where other labels are unknown, estimators that take no label
+    mask raise ValueError: they would refuse NaN, or take it for a value.
     """
 
     def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter) -> None:
@@ -274,10 +278,12 @@ class RowLearner(Learner):
 
     def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         X, predictions = _plain(X), []
+        Y, mask, learnt = known_part(self.estimator, Y, mask, uses_task=self._uses_task)
         with self._meter.block():
             for row in _single_rows(len(Y)):
                 predictions.append(self._test(X, row, heads))
-                self._train(X[row], Y[row], mask_rows(mask, row))
+                if learnt[row].all():
+                    self._train(X[row], Y[row], mask_rows(mask, row))
         return join_predictions(predictions)
 
     def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
@@ -287,9 +293,11 @@ class RowLearner(Learner):
 
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         X = _plain(X)
+        Y, mask, learnt = known_part(self.estimator, Y, mask, uses_task=self._uses_task)
         with self._meter.block():
             for row in _single_rows(len(Y)):
-                self._train(X[row], Y[row], mask_rows(mask, row))
+                if learnt[row].all():
+                    self._train(X[row], Y[row], mask_rows(mask, row))
 
     def _test(self, X: Features, row: slice, heads: Mask | None) -> Predictions:
         if not self._can_predict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Literal
 
 import numpy as np
@@ -21,9 +22,13 @@ from mlstream.generators.schedule.partition import Partition, deal_rows, make_pa
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
 from mlstream.label_sets import expected_labels, has_label, label_set_ids
 from mlstream.label_values import filled, known
-from mlstream.stream import Dataset, Index, Indicator, Stream
+from mlstream.stream import Dataset, Index, Indicator, Mask, Stream
 
 Variant = Literal["standard", "published"]
+Floats = npt.NDArray[np.float64]
+
+# 1 / 0.1 is not below 10: quotients this near to a whole number are that number.
+_ROUNDING = 1e-9
 
 
 def task_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -65,7 +70,9 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     constant_features : {"drop", "keep"}
         What happens to features with one value only.
     merge_single_label : bool
-        Merge a cluster with one label into the nearest cluster by cosine of the means of their label vectors.
+        Merge a cluster with one label into the nearest cluster by cosine of the means of their label vectors. Unless
+        the variant is "published", so is a cluster of one label set, or nearly one: where no label is both present and
+        absent in a row that is held out, in expectation, scores would not be defined.
     name : str, optional
         Name of the stream; by default that of the table with "-tasks" added.
     learning_fractions : sequence of float
@@ -109,7 +116,8 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     labelled = rows[has_label(table.Y[rows])]
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
     if merge_single_label:
-        assignment = merge_single_label_clusters(table.Y[labelled], assignment)
+        least = 0 if variant == "published" else least_rows(evaluation_fraction)
+        assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
     partition = group_label_sets(table, rows, assignment, seed)
     parts, unused = lay_out(table, partition, visits)
     name = name or f"{dataset.name}-tasks"
@@ -117,12 +125,19 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         table,
         parts,
         name=name,
-        description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each.",
+        description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each"
+        f"{_describe_merges(n_tasks - len(partition))}.",
         generator=describe_call(task_stream, given | visits.describe() | {"name": name}),
         scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=[*drops, *unused],
     )
     return Stream(parts, card)
+
+
+def _describe_merges(n_merged: int) -> str:
+    return f"; clusters with one label, or nearly one label set, that were merged into others: {n_merged}" * bool(
+        n_merged
+    )
 
 
 def cluster_label_sets(
@@ -197,8 +212,29 @@ def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) 
     return make_partition(table, deal_rows(members, rows[~may_carry], seed))
 
 
-def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer]) -> Index:
-    """Merge clusters that have one label only into their nearest neighbours.
+def least_rows(evaluation_fraction: float) -> int:
+    """Return the number of rows of which one is held out, in expectation.
+
+    Parameters
+    ----------
+    evaluation_fraction : float
+        Share of a task's rows that is held out.
+
+    Returns
+    -------
+    int
+        The least number of rows that a task needs with, and without, one of its labels.
+
+    Examples
+    --------
+    >>> least_rows(0.3)
+    4
+    """
+    return ceil(1 / evaluation_fraction - _ROUNDING)
+
+
+def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer], *, least_rows: int = 0) -> Index:
+    """Merge clusters that have one label only, or nearly one label set, into their nearest neighbours.
 
     Parameters
     ----------
@@ -206,11 +242,14 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
         Label indicator; labels known to be present count.
     assignment : ndarray of int, shape (n_samples,)
         Cluster of each row.
+    least_rows : int
+        A cluster is also merged if none of its labels is present in so many of its rows, and absent in as many: 0
+        merges clusters with one label only, 1 also those with one label set, more those with nearly one.
 
     Returns
     -------
     ndarray of int64, shape (n_samples,)
-        Cluster of each row, numbered 0, 1, ... without gaps. No cluster has one label only, unless it is the last one.
+        Cluster of each row, numbered 0, 1, ... without gaps. No cluster is to be merged, unless it is the last one.
 
     Notes
     -----
@@ -224,8 +263,8 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     [0, 0, 1]
     """
     cluster: Index = np.unique(assignment, return_inverse=True)[1]
-    counts = _label_counts(Y, cluster)
-    while len(counts) > 1 and (single := np.flatnonzero((counts > 0).sum(axis=1) <= 1)).size:
+    counts, absences = _label_counts(Y, cluster)
+    while len(counts) > 1 and (single := np.flatnonzero(_hardly_vary(counts, absences, least_rows))).size:
         source = int(single[0])
         # A cluster in which no label is known to be present points nowhere.
         unit = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1)
@@ -234,11 +273,16 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
         cosine[source] = -1
         cluster = np.where(cluster == source, np.argmax(cosine), cluster)
         cluster = np.unique(cluster, return_inverse=True)[1]
-        counts = _label_counts(Y, cluster)
+        counts, absences = _label_counts(Y, cluster)
     return cluster
 
 
-def _label_counts(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:
-    """Count each cluster's labels: the direction of its mean label vector."""
+def _hardly_vary(counts: Floats, absences: Floats, least_rows: int) -> Mask:
+    rarer = np.minimum(counts, absences)
+    return np.asarray(((counts > 0).sum(axis=1) <= 1) | (rarer.max(axis=1) < least_rows))
+
+
+def _label_counts(Y: Indicator, cluster: Index) -> tuple[Floats, Floats]:
+    """Count the rows of each cluster with each label, the direction of its mean, and those known to be without it."""
     members = sparse.csr_array((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))))
-    return np.asarray(members @ filled(Y))
+    return np.asarray(members @ filled(Y)), np.asarray(members @ (1 - filled(Y, 1)))

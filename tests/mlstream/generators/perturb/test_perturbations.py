@@ -1,11 +1,15 @@
 """Each perturbation changes what it says, as often as it says, and never the truth to be judged by."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from estimators.strategies import make_strategy
+from mlstream.evaluation.evaluate import evaluate
 from mlstream.generators import multiplier_stream, task_stream
 from mlstream.generators.perturb.perturbations import (
     duplicated_rows,
@@ -17,6 +21,7 @@ from mlstream.generators.perturb.perturbations import (
     reordered_rows,
 )
 from mlstream.label_values import filled
+from mlstream.stream import Stream, StreamParts
 from tests.mlstream.generators.tables import dense, make_table
 
 ALL = [
@@ -83,6 +88,25 @@ def test_missing_labels_are_unknown(per):
         assert per == "label" or set(missing.sum(axis=1).tolist()) == {0, 4}
         np.testing.assert_array_equal(new.Y[~missing], old.Y[~missing])
         np.testing.assert_array_equal(new.label_mask, old.label_mask)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "per", "is_same"),
+    [("NN_TL", "label", True), ("NN_TL", "row", True), ("NN", "label", False), ("NN", "row", True)],
+)
+def test_missing_labels_are_masked_labels_to_learners_that_use_masks_and_absent_to_none(strategy, per, is_same):
+    hidden = missing_labels(streams(), rate=0.4, per=per)
+    # Hidden labels as they were before NaN: absent, and outside the mask.
+    masked = [
+        replace(part, Y=filled(part.Y) * part.label_mask, label_mask=part.label_mask & ~np.isnan(part.Y))
+        for part in hidden
+    ]
+    masked = Stream(StreamParts(hidden.tasks, tuple(masked), hidden.evaluation_sets), hidden.card)
+    one, other = (
+        evaluate(make_strategy(strategy), stream, label_space="all", energy="none") for stream in (hidden, masked)
+    )
+    assert (one.scores == other.scores) == is_same
+    assert (one.R == other.R) == is_same
 
 
 @pytest.mark.parametrize(("perturb", "options"), ALL)

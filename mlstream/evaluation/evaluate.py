@@ -94,7 +94,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     RunResult
         The record, its status "done" or "capped". Scores: ``ba_macro``, ``rmse`` and ``precision_at_k`` over all rows;
         ``ba_macro_anytime``, ``rmse_anytime`` and ``precision_at_k_anytime``, the means of these scores over the rows
-        so far, after each row; for each of `metrics`, ``NAME`` over all rows and ``NAME_held_out`` on the evaluation
+        so far, after each row; ``kappa_temporal`` and ``kappa_temporal_macro``, the gain over repeating the last labels,
+        and ``no_change_subset_accuracy``, the subset accuracy of repeating them; for each of `metrics`, ``NAME`` over all rows and ``NAME_held_out`` on the evaluation
         sets of the tasks seen;
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
         ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from metrics import LabelCounts, stack_counts
 from metrics.named import NamedMetric
 from mlstream.evaluation.predictions import Floats
-from mlstream.evaluation.scoring import Scored, Tally, tally
+from mlstream.evaluation.scoring import Scored, Tally, accumulate, tally
 
 Metrics = tuple[NamedMetric, ...]
 
@@ -55,10 +52,10 @@ class NamedSums:
 
     def __init__(self, pieces: Sequence[Tally], sums: Sequence[Floats], metrics: Metrics) -> None:
         numbers = [(piece.n_rows, piece.n_scored, piece.n_ranked) for piece in pieces]
-        self._ends, self._n_scored, self._n_ranked = _accumulate(np.array(numbers)).T
+        self._ends, self._n_scored, self._n_ranked = accumulate(np.array(numbers)).T
         stacked = stack_counts(piece.counts for piece in pieces)
-        self._counts = [_accumulate(part) for part in (stacked.tp, stacked.fp, stacked.fn, stacked.tn)]
-        self._sums = _accumulate(np.stack(sums))
+        self._counts = [accumulate(part) for part in (stacked.tp, stacked.fp, stacked.fn, stacked.tn)]
+        self._sums = accumulate(np.stack(sums))
         self._metrics = metrics
 
     def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
@@ -105,7 +102,3 @@ def _sum(one: NamedMetric, scored: Scored, k: int) -> float:
     decided, proba = scored.predictions
     read: tuple[object, ...] = {"decisions": (decided,), "scores": (proba,), "best": (proba, k)}[one.form]
     return len(scored.Y) * float(one.function(scored.Y, *read, label_mask=scored.mask))
-
-
-def _accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])

@@ -9,6 +9,7 @@ import numpy as np
 
 from mlstream.evaluation.anytime import AnytimeScores
 from mlstream.evaluation.named_scores import Metrics, NamedSums, sum_rows
+from mlstream.evaluation.no_change import Mistakes, NoChangePredictor, NoChangeSums
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.scoring import CORE_METRICS, CumulativeSums, Scored, Tally, join_scored, tally
 from mlstream.evaluation.settings import OneClass
@@ -93,6 +94,8 @@ class PrequentialScorer:
         self._pieces: list[Tally] = []
         self._metrics = metrics
         self._sums: list[Floats] = []
+        self._no_change: NoChangePredictor | None = None
+        self._mistakes: list[Mistakes] = []
         self._anytime = AnytimeScores(k, one_class)
         self._n_rows = 0
 
@@ -115,7 +118,8 @@ class PrequentialScorer:
     def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
         """Return each score over all rows and its curve up to the last checkpoint reached; nothing without rows.
 
-        Beside each score stands its any-time score: the mean of the score over the rows so far, after each row.
+        Beside the scores stand their any-time scores, the means of the scores over the rows so far, after each row, and
+        scores against a predictor that repeats the last labels.
         """
         if self._pending:
             self._close()
@@ -128,7 +132,8 @@ class PrequentialScorer:
     def _between(self, starts: list[int], stops: list[int]) -> dict[str, Floats]:
         core = CumulativeSums(self._pieces, self._k, self._one_class)
         named = NamedSums(self._pieces, self._sums, self._metrics)
-        return core.between(starts, stops) | named.between(starts, stops)
+        no_change = NoChangeSums(self._mistakes)
+        return core.between(starts, stops) | no_change.between(starts, stops) | named.between(starts, stops)
 
     def _curves(self, reached: list[int]) -> dict[str, Curve]:
         window = self._plan.window
@@ -141,12 +146,15 @@ class PrequentialScorer:
                 windowed=[to_score(value) for value in windowed[name]],
                 window=window,
             )
-            for name in (*CORE_METRICS, *(one.name for one in self._metrics))
+            for name in (*CORE_METRICS, "kappa_temporal", *(one.name for one in self._metrics))
         }
 
     def _close(self) -> None:
         piece = join_scored(self._pending)
         self._pieces.append(tally(piece, self._k))
         self._sums.append(sum_rows(piece, self._k, self._metrics))
+        if self._no_change is None:
+            self._no_change = NoChangePredictor(piece.Y.shape[1])
+        self._mistakes.append(self._no_change.count_mistakes(piece))
         self._anytime.add(piece)
         self._pending.clear()

@@ -111,9 +111,9 @@ class CumulativeSums:
 
     def __init__(self, pieces: Sequence[Tally], k: int, one_class: OneClass) -> None:
         n_rows, n_scored, n_ranked, counts, errors, hits = zip(*pieces, strict=True)
-        self._ends, self._errors, self._hits = (_accumulate(np.array(part)) for part in (n_rows, errors, hits))
-        self._n_scored, self._n_ranked = (_accumulate(np.array(part)) for part in (n_scored, n_ranked))
-        self._counts = [_accumulate(part) for part in _parts(stack_counts(counts))]
+        self._ends, self._errors, self._hits = (accumulate(np.array(part)) for part in (n_rows, errors, hits))
+        self._n_scored, self._n_ranked = (accumulate(np.array(part)) for part in (n_scored, n_ranked))
+        self._counts = [accumulate(part) for part in _parts(stack_counts(counts))]
         self._k = k
         self._one_class = one_class
 
@@ -169,5 +169,6 @@ def _parts(counts: LabelCounts) -> tuple[npt.NDArray[np.int64], ...]:
     return counts.tp, counts.fp, counts.fn, counts.tn
 
 
-def _accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sums of the first pieces: none, one, two, and so on."""
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])

@@ -34,6 +34,17 @@ SCORE_HEADINGS = {
     ),
     "precision_at_k": Heading("Precision@k", "higher", "Share of the k best-scored labels that are relevant."),
     "rmse": Heading("RMSE", "lower", "Root of the mean squared error of a row's probabilities, mean over rows."),
+    "kappa_temporal": Heading(
+        "Kappa-temporal",
+        "higher",
+        "Share of the mistakes of repeating the last labels that the strategy avoids, by rows with every label right.",
+    ),
+    "kappa_temporal_macro": Heading(
+        "Kappa-temporal, macro", "higher", "The same for each label on its own, mean over labels."
+    ),
+    "no_change_subset_accuracy": Heading(
+        "Repeating", "neither", "Subset accuracy of repeating the last labels: the same for every strategy."
+    ),
     "acc": Heading("ACC", "higher", "BA_macro on the evaluation sets of the tasks seen, after the last experience."),
     "acc_mean": Heading("ACC, mean", "higher", "The same after each experience, mean over experiences."),
     "bwt": Heading("BWT", "higher", "Backward transfer: final score on a task minus that right after its last visit."),

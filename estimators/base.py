@@ -11,8 +11,9 @@ from sklearn.exceptions import NotFittedError
 from estimators._failed_calls import check_not_diverged, unchanged_on_error
 from estimators._locks import Locked, lock_of
 from estimators._row_codes import cast_features
-from estimators._targets import ClassTarget, Target, make_target
+from estimators._targets import ClassTarget, Target, holds_unknown, make_target
 from estimators._typing import Array
+from estimators._unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
 from estimators._validation import Features, check_features, check_label_mask, check_sample_weight
 
 Mask = npt.NDArray[np.bool_]
@@ -32,7 +33,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     X is a float32 or float64 array or canonical ``csr_array``; Y is uint8 (n_samples, n_labels); mask is None or
     boolean (n_samples, n_labels), and always None for a learner that does not use the task; weight is None or float64
-    (n_samples,). A one-dimensional target of two classes is one column, 1 for the second class; with more classes,
+    (n_samples,). Unknown labels, NaN in the Y of a user, are 0 outside the mask for a learner that uses the task. For
+    others they are 2 in Y, if the class states ``_learns_unknown = True``: such a cell must change nothing. A class
+    that does not state it refuses rows that are known in part. Rows without a label to learn never reach a hook of
+    learning. A one-dimensional target of two classes is one column, 1 for the second class; with more classes,
     each has a column. A learner of classes sets ``_takes_codes = True``: Y is then int64 (n_samples,) for such targets,
     positions in ``classes_``, and ``_predict_proba`` returns (n_samples, n_classes).
 
@@ -66,6 +70,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     """
 
     _takes_codes: ClassVar[bool] = False
+    _learns_unknown: ClassVar[bool] = False
     _fails_late: ClassVar[bool] = True
     _precision: ClassVar[str | None] = None
 
@@ -80,7 +85,8 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features, finite; CSR stays CSR.
         Y : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-            0/1 indicator of labels, or one class a row.
+            0/1 indicator of labels, NaN where a label is unknown; or one class a row. An unknown label is not learnt,
+            and a row whose labels are all unknown changes nothing.
         classes : int, list of str, list of ndarray, or ndarray, optional
             Read at the first call, which fixes the width. For labels: their number, their names, or scikit-learn's list
             of arrays. For one class a row: the values. None: those of the first Y.
@@ -102,11 +108,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             If numbers leave their range while rows are learnt, now or in an earlier call: `fit` must start again.
         """
         with unchanged_on_error(self, in_place=True) as call:
-            X, Y, mask = self._check_chunk(X, Y, classes, label_mask)
+            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
             weight = check_sample_weight(sample_weight, X)
+            if learnt is not None:
+                X, Y, mask, weight = take_rows(learnt, X, Y, mask, weight)
             if names := self._at_risk(len(Y), testing=False):
                 call.copy(names)
-            self._learn(X, Y, mask, weight)
+            if len(Y):
+                self._learn(X, Y, mask, weight)
         return self
 
     def fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> Self:
@@ -125,8 +134,11 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._forget()
-            X, Y, mask = self._check_chunk(X, Y, None, label_mask)
-            self._learn(X, Y, mask, None)
+            X, Y, mask, learnt = self._check_chunk(X, Y, None, label_mask)
+            if learnt is not None:
+                X, Y, mask = take_rows(learnt, X, Y, mask)
+            if len(Y):
+                self._learn(X, Y, mask, None)
         return self
 
     def begin(self, X: Any, Y: Any, classes: Any = None) -> Self:
@@ -198,10 +210,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             As `predict_proba` returns row by row.
         """
         with unchanged_on_error(self, in_place=True) as call:
-            X, Y, mask = self._check_chunk(X, Y, None, label_mask)
-            if names := self._at_risk(len(Y), testing=True):
+            X, Y, mask, learnt = self._check_chunk(X, Y, None, label_mask)
+            in_runs = learnt is not None and len(Y) > 1
+            if names := self._at_risk_in_runs(X) if in_runs else self._at_risk(len(Y), testing=True):
                 call.copy(names)
-            decided, scores = self._predict_then_learn(X, Y, mask)
+            if learnt is None:
+                decided, scores = self._predict_then_learn(X, Y, mask)
+            else:
+                decided, scores = self._predict_then_learn_runs(X, Y, mask, learnt)
             return self._target.decisions(decided, scores), self._target.probabilities(scores)
 
     # ------------------------------------------------------------------ facts
@@ -285,8 +301,28 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         decided, scores = zip(*predictions, strict=True)
         return np.concatenate(decided), np.concatenate(scores)
 
+    # --------------------------------------------------------- unknown labels
+    def _at_risk_in_runs(self, X: Features) -> list[str]:
+        """Return the attributes to copy where learning is called several times; refuse what a later call would."""
+        check_precision(self, X)
+        return list(self._learnt_names) if self._fails_late else []
+
+    def _predict_then_learn_runs(self, X: Features, Y: Array, mask: Mask | None, learnt: Mask) -> tuple[Array, Array]:
+        """Test-then-train where rows without a label to learn are only predicted."""
+        predictions = [
+            self._predict_then_learn(X[run], Y[run], None if mask is None else mask[run])
+            if learnt[run.start]
+            else self._infer(X[run])
+            for run in runs(learnt)
+        ]
+        decided, scores = zip(*predictions, strict=True)
+        return np.concatenate(decided), np.concatenate(scores)
+
     # ------------------------------------------------------------------- gate
-    def _check_chunk(self, X: Any, Y: Any, classes: Any, label_mask: Any) -> tuple[Features, Array, Mask | None]:
+    def _check_chunk(
+        self, X: Any, Y: Any, classes: Any, label_mask: Any
+    ) -> tuple[Features, Array, Mask | None, Mask | None]:
+        """Return features, labels, mask, and which rows have a label to learn, None being all."""
         check_not_diverged(self)
         first = not self.__sklearn_is_fitted__()
         if Y is None:
@@ -296,12 +332,21 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             self._take_target(make_target(Y, classes))
         elif classes is not None and not self._target.agrees_with(make_target(Y, classes)):
             raise ValueError("classes must be those of the first call, or None.")
-        Y = self._encode(Y)
-        if X.shape[0] != len(Y):
-            raise ValueError(f"X and Y must have the same number of rows. Got {X.shape[0]} and {len(Y)} instead.")
-        mask = check_label_mask(label_mask, len(Y), self.n_labels_)
+        codes = self._encode(Y)
+        if X.shape[0] != len(codes):
+            raise ValueError(f"X and Y must have the same number of rows. Got {X.shape[0]} and {len(codes)} instead.")
+        mask = check_label_mask(label_mask, len(codes), self.n_labels_)
         self._check_inside(X)
-        return X, Y, mask if self.uses_task else None
+        mask = mask if self.uses_task else None
+        return X, *(self._check_unknown(codes, mask) if holds_unknown(Y, codes) else (codes, mask, None))
+
+    def _check_unknown(self, codes: Array, mask: Mask | None) -> tuple[Array, Mask | None, Mask | None]:
+        if self.uses_task:
+            codes, mask = fold_into_mask(codes, mask)
+        learnt = rows_to_learn(codes, mask)
+        if not (self.uses_task or self._learns_unknown):
+            check_all_known(self, codes, learnt)
+        return codes, mask, learnt
 
     def _take_target(self, target: Target) -> None:
         self._target = target

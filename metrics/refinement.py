@@ -56,8 +56,8 @@ def refinement_jaccard(
     A label without a superclass weighs 1. A label whose superclass has C subclasses weighs C / 2 times as much as its
     superclass and all labels above that one together. In each tree of labels that a row has, or is predicted to have,
     the score is the weight of ``Y & P`` over the weight of ``Y | P``; the score of a row is the mean over these trees,
-    1 for a row without one. It is the plain Jaccard similarity without a hierarchy, and also in a hierarchy of two levels
-    with two subclasses to each superclass, if all labels of a row are in one tree.
+    1 for a row without one. It is the plain Jaccard similarity without a hierarchy, and also in a hierarchy of two
+    levels with two subclasses to each superclass, if all labels of a row are in one tree.
 
     Properties, with proofs on the page "Scores for label hierarchies" of the documentation:
 

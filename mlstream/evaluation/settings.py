@@ -89,6 +89,11 @@ def _require_choice(choices: tuple[str, ...], value: object, name: str) -> None:
     require_choice(value, name, choices)
 
 
+def _require_label_space(value: object, name: str) -> None:
+    if value is not None:
+        _require_choice(get_args(LabelSpace), value, name)
+
+
 def _require_bool(value: object, name: str) -> None:
     if not isinstance(value, bool):
         # Like every other option.
@@ -154,11 +159,12 @@ class Settings:
         If the value of an option is not valid.
     """
 
-    label_space: LabelSpace = field(
-        default="task",
+    label_space: LabelSpace | None = field(
+        default=None,
         metadata=_about(
-            "Labels that count in a score: those of the row's task, of all tasks seen so far, or all.",
-            partial(_require_choice, get_args(LabelSpace)),
+            "Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as "
+            "the scenario asks.",
+            _require_label_space,
         ),
     )
     metrics: tuple[str, ...] = field(

@@ -33,6 +33,9 @@ SCORE_HEADINGS = {
         "BA_macro", "higher", "Balanced accuracy, mean over labels; each row is predicted before it is learnt."
     ),
     "precision_at_k": Heading("Precision@k", "higher", "Share of the k best-scored labels that are relevant."),
+    "precision_at_k_maximum": Heading(
+        "Precision@k, attainable", "neither", "The most that rows with fewer than k relevant labels allow."
+    ),
     "rmse": Heading("RMSE", "lower", "Root of the mean squared error of a row's probabilities, mean over rows."),
     "kappa_temporal": Heading(
         "Kappa-temporal",
@@ -66,11 +69,17 @@ SCORE_HEADINGS = {
         "pw-JS", "higher", "Precision-weighted Jaccard similarity of label paths, mean over the tasks seen, at the end."
     ),
     "pw_js_mean": Heading("pw-JS, mean", "higher", "The same after each experience, mean over experiences."),
+    "pw_js_bwt": Heading("pw-JS, BWT", "higher", "Backward transfer of pw-JS, as BWT is that of BA_macro."),
+    "pw_js_fwt": Heading("pw-JS, FWT", "higher", "Forward transfer of pw-JS, as FWT is that of BA_macro."),
+    "pw_js_fm": Heading("pw-JS, FM", "lower", "Forgetting of pw-JS, as FM is that of BA_macro."),
+    "hierarchy_consistency": Heading(
+        "Hierarchy consistency", "higher", "Share of rows whose predicted subclasses come with their superclass."
+    ),
     "jaccard": Heading("Jaccard", "higher", "Jaccard similarity of label sets, mean over the tasks seen, at the end."),
     "refinement_recall": Heading("Refinement recall", "higher", "Share of the true subclasses that are predicted."),
     "nce": Heading("NCE", "lower", _NCE),
     "nce_worst": Heading("NCE, worst", "lower", f"{_NCE} In the environment where it is worst."),
-    "nce_worst_unseen": Heading("NCE, worst unseen", "lower", f"{_NCE} The worst of environments never learnt."),
+    "nce_worst_unseen": Heading("NCE, worst unseen", "lower", f"{_NCE} The worst of those with the role unseen."),
     **{name: Heading(one.title, one.better, one.meaning) for name, one in NAMED_METRICS.items()},
 }
 _ENVIRONMENT = re.compile(r"nce\[(.*)\]")

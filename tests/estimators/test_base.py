@@ -213,7 +213,10 @@ def test_the_row_whose_mask_leaves_no_label_is_named(data, n_rows):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda X, Y: (X, Y + 1), "table of 0 and 1, or one column of classes. Got 2 at row 0, column"),
+        (
+            lambda X, Y: (X, Y + 1),
+            "table of 0 and 1, with NaN where a label is unknown, or one column of classes. Got 2 at row 0, column",
+        ),
         (lambda X, Y: (X, Y * 0.5), "table of 0 and 1"),
         (lambda X, Y: (X, Y[:-1]), "the same number of rows. Got 60 and 59"),
         (lambda X, Y: (X[:, 1:], Y), "features"),

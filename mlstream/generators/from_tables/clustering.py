@@ -19,7 +19,8 @@ from mlstream.generators.from_tables.spherical_kmeans import published_spherical
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
-from mlstream.label_sets import label_set_ids
+from mlstream.label_sets import expected_labels, has_label, label_set_ids
+from mlstream.label_values import filled, known
 from mlstream.stream import Dataset, Index, Indicator, Stream
 
 Variant = Literal["standard", "published"]
@@ -77,7 +78,8 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     stratified : bool
         Spread every label set of a task evenly over its parts.
     window : int
-        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
+        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary. More rows than an
+        experience has blend several tasks at a time.
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
 
@@ -104,7 +106,7 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     require_choice(variant, "variant", ("standard", "published"))
     visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
-    labelled = rows[table.Y[rows].any(axis=1)]
+    labelled = rows[has_label(table.Y[rows])]
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
     if merge_single_label:
         assignment = merge_single_label_clusters(table.Y[labelled], assignment)
@@ -130,8 +132,9 @@ def cluster_label_sets(
 
     Parameters
     ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Label indicator, no row without a label.
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Label indicator, no row without a label. An unknown label is replaced by the label's frequency where it is
+        known.
     n_tasks : int
         Number of clusters.
     seed : int
@@ -152,7 +155,9 @@ def cluster_label_sets(
         If there are fewer distinct label sets than clusters.
     """
     require_count(n_tasks, "n_tasks")
-    ids = label_set_ids(Y)
+    cells = known(Y)
+    # Rows that differ in what is unknown have different vectors.
+    ids = label_set_ids(Y if cells is None else np.hstack([filled(Y), ~cells]).view(np.uint8))
     _, first, count = np.unique(ids, return_index=True, return_counts=True)
     if len(first) < n_tasks:
         raise ValueError(
@@ -160,9 +165,9 @@ def cluster_label_sets(
             f"Got {n_tasks} tasks for {len(first)} label sets in {len(Y)} labelled rows."
         )
     if variant == "published":
-        return published_spherical_kmeans(Y, n_tasks, n_init=n_init).assignment
+        return published_spherical_kmeans(expected_labels(Y), n_tasks, n_init=n_init).assignment
     # Rows with the same labels never part, so each label set is clustered once, weighted by its rows.
-    label_sets = sparse.csr_array(Y[first])
+    label_sets = sparse.csr_array(expected_labels(Y)[first])
     found = spherical_kmeans(label_sets, n_tasks, seed=seed, n_init=n_init, sample_weight=count)
     return found.assignment[ids]
 
@@ -186,10 +191,10 @@ def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) 
     Partition
         One task per cluster.
     """
-    has_label = table.Y[rows].any(axis=1)
-    labelled = rows[has_label]
+    may_carry = has_label(table.Y[rows])
+    labelled = rows[may_carry]
     members = [labelled[assignment == task] for task in range(int(assignment.max()) + 1)]
-    return make_partition(table, deal_rows(members, rows[~has_label], seed))
+    return make_partition(table, deal_rows(members, rows[~may_carry], seed))
 
 
 def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer]) -> Index:
@@ -197,8 +202,8 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
 
     Parameters
     ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Label indicator.
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Label indicator; labels known to be present count.
     assignment : ndarray of int, shape (n_samples,)
         Cluster of each row.
 
@@ -220,9 +225,10 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     """
     cluster: Index = np.unique(assignment, return_inverse=True)[1]
     counts = _label_counts(Y, cluster)
-    while len(counts) > 1 and (single := np.flatnonzero((counts > 0).sum(axis=1) == 1)).size:
+    while len(counts) > 1 and (single := np.flatnonzero((counts > 0).sum(axis=1) <= 1)).size:
         source = int(single[0])
-        unit = counts / np.linalg.norm(counts, axis=1, keepdims=True)
+        # A cluster in which no label is known to be present points nowhere.
+        unit = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1)
         # Rounded, so that equal cosines tie and the least number wins.
         cosine = (unit @ unit[source]).round(12)
         cosine[source] = -1
@@ -235,4 +241,4 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
 def _label_counts(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:
     """Count each cluster's labels: the direction of its mean label vector."""
     members = sparse.csr_array((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))))
-    return np.asarray(members @ Y)
+    return np.asarray(members @ filled(Y))

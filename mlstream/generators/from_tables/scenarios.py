@@ -102,7 +102,8 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     label_lists : sequence of sequence of str, optional
         Labels of each task, with "label-lists"; by default the labels are dealt to the tasks at random.
     shared_rows : {"mask", "drop"}
-        Rows with labels of several lists: in each task they show the labels of its list only, or they are left out.
+        Learning rows with labels of several lists: in each task they show the labels of its list only, or they are left
+        out.
     column : str, optional
         Feature whose values are the tasks ("column"), or by which rows are sorted ("time").
     task_identity : {"always", "training", "never"}, optional
@@ -126,8 +127,8 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     stratified : bool
         Spread every label set of a task evenly over its parts.
     window : int, optional
-        Rows around each boundary in which a task gives way to the next one. By default 0, an abrupt boundary; half of
-        the shortest experience in "blurred-boundary".
+        Rows around each boundary in which a task gives way to the next one; more rows than an experience has blend
+        several tasks at a time. By default 0, an abrupt boundary; in "blurred-boundary" half of the least experience.
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
 
@@ -159,8 +160,10 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     ====================  ===========================  ==============================  ===================
 
     Disjoint label spaces and rows with several labels: with ``shared_rows="mask"`` a row with labels of two tasks
-    belongs to both, on the same side of the split in each, and shows in each the labels of that task only; with "drop"
-    it is left out. The protocol lets learners learn row after row in every scenario; "online" is one visit per task.
+    belongs to both, on the same side of the split in each. A learning row shows in each the labels of that task only;
+    an evaluation row always shows all its labels, and what counts of them is decided when it is scored. With "drop",
+    rows with labels of two tasks are left out. The protocol lets learners learn row after row in every scenario;
+    "online" is one visit per task.
 
     References
     ----------
@@ -192,7 +195,12 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         name=name,
         description=f"The {scenario} scenario from {dataset.name}, tasks by {by}.",
         generator=describe_call(scenario_stream, given | plan.describe() | chosen),
-        scenario=ScenarioCard(name=scenario, boundary=plan.boundary, task_identity=task_identity),
+        scenario=ScenarioCard(
+            name=scenario,
+            boundary=plan.boundary,
+            task_identity=task_identity,
+            shared_rows=shared_rows if by == "label-lists" else None,
+        ),
         drops=[*drops, *homeless, *unused],
     )
     return Stream(parts, card)

@@ -17,7 +17,9 @@ from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.clustering import cluster_label_sets, group_label_sets, merge_single_label_clusters
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
-from mlstream.stream import Dataset, Index, Mask
+from mlstream.label_sets import has_label
+from mlstream.label_values import filled
+from mlstream.stream import Dataset, Features, Index, Mask
 
 By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
 
@@ -37,8 +39,8 @@ class TaskRule:
     label_lists : sequence of sequence of str, optional
         Names of the labels of each task. By default all labels are dealt to the tasks at random, as evenly as can be.
     shared_rows : {"mask", "drop"}
-        With lists of labels, a row with labels of two tasks belongs to both and shows in each the labels of that task
-        only, or is left out.
+        With lists of labels, a row with labels of two tasks belongs to both and, where it is learnt, shows in each the
+        labels of that task only; or it is left out.
     column : str, optional
         Feature whose values are tasks (cut at quantiles if it has more values than there are tasks), or by which time
         is told; by default time is the order of the rows.
@@ -106,7 +108,7 @@ def _find_one(table: Dataset, rows: Index, _: TaskRule) -> Found:
 
 
 def _find_by_label_sets(table: Dataset, rows: Index, rule: TaskRule) -> Found:
-    labelled = rows[table.Y[rows].any(axis=1)]
+    labelled = rows[has_label(table.Y[rows])]
     assignment = cluster_label_sets(table.Y[labelled], rule.n_tasks, seed=rule.seed)
     assignment = merge_single_label_clusters(table.Y[labelled], assignment)
     return Found(group_label_sets(table, rows, assignment, rule.seed))
@@ -114,7 +116,7 @@ def _find_by_label_sets(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 def _find_by_label_lists(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     signatures = _read_label_lists(table, rule) if rule.label_lists is not None else _deal_labels(table, rule)
-    Y = table.Y[rows]
+    Y = filled(table.Y[rows])
     # Tasks whose labels each row carries.
     carries = (Y.astype(np.int64) @ signatures.T) > 0
     n_carried, labelled = carries.sum(axis=1), Y.any(axis=1)
@@ -165,11 +167,18 @@ def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    scaled = table.X[rows] / _spread_of(table)
+    scaled = _narrow(table.X[rows]) / _spread_of(table)
     # One thread: the order of the sums, and so the last bits, would depend on their number.
     with threadpool_limits(limits=1):
         group = KMeans(rule.n_tasks, n_init=10, random_state=rule.seed).fit_predict(scaled)
     return _group_by_features(table, [rows[group == part] for part in range(rule.n_tasks)])
+
+
+def _narrow(X: Features) -> Features:
+    """Return a sparse matrix with the indices of 32 bits that k-means asks for."""
+    if not sparse.issparse(X):
+        return X
+    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:

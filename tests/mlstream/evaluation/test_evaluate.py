@@ -11,6 +11,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neural_network import MLPClassifier
 
 from mlstream.evaluation.evaluate import evaluate
+from mlstream.generators import missing_labels
 from tests.estimators.learners import Logistic
 from tests.mlstream.evaluation.slow import run_slowly, score_slowly
 from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream
@@ -115,14 +116,32 @@ def test_every_row_is_predicted_then_learnt_once_in_order_and_only_targeted_lear
         np.testing.assert_array_equal(asked[1], taught[1])
 
 
-def test_a_learner_that_needs_the_task_is_refused_where_the_scenario_keeps_it_secret():
+def test_a_learner_that_uses_the_task_is_given_all_labels_where_the_scenario_hides_it():
     secret = make_stream(identity="never")
-    with pytest.raises(
-        ValueError, match=r"Targeted uses the task, so the scenario must reveal it in training\. Got 'tiny'"
-    ):
-        run(Targeted(), secret)
-    assert run(Online(), secret).status == "done"
-    assert not run(Logistic(), secret).uses_task
+    Spy.calls.clear()
+    result = run(TaskSpy(), secret)
+    masks = [call[3]["label_mask"] for call in Spy.calls if call[0] == "learn"]
+    assert len(masks) == sum(SIZES)
+    assert all(np.ravel(mask).tolist() == [True] * 5 for mask in masks)
+    # All labels are what a learner without the mask learns too.
+    assert run(Targeted(), secret).R == run(Online(), secret).R == run(Online()).R
+    assert result.uses_task
+
+
+@pytest.mark.parametrize("per", ["label", "row"])
+def test_a_mask_of_all_labels_leaves_out_unknown_ones_and_rows_of_which_none_is_known(per):
+    secret = missing_labels(make_stream(identity="never"), rate=0.4, per=per, seed=1)
+    Spy.calls.clear()
+    run(TaskSpy(), secret)
+    masks = [np.ravel(call[3]["label_mask"]) for call in Spy.calls if call[0] == "learn"]
+    expected = []
+    for part in secret:
+        shown = np.broadcast_to(part.label_mask, part.Y.shape)
+        for mask, task in zip(shown, part.task_ids, strict=True):
+            if mask.any():
+                expected.append(~(secret.tasks[task].signature & ~mask))
+    np.testing.assert_array_equal(masks, expected)
+    assert len(masks) < sum(SIZES) if per == "row" else not np.all(expected)
 
 
 def test_evaluation_leaves_the_model_as_it_is():

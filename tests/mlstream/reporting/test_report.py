@@ -149,7 +149,7 @@ def test_a_folder_without_runs_is_refused(tmp_path):
 def test_a_record_of_another_version_is_refused_by_name(tmp_path):
     write_campaign(tmp_path, strategies=("NN",))
     path = tmp_path / "runs" / "yeast" / "NN-seed1.json"
-    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 99'))
     with pytest.raises(ValueError, match=r"NN-seed1\.json must hold a RunResult of this version"):
         report(tmp_path)
     assert not (tmp_path / "report.html").exists()

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from mlstream.cards.description import hash_data
 from mlstream.generators import GENERATORS, task_stream
 from mlstream.generators.from_tables.clustering import cluster_label_sets, merge_single_label_clusters
+from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
+from mlstream.label_values import as_indicator
 from tests.mlstream.generators.tables import dense, make_table, read_labels, tables
+from tests.mlstream.streams import hide_cells
 
 TWO_VISITS = {"n_tasks": 3, "n_init": 2}
 
@@ -151,3 +154,45 @@ def test_errors_name_rule_and_value(options, message):
     table = make_table(np.repeat([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], 10, axis=0))
     with pytest.raises(ValueError, match=message):
         task_stream(table, **{"n_tasks": 3} | options)
+
+
+@pytest.mark.parametrize("variant", ["standard", "published"])
+def test_an_unknown_label_is_clustered_as_its_expected_value(variant):
+    rng = np.random.default_rng(0)
+    Y = hide_cells(np.repeat(np.eye(4, dtype=int) + np.eye(4, k=1, dtype=int), 15, axis=0), 0.2, 0)
+    Y = Y[[bool(np.isnan(row).any() or row.any()) for row in Y]]
+    rows = rng.permutation(len(Y))
+    frequencies = [np.mean([cell for cell in column if not np.isnan(cell)]) for column in Y.T]
+    expected = [[frequencies[j] if np.isnan(cell) else cell for j, cell in enumerate(row)] for row in Y[rows]]
+    found = cluster_label_sets(Y[rows], 3, variant=variant)
+    if variant == "published":
+        np.testing.assert_array_equal(found, published_spherical_kmeans(expected, 3).assignment)
+        return
+    distinct, ids, counts = np.unique(expected, axis=0, return_inverse=True, return_counts=True)
+    best = spherical_kmeans(distinct, 3, seed=1, sample_weight=counts, n_init=30)
+    # Both are the best of many starts: the same clusters, whatever their numbers.
+    assert len(set(zip(found.tolist(), best.assignment[ids.ravel()].tolist(), strict=True))) == 3
+
+
+def test_clusters_in_which_no_label_is_known_are_merged():
+    Y = as_indicator([[1, 1, 0], [np.nan, 0, 0], [0, 1, 1], [0, 0, np.nan]])
+    assert merge_single_label_clusters(Y, np.array([0, 1, 2, 1])).tolist() == [0, 0, 1, 0]
+
+
+@given(tables(), st.floats(0, 0.4), st.integers(0, 3), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_tasks_of_a_table_with_unknown_labels_keep_them_unknown(table, share, seed, stratified):
+    whole = table.Y.shape[1]
+    # A row in which all is known, for every label.
+    Y = np.vstack([np.eye(whole), np.ones((whole, whole)), hide_cells(table.Y, share, seed)])
+    table = make_table(np.repeat(Y, 3, axis=0))
+    stream = task_stream(table, n_tasks=2, n_init=1, seed=seed, stratified=stratified)
+    for index, (task, card) in enumerate(zip(stream.tasks, stream.card.tasks, strict=True)):
+        Y = np.concatenate([part.Y[np.broadcast_to(ids_of(part) == index, len(part))] for part in all_parts(stream)])
+        columns = [[cell for cell in column if not np.isnan(cell)] for column in Y.T]
+        assert task.signature.tolist() == [1 in column for column in columns]
+        np.testing.assert_allclose(card.label_frequencies, [sum(column) / max(1, len(column)) for column in columns])
+        assert (card.unknown_share or 0) == pytest.approx(np.isnan(Y[:, task.signature]).mean())
+        assert ("unknown_share" in card.model_dump_json()) == bool(card.unknown_share)
+    for part in all_parts(stream):
+        np.testing.assert_array_equal(part.Y, table.Y[part.row_ids])

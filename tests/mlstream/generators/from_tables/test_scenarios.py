@@ -48,7 +48,8 @@ def test_rows_show_their_own_labels_and_are_never_learnt_and_evaluated(scenario,
     for part in all_parts(stream):
         np.testing.assert_array_equal(part.X, table.X[part.row_ids])
         masks = signatures[tasks_of(part)]
-        np.testing.assert_array_equal(part.Y, table.Y[part.row_ids] & masks)
+        shown = masks if part in stream.experiences else np.ones_like(masks)
+        np.testing.assert_array_equal(part.Y, table.Y[part.row_ids] & shown)
         np.testing.assert_array_equal(np.broadcast_to(part.label_mask, part.Y.shape), masks)
     learnt = {row for part in stream.experiences for row in part.row_ids.tolist()}
     evaluated = {row for part in stream.evaluation_sets for row in part.row_ids.tolist()}
@@ -77,6 +78,19 @@ def test_label_spaces_are_disjoint_and_cover_all_labels(scenario, seed, shared_r
             for row in np.flatnonzero(table.Y[:, task.signature].any(axis=1))
         ]
         assert sorted(zip(rows.tolist(), tasks.tolist(), strict=True)) == sorted(expected)
+
+
+@pytest.mark.parametrize("scenario", DISJOINT)
+def test_a_card_counts_the_labels_of_a_task_only_where_its_rows_hide_the_others(scenario):
+    table = table_of(0)
+    stream = scenario_stream(table, scenario, n_tasks=2)
+    assert stream.card.scenario.shared_rows == "mask"
+    for number, (task, card) in enumerate(zip(stream.tasks, stream.card.tasks, strict=True)):
+        rows = np.concatenate([part.row_ids for part in all_parts(stream) if tasks_of(part)[0] == number])
+        own = table.Y[rows] * task.signature
+        np.testing.assert_allclose(card.label_frequencies, own.mean(axis=0))
+        assert card.n_label_sets == len(np.unique(own, axis=0))
+        assert card.cardinality == pytest.approx(own.sum(axis=1).mean())
 
 
 def test_domains_have_the_same_labels_and_other_features():
@@ -174,7 +188,7 @@ def test_label_sets_of_any_table_make_a_stream(table, scenario):
         ),
         ("pre-training", {"pretraining_fraction": 1.0}, r"pretraining_fraction must lie between 0 and 1. Got 1.0"),
         ("pre-training", {"pretraining_fraction": 0}, r"pretraining_fraction must lie between 0 and 1. Got 0"),
-        ("blurred-boundary", {"window": 1000}, r"window must be at most the rows of each experience. Got 1000"),
+        ("blurred-boundary", {"window": -1}, r"window must be a whole number, at least 0. Got -1"),
         ("online", {"evaluation_fraction": 0.4}, r"must add up to at most 1"),
     ],
 )

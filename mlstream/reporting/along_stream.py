@@ -24,7 +24,7 @@ def final_table(groups: Sequence[Group]) -> Table:
 
 def along_table(groups: Sequence[Group]) -> Table | None:
     """Build the table of the scores along one stream; None where no run has them, as runs of earlier versions."""
-    names = [name for name in score_names(groups) if name in ALONG_STREAM]
+    names = [name for name in ALONG_STREAM if name in score_names(groups)]
     return score_table(groups, names) if names else None
 
 

@@ -44,4 +44,5 @@ def repeating_note(groups: Sequence[Group]) -> str:
     note = f"A learner that repeats the last labels has subset accuracy {format_score(score)} on this stream"
     if not beaten:
         return f"{note}."
-    return f"{note}, more than {', '.join(beaten)}: read every score here beside this one."
+    n_compared = sum(gain is not None for gain in gains.values())
+    return f"{note}, more than {len(beaten)} of {n_compared} strategies: {', '.join(beaten)}."

@@ -7,7 +7,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from metrics import hierarchy_consistency, jaccard, nce, pw_js, refinement_recall, stack_counts
+from metrics import (
+    hierarchy_consistency,
+    jaccard,
+    nce,
+    pw_js,
+    refinement_jaccard,
+    refinement_recall,
+    stack_counts,
+)
 from mlstream.card_model import StreamCard
 from mlstream.evaluation.label_space import CountedLabels
 from mlstream.evaluation.named_scores import Metrics, score_named
@@ -17,7 +25,7 @@ from mlstream.evaluation.scoring import CORE_METRICS, Scored, count_known_only, 
 from mlstream.evaluation.settings import OneClass
 from mlstream.stream import Mask, Stream
 
-HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_recall", "hierarchy_consistency")
+HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_jaccard", "refinement_recall", "hierarchy_consistency")
 ENVIRONMENT_METRICS = ("nce",)
 
 
@@ -84,6 +92,7 @@ class SetScorer:
         return {
             "pw_js": pw_js(*rows, label_mask=mask),
             "jaccard": jaccard(*rows, average="samples", label_mask=mask),
+            "refinement_jaccard": refinement_jaccard(*rows, self._parents, label_mask=mask),
             "refinement_recall": refinement_recall(*rows, self._parents, label_mask=mask, zero_division=math.nan),
             "hierarchy_consistency": hierarchy_consistency(rows[1], self._parents, label_mask=mask),
         }
@@ -101,12 +110,10 @@ class HeldOutScorer:
         The stream.
     counted : CountedLabels
         The labels that count.
-    k : int
-        Number of best-scored labels.
+    scorer : SetScorer
+        Scores the rows of a set.
     one_class : {"skip", "recall", "river"}
         See `metrics.ba_macro`.
-    metrics : tuple of NamedMetric
-        Metrics beside those that fit the stream.
 
     Attributes
     ----------
@@ -114,15 +121,13 @@ class HeldOutScorer:
         Names of the metrics, those of every stream first.
     """
 
-    def __init__(
-        self, stream: Stream, counted: CountedLabels, k: int, one_class: OneClass, metrics: Metrics = ()
-    ) -> None:
+    def __init__(self, stream: Stream, counted: CountedLabels, scorer: SetScorer, one_class: OneClass) -> None:
         self._stream = stream
         self._counted = counted
+        self._scorer = scorer
         self._one_class = one_class
-        self._scorer = SetScorer(stream.card, k, one_class, metrics)
         self._signatures = np.stack([task.signature for task in stream.tasks])
-        self.names = self._scorer.names
+        self.names = scorer.names
 
     def score(self, step: int, predictions: Iterable[Predictions]) -> dict[str, Floats]:
         """Score the predictions of all evaluation sets.

@@ -76,6 +76,9 @@ SCORE_HEADINGS = {
         "Hierarchy consistency", "higher", "Share of rows whose predicted subclasses come with their superclass."
     ),
     "jaccard": Heading("Jaccard", "higher", "Jaccard similarity of label sets, mean over the tasks seen, at the end."),
+    "refinement_jaccard": Heading(
+        "Refinement Jaccard", "higher", "Jaccard similarity in which a subclass weighs more, the harder it is to guess."
+    ),
     "refinement_recall": Heading("Refinement recall", "higher", "Share of the true subclasses that are predicted."),
     "nce": Heading("NCE", "lower", _NCE),
     "nce_worst": Heading("NCE, worst", "lower", f"{_NCE} In the environment where it is worst."),

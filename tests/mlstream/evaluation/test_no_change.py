@@ -69,9 +69,8 @@ def test_repeating_gains_nothing_and_the_truth_gains_everything():
 
 
 def test_where_nothing_changes_nothing_can_be_gained():
-    still = Scored(
-        np.zeros((4, 5), np.uint8), Predictions(np.ones((4, 5), np.uint8), np.ones((4, 5))), np.ones(5, bool)
-    )
+    wrong = Predictions(np.ones((4, 5), np.uint8), np.ones((4, 5)))
+    still = Scored(np.zeros((4, 5), np.uint8), wrong, np.ones(5, bool))
     found = count(still, [0, 4]).between([0], [4])
     assert np.isnan(found["kappa_temporal"][0])
     assert np.isnan(found["kappa_temporal_macro"][0])

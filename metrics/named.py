@@ -114,6 +114,14 @@ _METRICS = (
         from_counts.hamming_loss_from_counts,
     ),
     NamedMetric(
+        "hamming_loss_samples",
+        "Hamming loss, samples",
+        "lower",
+        "Share of labels predicted wrongly, mean over rows.",
+        "decisions",
+        partial(multilabel.hamming_loss, average="samples"),
+    ),
+    NamedMetric(
         "subset_accuracy",
         "Subset accuracy",
         "higher",

@@ -60,7 +60,7 @@ class NoChangePredictor:
         )
 
     def _repeat(self, Y: Indicator, counted: Mask) -> Indicator:
-        # A first row holds the last values of earlier pieces; what is predicted for a last row are those of this one.
+        # A first row holds the last values of earlier pieces; the prediction of a row after the end, those of this one.
         always = np.ones((1, Y.shape[1]), dtype=bool)
         rows, mask = np.vstack([self._last, Y, self._last]), np.vstack([always, counted, always])
         repeated = no_change_predictions(rows, label_mask=mask)

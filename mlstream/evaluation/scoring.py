@@ -118,15 +118,15 @@ def tally(scored: Scored, k: int) -> Tally:
     """
     n_rows = len(scored.Y)
     n_counted = np.broadcast_to(scored.mask.sum(axis=-1), n_rows)
-    ranked = np.flatnonzero(n_counted >= k)
-    n_scored, n_ranked = int(np.count_nonzero(n_counted)), len(ranked)
+    ranked = n_counted >= k
+    n_scored, n_ranked = int(np.count_nonzero(n_counted)), int(np.count_nonzero(ranked))
     if not n_scored:
         nothing = np.zeros(scored.Y.shape[1], dtype=np.int64)
         return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0, 0)
     (decided, proba), mask = scored.predictions, scored.mask
     counts = label_counts(scored.Y, decided, label_mask=mask)
     errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
-    hits, most_hits = _hits(scored, k, ranked) if n_ranked else (0, 0)
+    hits, most_hits = _hits(scored.where(ranked), k) if n_ranked else (0, 0)
     return Tally(n_rows, n_scored, n_ranked, counts, errors, hits, most_hits)
 
 
@@ -193,20 +193,18 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
     return {name: float(found[name][0]) for name in CORE_METRICS}
 
 
-def _hits(scored: Scored, k: int, ranked: npt.NDArray[np.intp]) -> tuple[int, int]:
-    """Count the relevant labels among the k best-scored ones of the rows in which k labels count.
+def _hits(scored: Scored, k: int) -> tuple[int, int]:
+    """Count the relevant labels among the k best-scored ones of rows in which k labels count.
 
     Returns
     -------
     (int, int)
         Their number, and the greatest that it could be.
     """
-    if len(ranked) < len(scored.Y):
-        decided, proba = scored.predictions
-        scored = Scored(scored.Y[ranked], Predictions(decided[ranked], proba[ranked]), scored.mask[ranked])
+    n_places = len(scored.Y) * k
     found = precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask)
     most = precision_at_k_maximum(scored.Y, k, label_mask=scored.mask)
-    return round(len(ranked) * k * found), round(len(ranked) * k * most)
+    return round(n_places * found), round(n_places * most)
 
 
 def _mean(sums: Floats, n: npt.NDArray[np.int64]) -> Floats:

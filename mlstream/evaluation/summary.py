@@ -167,8 +167,7 @@ def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> 
     order : ndarray of bool, shape (n_experiences, n_tasks)
         Tasks of each experience.
     """
-    last = np.zeros((len(order) + 1, order.shape[1]), dtype=bool)
-    last[-1] = order.any(axis=0)
+    last = _final_cells(order)
     for name in HIERARCHY_METRICS:
         if name in R:
             _compute_one(record, name, partial(acc, R[name], order, undefined=record.cells))
@@ -195,6 +194,7 @@ def add_named(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, names: 
     """
     for name in names:
         _compute_one(record, f"{name}_held_out", partial(acc, R[name], order, undefined=record.cells))
+        record.count_undefined(f"{name}_held_out", R[name], _final_cells(order))
 
 
 def add_environments(record: ScoreRecord, R: Mapping[str, Floats], card: StreamCard) -> None:
@@ -243,6 +243,13 @@ def _transfers(record: ScoreRecord, R: Floats, order: Mask) -> dict[str, Callabl
         "fwt": lambda: fwt(R, order, undefined=record.cells),
         "fm": lambda: fm(R, order, undefined=record.cells),
     }
+
+
+def _final_cells(order: Mask) -> Mask:
+    """Return the cells of R after the last experience, of the tasks seen."""
+    last = np.zeros((len(order) + 1, order.shape[1]), dtype=bool)
+    last[-1] = order.any(axis=0)
+    return last
 
 
 def _used_cells(order: Mask) -> Mask:

@@ -24,7 +24,7 @@ def final_table(groups: Sequence[Group]) -> Table:
 
 def along_table(groups: Sequence[Group]) -> Table | None:
     """Build the table of the scores along one stream; None where no run has them, as runs of earlier versions."""
-    names = [name for name in score_names(groups) if name in ALONG_STREAM]
+    names = [name for name in ALONG_STREAM if name in score_names(groups)]
     return score_table(groups, names) if names else None
 
 
@@ -44,4 +44,5 @@ def repeating_note(groups: Sequence[Group]) -> str:
     note = f"A learner that repeats the last labels has subset accuracy {format_score(score)} on this stream"
     if not beaten:
         return f"{note}."
-    return f"{note}, more than {', '.join(beaten)}: read every score here beside this one."
+    n_compared = sum(gain is not None for gain in gains.values())
+    return f"{note}, more than {len(beaten)} of {n_compared} strategies: {', '.join(beaten)}."

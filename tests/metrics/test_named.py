@@ -22,6 +22,7 @@ S = RNG.permuted(np.tile([0.1, 0.4, 0.6, 0.9], (len(Y), 1)), axis=1)
 
 OF_DECISIONS = {
     "hamming_loss": peers.hamming_loss,
+    "hamming_loss_samples": peers.hamming_loss,
     "subset_accuracy": peers.accuracy_score,
 } | {
     f"{name}_{average}": lambda t, p, name=name, average=average: getattr(peers, f"{name}_score")(

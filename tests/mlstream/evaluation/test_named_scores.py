@@ -11,7 +11,7 @@ import metrics
 from metrics.named import NAMED_METRICS
 from mlstream import evaluate
 from mlstream.evaluation.named_scores import NamedSums, score_named, sum_rows
-from mlstream.evaluation.scoring import tally
+from mlstream.evaluation.scoring import count_known_only, tally
 from tests.mlstream.evaluation.streams import Online, make_stream
 from tests.mlstream.evaluation.test_scoring import draw
 
@@ -30,6 +30,8 @@ def directly(name, rows, k):
         return getattr(metrics, name)(Y, proba, label_mask=mask)
     if name in ("hamming_loss", "subset_accuracy"):
         return getattr(metrics, name)(Y, decided, label_mask=mask)
+    if name == "hamming_loss_samples":
+        return metrics.hamming_loss(Y, decided, label_mask=mask, average="samples")
     function, average = name.split("_")
     options = {"average": average, "zero_division": 1.0 if average == "samples" else np.nan}
     return getattr(metrics, function)(Y, decided, label_mask=mask, **options)
@@ -56,6 +58,18 @@ def test_nothing_to_score_is_not_defined():
     few = scored._replace(mask=np.eye(5, dtype=bool)[0])
     found = score_named(few, 2, ALL)
     assert [name for name in NAMES if np.isnan(found[name])] == ["recall_at_k", "ndcg_at_k", "confident_accuracy_at_k"]
+
+
+@given(st.integers(0, 100))
+def test_unknown_labels_count_in_no_score(seed):
+    scored = draw(seed)
+    unknown = np.random.default_rng(seed).random(scored.Y.shape) < 0.2
+    unknown[:, 4] = False
+    Y = np.where(unknown, np.nan, scored.Y).astype(np.float32)
+    found = score_named(count_known_only(Y, scored.predictions, np.ones(5, bool)), 1, ALL)
+    for name in NAMES:
+        expected = directly(name, scored._replace(Y=Y, mask=np.ones((40, 5), bool)), 1)
+        assert found[name] == pytest.approx(expected, nan_ok=True)
 
 
 def test_a_record_holds_scores_curves_and_a_matrix_for_each_name():

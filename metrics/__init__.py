@@ -20,6 +20,7 @@ from metrics.learning_curves import LearningSpeed, area_under_curve, learning_sp
 from metrics.multilabel import f1, hamming_loss, jaccard, precision, recall, subset_accuracy
 from metrics.persistence import LabelPersistence, kappa_temporal, label_persistence, no_change_predictions
 from metrics.ranking import coverage, lrap, one_error, ranking_loss, rmse
+from metrics.refinement import refinement_jaccard
 from metrics.significance import FriedmanResult, average_ranks, critical_difference, friedman, nemenyi
 from metrics.transfer import bwt, fwt, stepwise_transfer
 
@@ -75,6 +76,7 @@ __all__ = [
     "recall",
     "recall_at_k",
     "recall_from_counts",
+    "refinement_jaccard",
     "refinement_recall",
     "rmse",
     "stack_counts",

@@ -63,7 +63,7 @@ def nce(
 
     References
     ----------
-    Criteo AI Lab, "PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
+    Criteo AI Lab, "PRINCE: PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def nce_by_environment(
 
     References
     ----------
-    Criteo AI Lab, "PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
+    Criteo AI Lab, "PRINCE: PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def worst_nce(
 
     References
     ----------
-    Criteo AI Lab, "PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
+    Criteo AI Lab, "PRINCE: PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
 
     Examples
     --------

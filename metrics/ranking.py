@@ -43,8 +43,8 @@ def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
 
     References
     ----------
-    B. Peuzet, P. Kuntz, F. Meyer, V. Lemaire, E. Le Mau, "Apprentissage multi-labels et multi-tâches en continu pour
-    données tabulaires", EGC 2025.
+    Hugo Peuzet, Pascale Kuntz, Frank Meyer, Vincent Lemaire, Killian Le Mau, "Apprentissage multi-labels et
+    multi-tâches en continu pour données tabulaires", EGC 2025.
 
     Examples
     --------

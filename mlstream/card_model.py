@@ -6,9 +6,18 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from mlstream._files import read_bounded
 from mlstream._validation_errors import describe_error
@@ -18,13 +27,21 @@ Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 SCHEMA_VERSION = 2
 _MAX_BYTES = 64 * 2**20
+TaskRole = Literal["train", "validation", "test", "unseen", "pre-training", "downstream"]
+SharedRows = Literal["mask", "drop"]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
 class _Strict(BaseModel):
-    """Immutable; unknown fields are refused."""
+    """Immutable; unknown fields are refused. Fields in `_if_set` are written only where they are not None."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    _if_set: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _leave_out_unset(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        fields: dict[str, object] = write(self)
+        return {name: value for name, value in fields.items() if value is not None or name not in self._if_set}
 
 
 class SourceCard(_Strict):
@@ -60,6 +77,17 @@ class ScenarioCard(_Strict):
     task_identity: Literal["always", "training", "never"] = Field(
         description="When a learner may see the task of a row: always, in training only, or never."
     )
+    shared_rows: SharedRows | None = Field(
+        default=None,
+        description="Learning rows with labels of several tasks show in each the labels of that task only (mask), or "
+        "are left out (drop); evaluation rows show all their labels. Null where tasks are not made by lists of labels.",
+    )
+    task_roles: list[TaskRole] | None = Field(
+        default=None,
+        description="Role of each task, where they have one: environments are to train on, for validation, for the "
+        "test, or unseen; pre-training precedes the downstream tasks, and no score over tasks counts it.",
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"shared_rows", "task_roles"})
 
 
 class TaskCard(_Strict):
@@ -67,7 +95,10 @@ class TaskCard(_Strict):
 
     name: str
     signature: list[Count] = Field(description="Indices of the labels that can occur.")
-    label_frequencies: list[Share] = Field(description="Share of the task's rows that carry each label, all labels.")
+    label_frequencies: list[Share] = Field(
+        description="Share of the task's rows that carry each label, all labels; with shared_rows 'mask', only labels "
+        "of the signature are counted, here and in what follows."
+    )
     cardinality: float = Field(ge=0, description="Mean number of labels per row.")
     n_label_sets: Count = Field(description="Number of distinct label sets.")
     density: Share | None = Field(default=None, description="Labels per row, of the signature, divided by its size.")
@@ -201,7 +232,7 @@ class StreamCard(_Strict):
 
 
 def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
-    """Find what no stream can have: nothing to learn, more label sets than rows, drifts outside."""
+    """Find what no stream can have: nothing to learn, too many label sets, roles of other tasks, drifts outside."""
     for what in ("label_names", "tasks", "experiences"):
         if not getattr(card, what):
             yield what, "an empty list"
@@ -209,6 +240,9 @@ def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
         if task.n_label_sets > task.n_learning + task.n_evaluation or task.cardinality > len(card.label_names):
             yield "n_label_sets and cardinality", f"{task.n_label_sets} and {task.cardinality}"
     n_rows = sum(experience.n_samples for experience in card.experiences)
+    roles = card.scenario.task_roles
+    if roles is not None and len(roles) != len(card.tasks):
+        yield "task_roles", f"{len(roles)} for {len(card.tasks)} tasks"
     for drift in card.drifts:
         if not drift.start <= drift.stop <= n_rows:
             yield "drifts", f"one from {drift.start} to {drift.stop} in {n_rows} rows"

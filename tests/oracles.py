@@ -108,6 +108,30 @@ def pw_js(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
     return mean(scores)
 
 
+def refinement_jaccard(y_true: Any, y_pred: Any, parents: Mapping[int, int], label_mask: Any = None) -> float:
+    """Walk up and down the tree of each label; labels that do not count are not there."""
+    scores = []
+    for row in cells(y_true, y_pred, label_mask):
+        there = {j for _, _, j in row}
+        up = {j: parents[j] for j in there if j in parents and parents[j] in there}
+
+        def above(j: int, up: dict[int, int] = up) -> list[int]:
+            return [*above(up[j]), up[j]] if j in up else []
+
+        def weight(j: int, up: dict[int, int] = up) -> float:
+            siblings = sum(up.get(other) == up[j] for other in up) if j in up else 0
+            return sum(map(weight, above(j))) * siblings / 2 if j in up else 1.0
+
+        shares = []
+        for top in there - up.keys():
+            tree = [(t, p, weight(j)) for t, p, j in row if [*above(j), j][0] == top]
+            either = sum(w for t, p, w in tree if t or p)
+            if either:
+                shares.append(sum(w for t, p, w in tree if t and p) / either)
+        scores.append(mean(shares) if shares else 1.0 if row else NAN)
+    return mean(scores)
+
+
 def refinement_recall(
     y_true: Any, y_pred: Any, parents: Mapping[int, int], label_mask: Any = None, zero_division: float = 0.0
 ) -> float:

@@ -18,6 +18,7 @@ from mlstream.card_model import (
     ExperienceCard,
     GeneratorCard,
     ScenarioCard,
+    SharedRows,
     SourceCard,
     StreamCard,
     TaskCard,
@@ -80,17 +81,20 @@ def describe_stream(
         label_names=list(dataset.label_names),
         label_parents=_kept_parents(dataset),
         drops=list(drops),
-        **measure(parts)._asdict(),
+        **measure(parts, shared_rows=scenario.shared_rows)._asdict(),
     )
 
 
-def measure(parts: StreamParts | Stream) -> Measures:
+def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> Measures:
     """Measure the fields of a card that follow from the arrays of a stream.
 
     Parameters
     ----------
     parts : StreamParts or Stream
         Tasks, experiences and evaluation sets.
+    shared_rows : {"mask", "drop"} or None
+        The scenario's rule for rows with labels of several tasks; under "mask" a task's statistics are those of its own
+        labels, since its learning rows hide the others.
 
     Returns
     -------
@@ -98,7 +102,9 @@ def measure(parts: StreamParts | Stream) -> Measures:
         Tasks, experiences, and the hash of all arrays.
     """
     return Measures(
-        tasks=[_describe_task(index, parts, overlap) for index, overlap in enumerate(_mean_overlaps(parts))],
+        tasks=[
+            _describe_task(index, parts, overlap, shared_rows) for index, overlap in enumerate(_mean_overlaps(parts))
+        ],
         experiences=[
             ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
         ],
@@ -128,7 +134,8 @@ def describe_again(
         Without files, which are the other stream's.
     """
     changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
-    return card.model_copy(update=changes | measure(parts)._asdict())
+    measures = measure(parts, shared_rows=card.scenario.shared_rows)
+    return card.model_copy(update=changes | measures._asdict())
 
 
 def hash_data(parts: StreamParts | Stream) -> str:
@@ -191,8 +198,12 @@ def _mean_overlaps(parts: StreamParts | Stream) -> list[float | None]:
     return [float((row.sum() - 1) / n_others) if n_others else None for row in overlap]
 
 
-def _describe_task(index: int, parts: StreamParts | Stream, overlap: float | None) -> TaskCard:
+def _describe_task(
+    index: int, parts: StreamParts | Stream, overlap: float | None, shared_rows: SharedRows | None
+) -> TaskCard:
     task, held_out = parts.tasks[index], parts.evaluation_sets[index].Y
+    if shared_rows == "mask":
+        held_out = held_out * task.signature
     learning = [_labels_of_task(experience, index) for experience in parts.experiences]
     Y = np.concatenate([*learning, held_out])
     n_rows, counts = max(1, len(Y)), count_labels(Y)

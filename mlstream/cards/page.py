@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from mlstream.card_model import StreamCard, TaskCard
@@ -57,10 +58,16 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "experiences": f"{len(card.experiences):,}",
         "scenario": f"{escape_markdown(card.scenario.name)}: boundaries are {card.scenario.boundary}; "
         f"{_TASK_IDENTITY[card.scenario.task_identity]}",
+        **_roles(card),
         "made from": escape_markdown(card.source.name),
         "hash of the data": f"`{card.data_sha256}`",
     }
     yield from table_lines(("what", "value"), facts.items())
+
+
+def _roles(card: StreamCard) -> dict[str, str]:
+    counts = Counter(card.scenario.task_roles or ())
+    return {"roles of tasks": ", ".join(f"{role} ({count})" for role, count in counts.items())} if counts else {}
 
 
 def _label_facts(card: StreamCard) -> dict[str, str]:

@@ -161,6 +161,7 @@ LABEL_ROWS: dict[str, LabelRow] = {
         in_order=True,
     ),
     "pw_js": LabelRow(metrics.pw_js, oracles.pw_js, given.decisions),
+    "refinement_jaccard": LabelRow(metrics.refinement_jaccard, oracles.refinement_jaccard, given.refined_decisions),
     "refinement_recall": LabelRow(
         metrics.refinement_recall,
         oracles.refinement_recall,

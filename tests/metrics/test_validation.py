@@ -16,11 +16,12 @@ S = np.array([[0.9, 0.2, 0.8], [0.1, 0.7, 0.6]])
 DECISIONS: dict[str, Callable[..., Any]] = {
     name: getattr(metrics, name)
     for name in (
-        *("ba_macro", "f1", "hamming_loss", "jaccard", "label_counts", "pragma"),
+        *("ba_macro", "f1", "hamming_loss", "jaccard", "kappa_temporal", "label_counts", "pragma"),
         *("precision", "pw_js", "recall", "subset_accuracy"),
     )
 }
 DECISIONS["refinement_recall"] = lambda y_true, y_pred, **kw: metrics.refinement_recall(y_true, y_pred, {0: 1}, **kw)
+DECISIONS["refinement_jaccard"] = lambda y_true, y_pred, **kw: metrics.refinement_jaccard(y_true, y_pred, {0: 1}, **kw)
 SCORES: dict[str, Callable[..., Any]] = {
     name: getattr(metrics, name) for name in ("coverage", "lrap", "nce", "one_error", "ranking_loss", "rmse")
 }

@@ -53,6 +53,13 @@ def test_a_card_of_version_1_is_read_as_one_of_version_2() -> None:
         parse_card(json.dumps({"format_version": 2} | fields).encode(), "x")
 
 
+def test_fields_of_a_scenario_that_hold_nothing_are_not_written() -> None:
+    card = make_stream().card
+    assert set(card.model_dump()["scenario"]) == {"name", "boundary", "task_identity"}
+    marked = card.scenario.model_copy(update={"shared_rows": "mask"})
+    assert marked.model_dump()["shared_rows"] == "mask"
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
 def test_what_is_no_card_is_one_error(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"x must hold a StreamCard of this version: its content must be .*. Got "):
@@ -74,6 +81,10 @@ def drift_with(**changes):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        (
+            text_of(scenario={**make_stream().card.scenario.model_dump(), "task_roles": ["train"]}),
+            "task_roles of the card must fit its lists. Got 1 for 2 tasks",
+        ),
         (text_of(tasks=[task_with(signature=[3])]), "signatures of the card must fit its lists. Got label 3 of 3"),
         (text_of(tasks=[task_with(label_frequencies=[0.5])]), "label_frequencies .* Got 1 for 3 labels"),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Literal
 
 import numpy as np
@@ -20,9 +21,12 @@ from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
 from mlstream.label_sets import label_set_ids
-from mlstream.stream import Dataset, Index, Indicator, Stream
+from mlstream.stream import Dataset, Index, Indicator, Mask, Stream
 
 Variant = Literal["standard", "published"]
+
+# 1 / 0.1 is not below 10: quotients this near to a whole number are that number.
+_ROUNDING = 1e-9
 
 
 def task_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -64,7 +68,9 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     constant_features : {"drop", "keep"}
         What happens to features with one value only.
     merge_single_label : bool
-        Merge a cluster with one label into the nearest cluster by cosine of the means of their label vectors.
+        Merge a cluster with one label into the nearest cluster by cosine of the means of their label vectors. Unless
+        the variant is "published", so is a cluster of one label set, or nearly one: where no label is both present and
+        absent in a row that is held out, in expectation, scores would not be defined.
     name : str, optional
         Name of the stream; by default that of the table with "-tasks" added.
     learning_fractions : sequence of float
@@ -77,7 +83,8 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     stratified : bool
         Spread every label set of a task evenly over its parts.
     window : int
-        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
+        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary. More rows than an
+        experience has blend several tasks at a time.
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
 
@@ -107,7 +114,8 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     labelled = rows[table.Y[rows].any(axis=1)]
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
     if merge_single_label:
-        assignment = merge_single_label_clusters(table.Y[labelled], assignment)
+        least = 0 if variant == "published" else least_rows(evaluation_fraction)
+        assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
     partition = group_label_sets(table, rows, assignment, seed)
     parts, unused = lay_out(table, partition, visits)
     name = name or f"{dataset.name}-tasks"
@@ -115,12 +123,19 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         table,
         parts,
         name=name,
-        description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each.",
+        description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each"
+        f"{_describe_merges(n_tasks - len(partition))}.",
         generator=describe_call(task_stream, given | visits.describe() | {"name": name}),
         scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=[*drops, *unused],
     )
     return Stream(parts, card)
+
+
+def _describe_merges(n_merged: int) -> str:
+    return f"; clusters with one label, or nearly one label set, that were merged into others: {n_merged}" * bool(
+        n_merged
+    )
 
 
 def cluster_label_sets(
@@ -192,8 +207,29 @@ def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) 
     return make_partition(table, deal_rows(members, rows[~has_label], seed))
 
 
-def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer]) -> Index:
-    """Merge clusters that have one label only into their nearest neighbours.
+def least_rows(evaluation_fraction: float) -> int:
+    """Return the number of rows of which one is held out, in expectation.
+
+    Parameters
+    ----------
+    evaluation_fraction : float
+        Share of a task's rows that is held out.
+
+    Returns
+    -------
+    int
+        The least number of rows that a task needs with, and without, one of its labels.
+
+    Examples
+    --------
+    >>> least_rows(0.3)
+    4
+    """
+    return ceil(1 / evaluation_fraction - _ROUNDING)
+
+
+def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer], *, least_rows: int = 0) -> Index:
+    """Merge clusters that have one label only, or nearly one label set, into their nearest neighbours.
 
     Parameters
     ----------
@@ -201,11 +237,14 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
         Label indicator.
     assignment : ndarray of int, shape (n_samples,)
         Cluster of each row.
+    least_rows : int
+        A cluster is also merged if none of its labels is present in so many of its rows, and absent in as many: 0
+        merges clusters with one label only, 1 also those with one label set, more those with nearly one.
 
     Returns
     -------
     ndarray of int64, shape (n_samples,)
-        Cluster of each row, numbered 0, 1, ... without gaps. No cluster has one label only, unless it is the last one.
+        Cluster of each row, numbered 0, 1, ... without gaps. No cluster is to be merged, unless it is the last one.
 
     Notes
     -----
@@ -220,7 +259,7 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     """
     cluster: Index = np.unique(assignment, return_inverse=True)[1]
     counts = _label_counts(Y, cluster)
-    while len(counts) > 1 and (single := np.flatnonzero((counts > 0).sum(axis=1) == 1)).size:
+    while len(counts) > 1 and (single := np.flatnonzero(_hardly_vary(counts, np.bincount(cluster), least_rows))).size:
         source = int(single[0])
         unit = counts / np.linalg.norm(counts, axis=1, keepdims=True)
         # Rounded, so that equal cosines tie and the least number wins.
@@ -230,6 +269,11 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
         cluster = np.unique(cluster, return_inverse=True)[1]
         counts = _label_counts(Y, cluster)
     return cluster
+
+
+def _hardly_vary(counts: npt.NDArray[np.float64], sizes: Index, least_rows: int) -> Mask:
+    rarer = np.minimum(counts, sizes[:, np.newaxis] - counts)
+    return np.asarray(((counts > 0).sum(axis=1) == 1) | (rarer.max(axis=1) < least_rows))
 
 
 def _label_counts(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:

@@ -32,7 +32,7 @@ from mlstream.stream import Dataset, EvaluationSet, Experience, Index, Mask, Str
 Information = Literal["incomplete", "complete"]
 
 # The schedule drawn from these parameters is on the card.
-_DRAWN_FROM = ("labels_per_task", "first_labels", "plain_first")
+_DRAWN_FROM = ("labels_per_task", "first_labels")
 
 
 def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -67,13 +67,14 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
         for superclasses without one; "discover" puts a label below another one if it never occurs without it. By
         default the hierarchy of the table, or "discover" if it has none.
     introductions : sequence of sequence of str, optional
-        Labels that each task introduces, superclasses first; by default drawn at random.
+        Labels that each task introduces: in the first task superclasses only, then each label in a later task than its
+        superclass; by default drawn at random.
     labels_per_task : int
         Maximum number of labels that a task introduces, where the schedule is drawn.
     first_labels : int, optional
         Maximum number of labels that the first task introduces; by default twice as many as the others.
     plain_first : bool
-        Whether the first task of a drawn schedule may hold labels without superclass and subclasses.
+        Whether the first task may hold labels without superclass and subclasses.
     superclass_share : float
         Share of the learning rows of a subclass that show the labels of each of its superclasses.
     subclass_share : float
@@ -102,8 +103,9 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     Raises
     ------
     ValueError
-        If the hierarchy has a cycle or unknown names, a label does not come after its superclass, a share is outside
-        [0, 1], or a task would have no rows to learn or to evaluate.
+        If the hierarchy has a cycle or unknown names, the first task introduces anything but superclasses, a label does
+        not come in a later task than its superclass, a share is outside [0, 1], or a task would have no rows to learn
+        or to evaluate.
 
     Notes
     -----
@@ -141,7 +143,12 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
         parts,
         name=name,
         description=f"Labels of {dataset.name} refined from superclasses to subclasses, {information} information.",
-        generator=describe_call(iirc_stream, given | {"introductions": order, "name": name}, replaced=_DRAWN_FROM),
+        generator=describe_call(
+            iirc_stream,
+            given | {"introductions": order, "name": name},
+            # The option matters again where it let labels into the first task of the schedule on the card.
+            replaced=_DRAWN_FROM if plain_first else (*_DRAWN_FROM, "plain_first"),
+        ),
         scenario=ScenarioCard(name="iirc", boundary="abrupt", task_identity="training"),
         drops=[*drops, *unused],
     )
@@ -177,9 +184,9 @@ def _resolve_order(
     drawn: tuple[int, int | None, bool],
     seed: int,
 ) -> list[list[str]]:
-    if introductions is not None:
-        return check_schedule(introductions, table.label_names, parents)
     labels_per_task, first_labels, plain_first = drawn
+    if introductions is not None:
+        return check_schedule(introductions, table.label_names, parents, plain_first=plain_first)
     width = require_count(labels_per_task, "labels_per_task")
     return draw_schedule(
         table.label_names,

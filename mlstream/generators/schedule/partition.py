@@ -29,7 +29,7 @@ class Partition:
     profiles : ndarray of shape (n_tasks, any)
         What tasks are compared by, through the cosine: by default the means of their label vectors.
     hides_labels : bool
-        Whether a row shows the labels of its task's signature only.
+        Whether a learning row shows the labels of its task's signature only.
     """
 
     tasks: tuple[Task, ...]
@@ -75,7 +75,7 @@ def make_partition(
     profiles : ndarray of shape (n_tasks, any), optional
         What tasks are compared by; by default the means of their label vectors.
     hides_labels : bool
-        Whether a row shows the labels of its task's signature only.
+        Whether a learning row shows the labels of its task's signature only.
 
     Returns
     -------

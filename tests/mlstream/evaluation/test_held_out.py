@@ -114,7 +114,8 @@ def test_an_environment_with_one_class_has_no_cross_entropy_and_the_record_says_
 
 @pytest.mark.parametrize("label_space", ["task", "seen", "all"])
 def test_refined_labels_are_judged_on_every_task_seen(label_space):
-    stream = iirc_stream(zoo(), hierarchy=PARENTS, introductions=[["bear", "dog"], ["polar"], ["brown"]])
+    order = [["bear", "dog"], ["polar"], ["brown"]]
+    stream = iirc_stream(zoo(), hierarchy=PARENTS, introductions=order, plain_first=True)
     result = evaluate(Online(), stream, label_space=label_space, energy="none")
     assert (result.R["pw_js"][0] == [None] * 3) == (label_space == "seen")
     learner, seen = Online(random_state=0), np.zeros(4, bool)

@@ -24,7 +24,7 @@ from mlstream.card_model import load_card
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.mulan import read_labels
-from mlstream.generators import task_stream
+from mlstream.generators import carve_environments, scenario_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
@@ -67,6 +67,16 @@ def test_a_published_folder_is_complete_and_loads_either_way(tmp_path: Path, sha
     card = verify(folder)
     assert card == load_card(folder / "stream.card.json")
     assert card.model_copy(update={"files": [], "rows": None}) == stream.card
+
+
+def test_streams_whose_rows_hide_labels_and_those_with_roles_are_published(tmp_path: Path) -> None:
+    yeast = load_dataset("yeast")
+    for number, stream in enumerate(
+        (scenario_stream(yeast, "class-incremental"), carve_environments(yeast, by="time", roles=("train", "unseen")))
+    ):
+        publish(stream, tmp_path / str(number))
+        assert_same_stream(load(tmp_path / str(number) / "stream.npz"), stream)
+        assert regenerate(stream.card).card.data_sha256 == stream.card.data_sha256
 
 
 def test_the_hashes_are_those_of_sha256sum(published: Path) -> None:

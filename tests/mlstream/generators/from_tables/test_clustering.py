@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.cards.description import hash_data
+from mlstream.data.datasets import load_dataset
 from mlstream.generators import GENERATORS, task_stream
 from mlstream.generators.from_tables.clustering import cluster_label_sets, merge_single_label_clusters
 from tests.mlstream.generators.tables import dense, make_table, read_labels, tables
@@ -95,8 +96,13 @@ def test_rows_with_the_same_labels_are_never_parted(table, n_tasks, seed):
         )
 
 
-def slow_merge(Y, clusters):
+def slow_merge(Y, clusters, least_rows):
     """Merge lists of rows, one pair at a time."""
+
+    def hardly_varies(rows):
+        labels = {j for row in rows for j in np.flatnonzero(Y[row])}
+        both = [sum(Y[row][j] == value for row in rows) for j in labels for value in (0, 1)]
+        return len(labels) == 1 or max(map(min, both[::2], both[1::2])) < least_rows
 
     def mean(rows):
         return np.mean([Y[row] for row in rows], axis=0)
@@ -105,7 +111,7 @@ def slow_merge(Y, clusters):
         return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
     while len(clusters) > 1:
-        single = [c for c, rows in enumerate(clusters) if len({j for r in rows for j in np.flatnonzero(Y[r])}) == 1]
+        single = [c for c, rows in enumerate(clusters) if hardly_varies(rows)]
         if not single:
             break
         source = clusters.pop(single[0])
@@ -114,15 +120,38 @@ def slow_merge(Y, clusters):
     return {frozenset(rows) for rows in clusters}
 
 
-@given(st.integers(0, 2**32), st.integers(2, 6))
+@given(st.integers(0, 2**32), st.integers(2, 6), st.integers(0, 4))
 @settings(max_examples=60, deadline=None)
-def test_merging_equals_the_slow_loop(seed, n_clusters):
+def test_merging_equals_the_slow_loop(seed, n_clusters, least_rows):
     rng = np.random.default_rng(seed)
     Y = np.eye(4, dtype=np.uint8)[rng.integers(0, 4, 20)] | (rng.random((20, 4)) < 0.1)
     assignment = np.concatenate([np.arange(n_clusters), rng.integers(0, n_clusters, 20 - n_clusters)])
-    merged = merge_single_label_clusters(Y, assignment)
-    expected = slow_merge(Y, [np.flatnonzero(assignment == c).tolist() for c in range(n_clusters)])
+    merged = merge_single_label_clusters(Y, assignment, least_rows=least_rows)
+    expected = slow_merge(Y, [np.flatnonzero(assignment == c).tolist() for c in range(n_clusters)], least_rows)
     assert {frozenset(np.flatnonzero(merged == c).tolist()) for c in range(merged.max() + 1)} == expected
+
+
+@pytest.mark.parametrize("n_odd", [0, 1, 3])
+def test_a_cluster_of_nearly_one_label_set_is_merged_unless_the_tasks_are_those_of_the_literature(n_odd):
+    sets = [[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1]]
+    table = make_table(np.repeat(sets, [40 - n_odd, n_odd, 30, 30], axis=0))
+    standard, published = (task_stream(table, n_tasks=2, variant=variant) for variant in ("standard", "published"))
+    assert (standard.n_tasks, published.n_tasks) == (1, 2)
+    assert "merged into others: 1." in standard.card.description
+    assert "merged" not in published.card.description
+    rows = np.concatenate([part.row_ids for part in (*standard.experiences, *standard.evaluation_sets)])
+    assert sorted(rows.tolist()) == list(range(100))
+    assert task_stream(table, n_tasks=2, merge_single_label=False).n_tasks == 2
+    # Held out more often, rare rows are rows enough.
+    assert task_stream(table, n_tasks=2, evaluation_fraction=0.5, learning_fractions=(0.5,)).n_tasks == 1 + (n_odd > 1)
+
+
+def test_every_task_of_the_newsgroups_has_a_label_to_score(monkeypatch, shared_data):
+    monkeypatch.setenv("MLSTREAM_DATA", str(shared_data("multilabel").parent))
+    stream = task_stream(load_dataset("20ng"))
+    for held_out in stream.evaluation_sets:
+        assert (held_out.Y.any(axis=0) & (held_out.Y == 0).any(axis=0)).any()
+    assert sum(task.n_learning + task.n_evaluation for task in stream.card.tasks) == 19300
 
 
 def test_single_label_clusters_can_be_kept():
@@ -144,7 +173,7 @@ def test_single_label_clusters_can_be_kept():
         ({"n_init": 0}, "n_init must be a whole number, at least 1. Got 0"),
         ({"unlabelled": "ignore"}, "unlabelled must be one of 'drop', 'keep'. Got 'ignore'"),
         ({"seed": 1.5}, "seed must be a whole number, at least 0. Got 1.5"),
-        ({"order": [0, 1, 2, 2, 1, 7]}, "order must name tasks from 0 to 2. Got 7"),
+        ({"order": [0, 1, 2, 2, 1, 7], "merge_single_label": False}, "order must name tasks from 0 to 2. Got 7"),
     ],
 )
 def test_errors_name_rule_and_value(options, message):

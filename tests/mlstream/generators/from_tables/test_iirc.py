@@ -116,7 +116,7 @@ def test_along_a_chain_every_label_gets_its_share(depth, n_rows, seed):
     Y[:n_rows, :depth], Y[n_rows:, depth] = 1, 1
     parents = {f"y{label}": f"y{label - 1}" for label in range(1, depth)}
     order = [["y0", f"y{depth}"], *([f"y{label}"] for label in range(1, depth))]
-    stream = iirc_stream(make_table(Y), seed=seed, hierarchy=parents, introductions=order)
+    stream = iirc_stream(make_table(Y), seed=seed, hierarchy=parents, introductions=order, plain_first=True)
     held_out = [(part.row_ids < n_rows).sum() for part in stream.evaluation_sets]
     n_learnt = n_rows - sum(held_out)
     learnt = [int((part.row_ids < n_rows).sum()) for part in stream]
@@ -167,7 +167,9 @@ def test_the_newsgroups_make_a_stream(shared_data):
         ({"hierarchy": {"y1": "y0", "y0": "y1"}}, r"must have no cycle. Got y1 -> y0 -> y1"),
         ({"hierarchy": {"y1": "cat"}}, r"must name labels of the table. Got 'cat'"),
         ({"hierarchy": "guess"}, r"hierarchy must be one of 'names', 'discover'. Got 'guess'"),
-        ({"introductions": [["y3"], ["y0"]]}, r"later task than its superclass. Got 'y3' in task 0"),
+        ({"introductions": [["y3"], ["y0"]]}, r"first task must introduce superclasses only. Got 'y3', a subclass of"),
+        ({"introductions": [["y0", "y4"], ["y1"]]}, r"superclasses only. Got 'y4', which has no subclass"),
+        ({"introductions": [["y0"], ["y2", "y3"]]}, r"later task than its superclass. Got 'y3' in task 1 and 'y2'"),
         ({"superclass_share": 2}, r"superclass_share must lie in \[0, 1\]. Got 2"),
         ({"information": "some"}, r"information must be one of 'incomplete', 'complete'. Got 'some'"),
         ({"labels_per_task": 0}, r"labels_per_task must be a whole number, at least 1. Got 0"),

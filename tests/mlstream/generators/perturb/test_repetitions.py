@@ -12,10 +12,16 @@ from mlstream.generators import (
     multiplier_stream,
     reordered_tasks,
     resplit_rows,
+    scenario_stream,
 )
 from tests.mlstream.evaluation.streams import make_stream
+from tests.mlstream.generators.tables import make_table
 
 BASE = multiplier_stream("rand", seed=3, n_rows=60)
+# Learning rows hide label y2, which is in no list.
+PARTLY_LISTED = scenario_stream(
+    make_table(np.tile([[1, 0, 1], [0, 1, 0]], (10, 1))), "class-incremental", label_lists=[["y0"], ["y1"]], n_tasks=2
+)
 
 
 def rows_by_task(stream):
@@ -81,6 +87,7 @@ def test_the_same_seed_gives_the_same_stream_and_another_one_another(repeat):
         (lambda: reordered_tasks(drifting_stream("hyperplane", seed=1)), "no drifts"),
         (lambda: resplit_rows(duplicated_rows(BASE, rate=0.5)), "repetitions in"),
         (lambda: resplit_rows(missing_labels(BASE, rate=0.5)), "label mask of each row"),
+        (lambda: resplit_rows(PARTLY_LISTED), r"Every label must be in a task's signature .*shared_rows='drop'"),
         (lambda: resplit_rows(BASE, seed=-1), "seed must be"),
     ],
 )

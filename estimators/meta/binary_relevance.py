@@ -10,7 +10,7 @@ from sklearn.utils import Tags, check_random_state
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
-from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
+from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params, codes_of
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from metrics._validation import require_choice
@@ -142,6 +142,9 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
             return _decided(self._models.predict(X), started)
         models = self._models
         return _stacked(in_threads(lambda j: models[j].predict(X), self.n_labels_, self.n_jobs), started)
+
+    def _infer_each(self, X: Features) -> Prediction:
+        return infer_each(self.estimator, self._infer, X)
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]

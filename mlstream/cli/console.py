@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from metrics.named import NAMED_METRICS
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.card_model import StreamCard, TaskCard
 from mlstream.data.registry import DatasetEntry
@@ -107,7 +108,8 @@ def show_suggestion(suggestion: Suggestion) -> None:
 def show_results(results: Sequence[RunResult]) -> None:
     """Print one line of scores per run."""
     special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
-    columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug")
+    named = [name for name in NAMED_METRICS if any(name in result.scores for result in results)]
+    columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug", *named)
     table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
     for result in results:
         scores = [_format(result.scores.get(column)) for column in columns]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from mlstream.evaluation.label_space import shows_task_at_prediction
@@ -21,8 +22,10 @@ from mlstream.evaluation.summary import (
     add_environments,
     add_frugality,
     add_hierarchy,
+    add_named,
     add_prequential,
     add_references,
+    without_pretraining,
 )
 from mlstream.records.run_record import References, Resources, RunResult, Score, to_score
 from mlstream.stream import Stream
@@ -37,6 +40,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     stream: Stream,
     *,
     label_space: LabelSpace | None = Settings.label_space,
+    metrics: Sequence[str] = Settings.metrics,
     references: bool = Settings.references,
     seed: int = 0,
     one_class: OneClass = Settings.one_class,
@@ -67,6 +71,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     label_space : {"task", "seen", "all"}, optional
         Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
         scenario asks. That is "seen" for the scenarios class-incremental, task-free and iirc, and "task" for others.
+    metrics : sequence of str
+        Metrics to score by beside those of every run, such as hamming_loss. All names: `metrics.named`.
     references : bool
         Also train joint and single-task models, to compare the learner with. They are clones of the estimator, and give
         the scores ``im``, ``fwt_single`` and ``acc_joint``. Their cost is not in the record.
@@ -99,12 +105,17 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     RunResult
         The record, its status "done" or "capped". Scores: ``ba_macro``, ``rmse`` and ``precision_at_k`` over all rows,
         and ``precision_at_k_maximum``, the most that rows with fewer than k labels allow;
+        ``ba_macro_anytime``, ``rmse_anytime`` and ``precision_at_k_anytime``, the means of these scores over the rows
+        so far, after each row; ``kappa_temporal`` and ``kappa_temporal_macro``, the gain over repeating the last
+        labels, and ``no_change_subset_accuracy``, the subset accuracy of repeating them; for each of `metrics`,
+        ``NAME`` over all rows and ``NAME_held_out`` on the evaluation sets of the tasks seen;
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
         ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
-        ``pw_js``, ``pw_js_mean``, ``jaccard``, ``refinement_recall`` and ``hierarchy_consistency`` on the evaluation
-        sets, and ``pw_js_bwt``, ``pw_js_fwt`` and ``pw_js_fm``; where tasks are environments, ``nce[NAME]`` in each of
-        them, ``nce_worst``, and ``nce_worst_unseen`` of those with the role "unseen". A score that is not defined is
-        None, and ``undefined`` holds the reason; ``left_out`` counts cells of R and labels that are left out of means.
+        ``pw_js``, ``pw_js_mean``, ``jaccard``, ``refinement_jaccard``, ``refinement_recall`` and
+        ``hierarchy_consistency`` on the evaluation sets, and ``pw_js_bwt``, ``pw_js_fwt`` and ``pw_js_fm``; where tasks
+        are environments, ``nce[NAME]`` in each of them, ``nce_worst``, and ``nce_worst_unseen`` of those with the role
+        "unseen". A score that is not defined is None, and ``undefined`` holds the reason; ``left_out`` counts cells of
+        R and labels that are left out of means. Scores over tasks leave out those to pre-train on.
 
     Raises
     ------
@@ -158,6 +169,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     """
     settings = Settings(
         label_space=label_space,
+        metrics=metrics,  # type: ignore[arg-type]  # any sequence becomes a tuple there, once it is checked
         references=references,
         one_class=one_class,
         energy=energy,
@@ -196,14 +208,17 @@ def _record(
     description: dict[str, Any], stream: Stream, run: Run, resources: Resources, bounds: ReferenceScores | None
 ) -> RunResult:
     prequential, curves = run.finish()
-    record, R, order = ScoreRecord(is_complete=run.is_complete), run.R["ba_macro"], stream.order
+    record = ScoreRecord(is_complete=run.is_complete)
+    matrices, order = without_pretraining(run.R, stream.order, stream.card)
+    R = matrices["ba_macro"]
     add_prequential(record, prequential)
     add_continual(record, R, order)
-    add_hierarchy(record, run.R, order)
-    add_environments(record, run.R, [task.name for task in stream.tasks])
+    add_hierarchy(record, matrices, order)
+    add_named(record, matrices, order, description["settings"].get("metrics", ()))
+    add_environments(record, run.R, stream.card)
     add_constant_labels(record, run.constant_labels)
     if bounds is not None:
-        add_references(record, R, order, bounds)
+        add_references(record, R, order, bounds.without_pretraining(stream.card))
     add_frugality(record, _total_energy(resources), description["settings"]["energy_unit"])
     return RunResult(
         **description,

@@ -7,16 +7,25 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from metrics import hierarchy_consistency, jaccard, nce, pw_js, refinement_recall, stack_counts
+from metrics import (
+    hierarchy_consistency,
+    jaccard,
+    nce,
+    pw_js,
+    refinement_jaccard,
+    refinement_recall,
+    stack_counts,
+)
 from mlstream.card_model import StreamCard
 from mlstream.evaluation.label_space import CountedLabels
+from mlstream.evaluation.named_scores import Metrics, score_named
 from mlstream.evaluation.pools import count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats, Predictions, no_predictions
 from mlstream.evaluation.scoring import CORE_METRICS, Scored, count_known_only, score
 from mlstream.evaluation.settings import OneClass
 from mlstream.stream import Mask, Stream
 
-HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_recall", "hierarchy_consistency")
+HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_jaccard", "refinement_recall", "hierarchy_consistency")
 ENVIRONMENT_METRICS = ("nce",)
 
 
@@ -32,6 +41,8 @@ class SetScorer:
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}
         See `metrics.ba_macro`.
+    metrics : tuple of NamedMetric
+        Metrics beside those that fit the stream.
 
     Attributes
     ----------
@@ -39,16 +50,18 @@ class SetScorer:
         Names of the metrics, those of every stream first.
     """
 
-    def __init__(self, card: StreamCard, k: int, one_class: OneClass) -> None:
+    def __init__(self, card: StreamCard, k: int, one_class: OneClass, metrics: Metrics = ()) -> None:
         place = {name: column for column, name in enumerate(card.label_names)}
         self._parents = {place[child]: place[parent] for child, parent in card.label_parents.items()}
         self._has_environments = card.scenario.name == "environments"
         self._k = k
         self._one_class = one_class
+        self._metrics = metrics
         self.names = (
             *CORE_METRICS,
             *(HIERARCHY_METRICS if self._parents else ()),
             *(ENVIRONMENT_METRICS if self._has_environments else ()),
+            *(one.name for one in metrics),
         )
 
     def score(self, scored: Scored) -> dict[str, float]:
@@ -65,6 +78,7 @@ class SetScorer:
             Name of each metric -> score; NaN where it is not defined.
         """
         found = dict.fromkeys(self.names, math.nan) | score(scored, self._k, self._one_class)
+        found |= score_named(scored, self._k, self._metrics)
         if not len(scored.Y) or not scored.mask.any():
             return found
         if self._parents:
@@ -78,6 +92,7 @@ class SetScorer:
         return {
             "pw_js": pw_js(*rows, label_mask=mask),
             "jaccard": jaccard(*rows, average="samples", label_mask=mask),
+            "refinement_jaccard": refinement_jaccard(*rows, self._parents, label_mask=mask),
             "refinement_recall": refinement_recall(*rows, self._parents, label_mask=mask, zero_division=math.nan),
             "hierarchy_consistency": hierarchy_consistency(rows[1], self._parents, label_mask=mask),
         }
@@ -95,8 +110,8 @@ class HeldOutScorer:
         The stream.
     counted : CountedLabels
         The labels that count.
-    k : int
-        Number of best-scored labels.
+    scorer : SetScorer
+        Scores the rows of a set.
     one_class : {"skip", "recall", "river"}
         See `metrics.ba_macro`.
 
@@ -106,13 +121,13 @@ class HeldOutScorer:
         Names of the metrics, those of every stream first.
     """
 
-    def __init__(self, stream: Stream, counted: CountedLabels, k: int, one_class: OneClass) -> None:
+    def __init__(self, stream: Stream, counted: CountedLabels, scorer: SetScorer, one_class: OneClass) -> None:
         self._stream = stream
         self._counted = counted
+        self._scorer = scorer
         self._one_class = one_class
-        self._scorer = SetScorer(stream.card, k, one_class)
         self._signatures = np.stack([task.signature for task in stream.tasks])
-        self.names = self._scorer.names
+        self.names = scorer.names
 
     def score(self, step: int, predictions: Iterable[Predictions]) -> dict[str, Floats]:
         """Score the predictions of all evaluation sets.

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mlstream.evaluation.held_out import HeldOutScorer, count_constant_labels
+from metrics.named import find_metrics
+from mlstream.evaluation.held_out import HeldOutScorer, SetScorer, count_constant_labels
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learners import Learner
 from mlstream.evaluation.predictions import Floats, Predictions
@@ -86,8 +87,10 @@ class Run:
         self._counted = CountedLabels(stream, settings.label_space)
         self._k = precision_k(stream)
         plan = plan_curves([len(part) for part in stream], settings.n_checkpoints, settings.window)
-        self._scorer = PrequentialScorer(plan, self._k, settings.one_class)
-        self._held_out = HeldOutScorer(stream, self._counted, self._k, settings.one_class)
+        metrics = find_metrics(settings.metrics)
+        self._scorer = PrequentialScorer(plan, self._k, settings.one_class, metrics)
+        scorer = SetScorer(stream.card, self._k, settings.one_class, metrics)
+        self._held_out = HeldOutScorer(stream, self._counted, scorer, settings.one_class)
         self._n_rows_of_R = 0
         empty = np.full((len(stream) + 1, stream.n_tasks), np.nan)
         self.R: dict[str, Floats] = {name: empty.copy() for name in self._held_out.names}

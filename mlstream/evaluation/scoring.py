@@ -48,6 +48,13 @@ class Scored(NamedTuple):
         mask = self.mask[cut] if self.mask.ndim == 2 else self.mask
         return Scored(self.Y[cut], Predictions(self.predictions.decided[cut], self.predictions.proba[cut]), mask)
 
+    def where(self, kept: npt.NDArray[np.bool_]) -> Scored:
+        """Return the rows for which `kept` is True."""
+        if kept.all():
+            return self
+        mask = self.mask[kept] if self.mask.ndim == 2 else self.mask
+        return Scored(self.Y[kept], Predictions(self.predictions.decided[kept], self.predictions.proba[kept]), mask)
+
 
 def count_known_only(Y: Indicator, predictions: Predictions, mask: Mask) -> Scored:
     """Return rows to score, of whose labels the unknown ones do not count.
@@ -111,15 +118,15 @@ def tally(scored: Scored, k: int) -> Tally:
     """
     n_rows = len(scored.Y)
     n_counted = np.broadcast_to(scored.mask.sum(axis=-1), n_rows)
-    ranked = np.flatnonzero(n_counted >= k)
-    n_scored, n_ranked = int(np.count_nonzero(n_counted)), len(ranked)
+    ranked = n_counted >= k
+    n_scored, n_ranked = int(np.count_nonzero(n_counted)), int(np.count_nonzero(ranked))
     if not n_scored:
         nothing = np.zeros(scored.Y.shape[1], dtype=np.int64)
         return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0, 0)
     (decided, proba), mask = scored.predictions, scored.mask
     counts = label_counts(scored.Y, decided, label_mask=mask)
     errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
-    hits, most_hits = _hits(scored, k, ranked) if n_ranked else (0, 0)
+    hits, most_hits = _hits(scored.where(ranked), k) if n_ranked else (0, 0)
     return Tally(n_rows, n_scored, n_ranked, counts, errors, hits, most_hits)
 
 
@@ -138,10 +145,10 @@ class CumulativeSums:
 
     def __init__(self, pieces: Sequence[Tally], k: int, one_class: OneClass) -> None:
         n_rows, n_scored, n_ranked, counts, errors, hits, most_hits = zip(*pieces, strict=True)
-        self._ends, self._errors = (_accumulate(np.array(part)) for part in (n_rows, errors))
-        self._hits, self._most_hits = (_accumulate(np.array(part)) for part in (hits, most_hits))
-        self._n_scored, self._n_ranked = (_accumulate(np.array(part)) for part in (n_scored, n_ranked))
-        self._counts = [_accumulate(part) for part in _parts(stack_counts(counts))]
+        self._ends, self._errors = (accumulate(np.array(part)) for part in (n_rows, errors))
+        self._hits, self._most_hits = (accumulate(np.array(part)) for part in (hits, most_hits))
+        self._n_scored, self._n_ranked = (accumulate(np.array(part)) for part in (n_scored, n_ranked))
+        self._counts = [accumulate(part) for part in _parts(stack_counts(counts))]
         self._k = k
         self._one_class = one_class
 
@@ -186,20 +193,18 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
     return {name: float(found[name][0]) for name in CORE_METRICS}
 
 
-def _hits(scored: Scored, k: int, ranked: npt.NDArray[np.intp]) -> tuple[int, int]:
-    """Count the relevant labels among the k best-scored ones of the rows in which k labels count.
+def _hits(scored: Scored, k: int) -> tuple[int, int]:
+    """Count the relevant labels among the k best-scored ones of rows in which k labels count.
 
     Returns
     -------
     (int, int)
         Their number, and the greatest that it could be.
     """
-    if len(ranked) < len(scored.Y):
-        decided, proba = scored.predictions
-        scored = Scored(scored.Y[ranked], Predictions(decided[ranked], proba[ranked]), scored.mask[ranked])
+    n_places = len(scored.Y) * k
     found = precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask)
     most = precision_at_k_maximum(scored.Y, k, label_mask=scored.mask)
-    return round(len(ranked) * k * found), round(len(ranked) * k * most)
+    return round(n_places * found), round(n_places * most)
 
 
 def _mean(sums: Floats, n: npt.NDArray[np.int64]) -> Floats:
@@ -210,5 +215,6 @@ def _parts(counts: LabelCounts) -> tuple[npt.NDArray[np.int64], ...]:
     return counts.tp, counts.fp, counts.fn, counts.tn
 
 
-def _accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sums of the first pieces: none, one, two, and so on."""
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])

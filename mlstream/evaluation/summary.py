@@ -10,15 +10,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
+from mlstream.card_model import StreamCard
 from mlstream.evaluation.held_out import HIERARCHY_METRICS
 from mlstream.evaluation.predictions import Floats
 from mlstream.records.run_record import LeftOut, Score
 from mlstream.stream import Mask
 
-Numbers = Mapping[str, float]
+_NO_MISTAKE = "Repeating the last labels makes no mistake, so that nothing can be gained."
 
-# Tasks of environments are called by their role and a number.
-_UNSEEN = "unseen-"
+Numbers = Mapping[str, float]
 
 
 class ReferenceScores(NamedTuple):
@@ -37,6 +37,11 @@ class ReferenceScores(NamedTuple):
     joint: Floats
     joint_at_first_visit: Floats
     single: Floats
+
+    def without_pretraining(self, card: StreamCard) -> ReferenceScores:
+        """Return the scores of the tasks that scores over tasks count."""
+        kept = counted_tasks(card)
+        return ReferenceScores(*(scores[kept] for scores in self))
 
 
 class ScoreRecord:
@@ -77,10 +82,43 @@ class ScoreRecord:
             self.add(name, values[name], reason)
 
 
+def counted_tasks(card: StreamCard) -> Mask:
+    """Return which tasks scores over tasks count: all but those to pre-train on."""
+    roles: Sequence[str] = card.scenario.task_roles or [""] * len(card.tasks)
+    return np.array([role != "pre-training" for role in roles])
+
+
+def without_pretraining(R: Mapping[str, Floats], order: Mask, card: StreamCard) -> tuple[dict[str, Floats], Mask]:
+    """Return the matrices and the order of a stream without its pre-training, which no score over tasks counts.
+
+    Parameters
+    ----------
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Tasks of each experience.
+    card : StreamCard
+        Roles of the tasks.
+
+    Returns
+    -------
+    R : dict of str to ndarray
+        Without the columns of tasks to pre-train on, and without the rows after experiences of them only. Row 0 is the
+        learner after pre-training.
+    order : ndarray of bool
+        Without them too.
+    """
+    kept = counted_tasks(card)
+    steps = np.flatnonzero(order[:, kept].any(axis=1)) + 1
+    rows = np.concatenate([steps[:1] - 1, steps])
+    return {name: matrix[np.ix_(rows, kept)] for name, matrix in R.items()}, order[np.ix_(steps - 1, kept)]
+
+
 def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
     """Record the scores over all rows of the stream."""
     for name, value in scores.items():
-        record.add(name, value, "No label that counts has both classes.")
+        no_change = name.startswith("kappa_temporal")
+        record.add(name, value, _NO_MISTAKE if no_change else "No label that counts has both classes.")
 
 
 def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
@@ -129,8 +167,7 @@ def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> 
     order : ndarray of bool, shape (n_experiences, n_tasks)
         Tasks of each experience.
     """
-    last = np.zeros((len(order) + 1, order.shape[1]), dtype=bool)
-    last[-1] = order.any(axis=0)
+    last = _final_cells(order)
     for name in HIERARCHY_METRICS:
         if name in R:
             _compute_one(record, name, partial(acc, R[name], order, undefined=record.cells))
@@ -141,7 +178,26 @@ def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> 
             _compute_one(record, f"pw_js_{name}", metric)
 
 
-def add_environments(record: ScoreRecord, R: Mapping[str, Floats], task_names: Sequence[str]) -> None:
+def add_named(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, names: Sequence[str]) -> None:
+    """Record, for metrics asked for by name, the means over the evaluation sets of the tasks seen, at the end.
+
+    Parameters
+    ----------
+    record : ScoreRecord
+        Receives ``NAME_held_out`` for each metric.
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Tasks of each experience.
+    names : sequence of str
+        Names of the metrics.
+    """
+    for name in names:
+        _compute_one(record, f"{name}_held_out", partial(acc, R[name], order, undefined=record.cells))
+        record.count_undefined(f"{name}_held_out", R[name], _final_cells(order))
+
+
+def add_environments(record: ScoreRecord, R: Mapping[str, Floats], card: StreamCard) -> None:
     """Record, where tasks are environments, the normalised cross-entropy in each of them at the end, and the worst.
 
     Parameters
@@ -151,17 +207,17 @@ def add_environments(record: ScoreRecord, R: Mapping[str, Floats], task_names: S
         "unseen", if there are any: not those for validation and test, by which a learner may be chosen.
     R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
         A matrix per metric.
-    task_names : sequence of str
-        Names of the environments: role, dash, number.
+    card : StreamCard
+        Names and roles of the environments.
     """
     if "nce" not in R:
         return
     final = R["nce"][-1]
     reason = "Every label of an environment has one class there, or the run did not reach the end."
-    for name, value in zip(task_names, final, strict=True):
-        record.add(f"nce[{name}]", value, reason)
+    for task, value in zip(card.tasks, final, strict=True):
+        record.add(f"nce[{task.name}]", value, reason)
     record.add("nce_worst", final.max(), reason)
-    unseen = np.array([name.startswith(_UNSEEN) for name in task_names])
+    unseen = np.array([role == "unseen" for role in card.scenario.task_roles or ()])
     if unseen.any():
         record.add("nce_worst_unseen", final[unseen].max(), reason)
 
@@ -187,6 +243,13 @@ def _transfers(record: ScoreRecord, R: Floats, order: Mask) -> dict[str, Callabl
         "fwt": lambda: fwt(R, order, undefined=record.cells),
         "fm": lambda: fm(R, order, undefined=record.cells),
     }
+
+
+def _final_cells(order: Mask) -> Mask:
+    """Return the cells of R after the last experience, of the tasks seen."""
+    last = np.zeros((len(order) + 1, order.shape[1]), dtype=bool)
+    last[-1] = order.any(axis=0)
+    return last
 
 
 def _used_cells(order: Mask) -> Mask:

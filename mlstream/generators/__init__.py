@@ -2,6 +2,7 @@
 
 from mlstream.generators.from_events.windowed import windowed
 from mlstream.generators.from_tables.clustering import task_stream
+from mlstream.generators.from_tables.emerging_labels import emerging_labels_stream
 from mlstream.generators.from_tables.environments_from_table import carve_environments
 from mlstream.generators.from_tables.hierarchy import discover_hierarchy, hierarchy_from_names
 from mlstream.generators.from_tables.iirc import iirc_stream
@@ -41,6 +42,7 @@ __all__ = [
     "draw_suggestion",
     "drifting_stream",
     "duplicated_rows",
+    "emerging_labels_stream",
     "environment_stream",
     "hat_and_shirt_stream",
     "hierarchy_from_names",

@@ -17,6 +17,7 @@ from mlstream.plotting.schedule import schedule_chart
 from mlstream.plotting.styles import Key, task_keys
 from mlstream.plotting.transfer import Limits, Transfer
 from mlstream.records.run_record import RunResult
+from mlstream.reporting.along_stream import along_table, final_table, repeating_note
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
 from mlstream.reporting.curves import curve_chart
@@ -32,7 +33,7 @@ from mlstream.reporting.ranks import (
 )
 from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.strategy_tables import strategy_table, trial_table
-from mlstream.reporting.tables import Table, overview_table, score_table
+from mlstream.reporting.tables import Table, overview_table
 from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
 
 _OVERVIEW_SCORE = "ba_macro"
@@ -60,6 +61,8 @@ class StreamPart:
     labels: Chart
     schedule: Chart
     scores: Table
+    along: Table | None
+    repeating: str
     curves: Chart | None
     speeds: Table | None
     strategies: list[StrategyPart]
@@ -171,7 +174,9 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
         card=card,
         labels=label_chart(card),
         schedule=schedule_chart(card),
-        scores=score_table(groups),
+        scores=final_table(groups),
+        along=along_table(groups),
+        repeating=repeating_note(groups),
         curves=curve_chart(groups),
         speeds=speed_table(groups),
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],

@@ -25,7 +25,6 @@ from mlstream.label_values import filled, known
 from mlstream.stream import Dataset, Index, Indicator, Mask, Stream
 
 Variant = Literal["standard", "published"]
-Floats = npt.NDArray[np.float64]
 
 # 1 / 0.1 is not below 10: quotients this near to a whole number are that number.
 _ROUNDING = 1e-9
@@ -263,8 +262,8 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     [0, 0, 1]
     """
     cluster: Index = np.unique(assignment, return_inverse=True)[1]
-    counts, absences = _label_counts(Y, cluster)
-    while len(counts) > 1 and (single := np.flatnonzero(_hardly_vary(counts, absences, least_rows))).size:
+    counts = _label_counts(Y, cluster)
+    while len(counts) > 1 and (single := np.flatnonzero(_hardly_vary(Y, cluster, least_rows))).size:
         source = int(single[0])
         # A cluster in which no label is known to be present points nowhere.
         unit = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1)
@@ -273,16 +272,17 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
         cosine[source] = -1
         cluster = np.where(cluster == source, np.argmax(cosine), cluster)
         cluster = np.unique(cluster, return_inverse=True)[1]
-        counts, absences = _label_counts(Y, cluster)
+        counts = _label_counts(Y, cluster)
     return cluster
 
 
-def _hardly_vary(counts: Floats, absences: Floats, least_rows: int) -> Mask:
-    rarer = np.minimum(counts, absences)
-    return np.asarray(((counts > 0).sum(axis=1) <= 1) | (rarer.max(axis=1) < least_rows))
+def _hardly_vary(Y: Indicator, cluster: Index, least_rows: int) -> Mask:
+    """Return the clusters with one label, or without a label that is known to be there and not there so often."""
+    present, absent = _label_counts(Y, cluster), _label_counts(1 - filled(Y, 1), cluster)
+    return np.asarray(((present > 0).sum(axis=1) <= 1) | (np.minimum(present, absent).max(axis=1) < least_rows))
 
 
-def _label_counts(Y: Indicator, cluster: Index) -> tuple[Floats, Floats]:
-    """Count the rows of each cluster with each label, the direction of its mean, and those known to be without it."""
+def _label_counts(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:
+    """Count each cluster's labels: the direction of its mean label vector."""
     members = sparse.csr_array((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))))
-    return np.asarray(members @ filled(Y)), np.asarray(members @ (1 - filled(Y, 1)))
+    return np.asarray(members @ filled(Y))

@@ -9,6 +9,7 @@ from mlstream.evaluation.held_out import SetScorer
 from mlstream.evaluation.predictions import Predictions
 from mlstream.evaluation.scoring import CORE_METRICS, Scored, score
 from mlstream.generators import environment_stream, hat_and_shirt_stream, iirc_stream
+from mlstream.records.run_record import LeftOut
 from mlstream.stream import Dataset
 from tests.mlstream.evaluation.streams import Online, make_stream
 from tests.mlstream.records.run_records import make_card
@@ -101,15 +102,30 @@ def test_where_every_environment_is_learnt_none_is_unseen():
     assert result.scores["nce_worst"] == max(result.R["nce"][-1])
 
 
-def test_an_environment_with_one_class_has_no_cross_entropy_and_the_record_says_so():
-    stream = environment_stream(("train", "unseen"), n_rows=60, seed=1)
-    held_out = stream.evaluation_sets[1]
-    stream.evaluation_sets[1].Y[:] = 0
+def environments_with_constant_labels(n_constant):
+    stream = environment_stream(("train", "unseen", "unseen"), n_rows=60, n_labels=3, seed=1)
+    stream.evaluation_sets[1].Y[:, :n_constant] = 0
+    return stream
+
+
+def test_a_label_of_one_class_is_left_out_of_the_cross_entropy_and_counted():
+    stream = environments_with_constant_labels(2)
     result = evaluate(Online(), stream, energy="none")
-    assert held_out.Y.max() == 0
+    learner, held_out = Online(random_state=0), stream.evaluation_sets[1]
+    learner.partial_fit(stream.experiences[0].X, stream.experiences[0].Y)
+    expected = expected_nce(held_out.Y[:, 2:], learner.predict_proba(held_out.X)[:, 2:])
+    assert result.scores["nce[unseen-0]"] == pytest.approx(expected)
+    assert result.scores["nce_worst_unseen"] is not None
+    assert result.left_out == {"nce[unseen-0]": LeftOut(what="labels", n=2, of=3)}
+
+
+@pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
+def test_an_environment_whose_labels_all_have_one_class_has_no_cross_entropy_and_the_record_states_why():
+    result = evaluate(Online(), environments_with_constant_labels(3), energy="none")
     assert result.scores["nce[train-0]"] is not None
-    assert (result.scores["nce[unseen-0]"], result.scores["nce_worst"]) == (None, None)
-    assert "one class" in result.undefined["nce[unseen-0]"]
+    missing = ("nce[unseen-0]", "nce_worst", "nce_worst_unseen")
+    assert [result.scores[name] for name in missing] == [None] * 3
+    assert "Every label of an environment has one class" in result.undefined["nce[unseen-0]"]
 
 
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mlstream.evaluation.label_space import CountedLabels
+from mlstream.evaluation.label_space import CountedLabels, resolve_label_space
 from mlstream.evaluation.predictions import no_predictions
 from mlstream.evaluation.scoring import count_known_only
-from mlstream.generators import missing_labels
+from mlstream.generators import SCENARIOS, missing_labels
 from tests.mlstream.evaluation.slow import counted
 from tests.mlstream.evaluation.streams import make_stream
 
@@ -58,3 +58,13 @@ def test_labels_that_are_missing_count_nowhere(label_space, per):
         assert lost.any()
         scored = count_known_only(new.Y, no_predictions(*new.Y.shape), found)
         np.testing.assert_array_equal(by_row(scored.mask, new), by_row(before, old) & ~lost)
+
+
+@pytest.mark.parametrize("scenario", [*SCENARIOS, "iirc", "environments", "by hand"])
+def test_the_default_label_space_is_that_of_the_scenario(scenario):
+    card = STREAM.card
+    card = card.model_copy(update={"scenario": card.scenario.model_copy(update={"name": scenario})})
+    expected = "seen" if scenario in {"class-incremental", "task-free", "iirc"} else "task"
+    assert resolve_label_space(None, card) == expected
+    for asked in ("task", "seen", "all"):
+        assert resolve_label_space(asked, card) == asked

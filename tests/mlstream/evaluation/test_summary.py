@@ -1,6 +1,7 @@
 """The numbers of a run are the metrics of R, and what is not defined says why."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from mlstream.evaluation.summary import (
     add_hierarchy,
     add_prequential,
     add_references,
+    without_pretraining,
 )
 from mlstream.records.run_record import LeftOut
 
@@ -102,22 +104,46 @@ def test_frugality_needs_both_accuracy_and_energy():
     assert (unknown.values["frug"], unknown.undefined["frug"]) == (None, "ACC is not defined.")
 
 
+def environments(*roles):
+    tasks = [SimpleNamespace(name=f"environment {number}") for number in range(len(roles))]
+    return SimpleNamespace(tasks=tasks, scenario=SimpleNamespace(task_roles=list(roles)))
+
+
 def test_environments_have_a_score_each_and_a_worst():
-    record, names = ScoreRecord(), ("train-0", "test-0", "unseen-0", "unseen-1")
-    add_environments(record, {"nce": np.array([[9.0, 9, 9, 9], [0.3, 2.34, -0.2, -0.7]])}, names)
-    scores = dict(zip([f"nce[{name}]" for name in names], [0.3, 2.34, -0.2, -0.7], strict=True))
+    record, card = ScoreRecord(), environments("train", "test", "unseen", "unseen")
+    add_environments(record, {"nce": np.array([[9.0, 9, 9, 9], [0.3, 2.34, -0.2, -0.7]])}, card)
+    scores = dict(zip([f"nce[environment {number}]" for number in range(4)], [0.3, 2.34, -0.2, -0.7], strict=True))
     assert record.values == scores | {"nce_worst": 2.34, "nce_worst_unseen": -0.2}
     record = ScoreRecord()
-    add_environments(record, {"nce": np.array([[9.0, 9], [0.3, np.nan]])}, ("train-0", "unseen-0"))
-    missing = {"nce[unseen-0]", "nce_worst", "nce_worst_unseen"}
+    add_environments(record, {"nce": np.array([[9.0, 9], [0.3, np.nan]])}, environments("train", "unseen"))
+    missing = {"nce[environment 1]", "nce_worst", "nce_worst_unseen"}
     assert {name for name, value in record.values.items() if value is None} == missing
     assert record.undefined.keys() == missing
 
 
 def test_only_environments_with_the_role_unseen_are_unseen():
-    record = ScoreRecord()
-    add_environments(record, {"nce": np.array([[9.0, 9, 9], [0.3, 0.5, 2.0]])}, ("train-0", "validation-0", "test-0"))
+    record, card = ScoreRecord(), environments("train", "validation", "test")
+    add_environments(record, {"nce": np.array([[9.0, 9, 9], [0.3, 0.5, 2.0]])}, card)
     assert "nce_worst_unseen" not in record.values
+
+
+def test_scores_over_tasks_leave_pre_training_out():
+    order = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
+    R = np.arange(15.0).reshape(5, 3)
+    card = environments("pre-training", "downstream", "downstream")
+    matrices, rest = without_pretraining({"ba_macro": R}, order, card)
+    # The learner after pre-training is the one that the downstream tasks begin with.
+    assert matrices["ba_macro"].tolist() == R[2:, 1:].tolist()
+    assert rest.tolist() == [[True, False], [False, True]]
+    card.scenario.task_roles = None
+    matrices, same = without_pretraining({"ba_macro": R}, order, card)
+    np.testing.assert_array_equal(matrices["ba_macro"], R)
+    np.testing.assert_array_equal(same, order)
+    scores = ReferenceScores(*np.arange(9.0).reshape(3, 3))
+    assert scores.without_pretraining(environments("pre-training", "downstream", "downstream")).single.tolist() == [
+        7,
+        8,
+    ]
 
 
 def test_hierarchies_have_means_over_the_tasks_seen():
@@ -149,5 +175,5 @@ def test_a_hierarchical_score_that_one_task_does_not_have_is_the_mean_over_the_o
 def test_streams_without_hierarchy_or_environments_get_no_such_score():
     record = ScoreRecord()
     add_hierarchy(record, {"ba_macro": R}, ORDER)
-    add_environments(record, {"ba_macro": R}, "abc")
+    add_environments(record, {"ba_macro": R}, environments("train"))
     assert record.values == {}

@@ -87,7 +87,11 @@ class ScenarioCard(_Strict):
         description="Role of each task, where they have one: environments are to train on, for validation, for the "
         "test, or unseen; pre-training precedes the downstream tasks, and no score over tasks counts it.",
     )
-    _if_set: ClassVar[frozenset[str]] = frozenset({"shared_rows", "task_roles"})
+    emergence: list[Count] | None = Field(
+        default=None,
+        description="Experience in which each label emerges, where labels do: before it, the label is truly absent.",
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"shared_rows", "task_roles", "emergence"})
 
 
 class TaskCard(_Strict):
@@ -235,13 +239,13 @@ class StreamCard(_Strict):
 
     @model_validator(mode="after")
     def _require_consistent(self) -> Self:
-        for what, got in chain(_repeated(self), _impossible(self), _dangling(self)):
+        for what, got in chain(_repeated(self), _impossible(self), _misfitting(self), _dangling(self)):
             raise ValueError(f"{what} of the card must fit its lists. Got {got}")
         return self
 
 
 def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
-    """Find what no stream can have: nothing to learn, too many label sets, roles of other tasks, drifts outside."""
+    """Find what no stream can have: nothing to learn, more label sets than rows, drifts outside."""
     for what in ("label_names", "tasks", "experiences"):
         if not getattr(card, what):
             yield what, "an empty list"
@@ -249,12 +253,20 @@ def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
         if task.n_label_sets > task.n_learning + task.n_evaluation or task.cardinality > len(card.label_names):
             yield "n_label_sets and cardinality", f"{task.n_label_sets} and {task.cardinality}"
     n_rows = sum(experience.n_samples for experience in card.experiences)
-    roles = card.scenario.task_roles
-    if roles is not None and len(roles) != len(card.tasks):
-        yield "task_roles", f"{len(roles)} for {len(card.tasks)} tasks"
     for drift in card.drifts:
         if not drift.start <= drift.stop <= n_rows:
             yield "drifts", f"one from {drift.start} to {drift.stop} in {n_rows} rows"
+
+
+def _misfitting(card: StreamCard) -> Iterator[tuple[str, object]]:
+    """Find roles and times of emergence that are not one per task and one per label."""
+    roles, emergence = card.scenario.task_roles, card.scenario.emergence
+    if roles is not None and len(roles) != len(card.tasks):
+        yield "task_roles", f"{len(roles)} for {len(card.tasks)} tasks"
+    if emergence is not None and len(emergence) != len(card.label_names):
+        yield "emergence", f"{len(emergence)} for {len(card.label_names)} labels"
+    if max(emergence or [], default=-1) >= len(card.experiences):
+        yield "emergence", f"experience {max(emergence or [])} of {len(card.experiences)}"
 
 
 def _repeated(card: StreamCard) -> Iterator[tuple[str, object]]:

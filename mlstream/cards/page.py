@@ -59,16 +59,22 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "experiences": f"{len(card.experiences):,}",
         "scenario": f"{escape_markdown(card.scenario.name)}: boundaries are {card.scenario.boundary}; "
         f"{_TASK_IDENTITY[card.scenario.task_identity]}",
-        **_roles(card),
+        **_scenario_facts(card),
         "made from": escape_markdown(card.source.name),
         "hash of the data": f"`{card.data_sha256}`",
     }
     yield from table_lines(("what", "value"), facts.items())
 
 
-def _roles(card: StreamCard) -> dict[str, str]:
+def _scenario_facts(card: StreamCard) -> dict[str, str]:
+    """Roles of tasks, and the times at which labels emerge, where a scenario has them."""
     counts = Counter(card.scenario.task_roles or ())
-    return {"roles of tasks": ", ".join(f"{role} ({count})" for role, count in counts.items())} if counts else {}
+    emerging = sorted(Counter(card.scenario.emergence or ()).items())
+    facts = {
+        "roles of tasks": ", ".join(f"{role} ({count})" for role, count in counts.items()),
+        "labels that emerge, by experience": ", ".join(f"{count} in {place}" for place, count in emerging),
+    }
+    return {fact: text for fact, text in facts.items() if text}
 
 
 def _label_facts(card: StreamCard) -> dict[str, str]:

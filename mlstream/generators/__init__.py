@@ -1,6 +1,7 @@
 """Generators of streams: tables in, streams out."""
 
 from mlstream.generators.from_tables.clustering import task_stream
+from mlstream.generators.from_tables.emerging_labels import emerging_labels_stream
 from mlstream.generators.from_tables.environments_from_table import carve_environments
 from mlstream.generators.from_tables.hierarchy import discover_hierarchy, hierarchy_from_names
 from mlstream.generators.from_tables.iirc import iirc_stream
@@ -39,6 +40,7 @@ __all__ = [
     "draw_suggestion",
     "drifting_stream",
     "duplicated_rows",
+    "emerging_labels_stream",
     "environment_stream",
     "hat_and_shirt_stream",
     "hierarchy_from_names",

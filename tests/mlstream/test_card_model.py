@@ -85,6 +85,14 @@ def drift_with(**changes):
             text_of(scenario={**make_stream().card.scenario.model_dump(), "task_roles": ["train"]}),
             "task_roles of the card must fit its lists. Got 1 for 2 tasks",
         ),
+        (
+            text_of(scenario={**make_stream().card.scenario.model_dump(), "emergence": [0]}),
+            "emergence of the card must fit its lists. Got 1 for 3 labels",
+        ),
+        (
+            text_of(scenario={**make_stream().card.scenario.model_dump(), "emergence": [0, 0, 99]}),
+            "emergence of the card must fit its lists. Got experience 99 of",
+        ),
         (text_of(tasks=[task_with(signature=[3])]), "signatures of the card must fit its lists. Got label 3 of 3"),
         (text_of(tasks=[task_with(label_frequencies=[0.5])]), "label_frequencies .* Got 1 for 3 labels"),
         (

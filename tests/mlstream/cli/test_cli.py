@@ -61,6 +61,7 @@ def test_help_names_every_command_and_imports_nothing_slow():
         "scenario",
         "synthesise",
         "iirc",
+        "label-emerging",
         "carve",
         "perturb",
         "suggest-tasks",

@@ -47,6 +47,17 @@ def test_scenario_takes_lists_of_labels(table, tmp_path):
     assert stream.card.drops[0].count == 24
 
 
+@pytest.mark.parametrize(
+    ("options", "emergence"),
+    [(("--label-lists", "n,m;l;k"), [2, 1, 0, 0]), (("--first-labels", 2, "--labels-per-task", 1, "--seed", 3), None)],
+)
+def test_labels_emerge_as_asked(options, emergence, table, tmp_path):
+    stream = make("label-emerging", table, *options, output=tmp_path / "s.npz")
+    when = stream.card.scenario.emergence
+    assert when == emergence or (emergence is None and sorted(when) == [0, 0, 1, 2])
+    assert [int(part.label_mask.sum()) for part in stream] == [2, 3, 4]
+
+
 def test_scenario_takes_a_column_and_an_order(table, tmp_path):
     options = ("--by", "column", "--column", "x", "--tasks", 3, "--order", "2,0,1")
     stream = make("scenario", table, "domain-incremental", *options, output=tmp_path / "s.npz")
@@ -85,7 +96,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(arguments, message, table
     assert [path.name for path in tmp_path.iterdir()] == ["toy.arff"]
 
 
-@pytest.mark.parametrize("command", [("generate",), ("scenario", "online"), ("iirc",), ("carve",)])
+@pytest.mark.parametrize("command", [("generate",), ("scenario", "online"), ("iirc",), ("label-emerging",), ("carve",)])
 def test_no_command_replaces_the_table_that_it_reads(command, table):
     before = table.read_bytes()
     result = invoke(command[0], table, *command[1:], "-o", table, "--force")

@@ -73,7 +73,7 @@ class Curve(Record):
 
 
 class LeftOut(Record):
-    """Cells or labels that a score leaves out, because it is undefined there."""
+    """Undefined parts that a score leaves out."""
 
     what: Literal["cells", "labels"] = Field(
         description="Cells of R that means need; or labels that have one class in an environment."

@@ -10,9 +10,9 @@ COUNTS = np.uint8(2)
 
 
 def encode_labels(Y: Array, mask: Array | None) -> Array:
-    """Return label + 2 * (does it count?) for each label; without a mask, all count."""
+    """Return label + 2 * (does it count?) for each label; without a mask, all count whose value is not unknown."""
     if mask is None:
-        return Y | COUNTS
+        return Y ^ COUNTS  # 0 and 1 become 2 and 3; 2, which is unknown, becomes a 0 that does not count
     once = mask.view(np.uint8)
     return Y + (once + once)  # of a single row, NumPy adds arrays faster than it multiplies by a number
 

@@ -1,10 +1,11 @@
 """Baselines: the last labels, the most frequent labels, the mean labels, and the labels of the nearest row."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import Tags
 
+from estimators._targets import UNKNOWN, has_unknown
 from estimators._typing import Array
 from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
@@ -16,6 +17,7 @@ class _Baseline(StreamClassifier):
     """A baseline, with the tag that allows poor scores in scikit-learn's checks."""
 
     _fails_late = False
+    _learns_unknown: ClassVar[bool] = True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -36,7 +38,7 @@ class LastLabelsClassifier(_Baseline):
     Attributes
     ----------
     last_ : ndarray of shape (n_labels,)
-        Labels of the row learnt last.
+        Labels of the row learnt last; where one was unknown, its value of the last row in which it was known.
 
     Notes
     -----
@@ -63,15 +65,21 @@ class LastLabelsClassifier(_Baseline):
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         learnt = Y if weight is None else Y[weight > 0]
         if len(learnt):
-            self.last_ = learnt[-1].astype(np.float64)
+            self.last_ = self._last_known(learnt)[-1] if has_unknown(learnt) else learnt[-1].astype(np.float64)
 
     def _predict_proba(self, X: Features) -> Array:
         return np.tile(self.last_, (X.shape[0], 1))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
-        before = np.vstack([self.last_, Y[:-1]])
+        before = self._last_known(Y)[:-1] if has_unknown(Y) else np.vstack([self.last_, Y[:-1]])
         self._learn(X, Y, mask, None)
         return before == 1, before
+
+    def _last_known(self, Y: Array) -> Array:
+        """Return (n_rows + 1, n_labels): the last value that each label had, before each row and after all."""
+        values = np.vstack([self.last_, Y])
+        rows = np.where(values == UNKNOWN, 0, np.arange(len(values))[:, np.newaxis])
+        return np.take_along_axis(values, np.maximum.accumulate(rows, axis=0), axis=0)
 
 
 class _LabelFrequencies(_Baseline):
@@ -112,8 +120,10 @@ class _LabelFrequencies(_Baseline):
     def _histories(self, Y: Array, weight: Array | None) -> Array:
         """Return (n_rows + 1, 2, n_labels): rows and positives of each label, before each row and after all."""
         weights = np.ones((len(Y), 1)) if weight is None else weight[:, np.newaxis]
-        positives = Y * weights
         rows = np.broadcast_to(weights, Y.shape)
+        if has_unknown(Y):
+            rows, Y = rows * (Y != UNKNOWN), Y == 1
+        positives = Y * weights
         if self.start == "first-positive" and self._target.multilabel:
             rows = rows * ((self.counts_[1] > 0) | (np.cumsum(positives, axis=0) > 0))
         steps = np.stack([rows, positives], axis=1)
@@ -158,22 +168,27 @@ class PriorLabelsClassifier(_LabelFrequencies):
         self._first_values = np.append(self._first_values, np.ones(self.n_labels_ - n_before, dtype=bool))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
-        counted = np.arange(len(Y)) if weight is None else np.flatnonzero(weight)
-        if len(counted):
-            self._first_values = self._first(Y[counted[0]])
+        learnt = Y if weight is None else Y[weight > 0]
+        if len(learnt):
+            self._first_values = self._first(learnt)
         super()._learn(X, Y, mask, weight)
 
-    def _first(self, labels: Array) -> Array:
-        """Return the first value of each label, where these labels come next."""
-        begun = self.start == "first-positive" or bool(self.counts_[0].any())
-        return self._first_values if begun else labels == 1
+    def _first(self, Y: Array) -> Array:
+        """Return the first known value of each label, where these rows come next."""
+        begun = self.counts_[0] > 0
+        if self.start == "first-positive" or begun.all():
+            return self._first_values
+        first = Y[0]
+        if has_unknown(first):
+            first = np.take_along_axis(Y, (Y != UNKNOWN).argmax(axis=0)[np.newaxis], axis=0)[0]
+        return np.where(begun, self._first_values, first == 1)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         decided = self._most_frequent(self.counts_, self._first_values)
         return np.tile(decided, (X.shape[0], 1)), self._predict_proba(X)
 
     def _decide(self, counts: Array, Y: Array) -> Array:
-        return self._most_frequent(counts, self._first(Y[0]))
+        return self._most_frequent(counts, self._first(Y))
 
     @staticmethod
     def _most_frequent(counts: Array, first: Array) -> Array:
@@ -238,6 +253,9 @@ class NearestRowClassifier(_Baseline):
     Ties go to the oldest row, as published. Distances are summed in the order of features whatever the chunk, and for
     CSR in time proportional to the non-zeros: dense and CSR rows give the same bits. Before any row, no label
     is predicted. A row of positive weight is kept whatever its weight. Up to twice the window is allocated.
+
+    A label that is unknown in the nearest row is that of the nearest row in which it is known, and 0 if it is unknown
+    in the whole window. Each label for which this happens takes one more search of the window.
 
     Examples
     --------
@@ -309,7 +327,15 @@ class NearestRowClassifier(_Baseline):
             return labels
         metric = Metric(self.metric, float(self.zero_similarity))
         found = self._rows.nearest(X, first, last, metric)
-        labels[found >= 0] = self._labels.live[found[found >= 0]]
+        nearest = self._labels.live[found[found >= 0]]
+        labels[found >= 0] = nearest
+        for label in np.flatnonzero((nearest == UNKNOWN).any(axis=0)) if has_unknown(nearest) else ():
+            rows = np.flatnonzero(labels[:, label] == UNKNOWN)
+            values = self._labels.live[:, label]
+            known = np.flatnonzero(values != UNKNOWN)
+            ends = np.searchsorted(known, first[rows]), np.searchsorted(known, last[rows])
+            found = self._rows.select(known).nearest(X[rows], *ends, metric)
+            labels[rows, label] = [values[known[i]] if i >= 0 else 0 for i in found]
         return labels
 
 

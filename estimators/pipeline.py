@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._locks import lock_of
-from estimators._targets import ClassTarget
+from estimators._targets import ClassTarget, as_table
 from estimators._typing import Array
 from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
@@ -43,6 +43,9 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
     those that cannot learn from a single row (`IncrementalPCA`) cannot be used. If no transformer learns, a chunk is
     processed in one call. If one does, the very first row is predicted 0 with probability 0, since no transformer is
     fitted before it.
+
+    The last step learns the known labels of a row. Transformers learn every row, except those whose labels are all
+    unknown.
 
     A call that fails changes nothing. As a row may be refused after others have been learnt, `predict_then_fit` copies
     all steps once a call if transformers learn and there are several rows; `partial_fit` copies the transformers only.
@@ -101,6 +104,10 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         return bool(self.steps[-1][1].uses_task)
 
     @property
+    def _learns_unknown(self) -> bool:  # type: ignore[override]
+        return bool(self.steps[-1][1]._learns_unknown)
+
+    @property
     def _takes_codes(self) -> bool:  # type: ignore[override]
         return True
 
@@ -134,7 +141,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         Z = _join([self._learn_row(transformers, X[i : i + 1]) for i in range(len(Y))]) if any(self._learns) else None
         classes = None if self._has_begun else self._announced()
         self._last.partial_fit(
-            self._transform(X) if Z is None else Z, Y, classes, label_mask=mask, sample_weight=weight
+            self._transform(X) if Z is None else Z, as_table(Y), classes, label_mask=mask, sample_weight=weight
         )
         self.steps_ = [*transformers, self.steps_[-1]]
         self._has_begun = True
@@ -160,7 +167,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         if any(self._learns):
             return super()._predict_then_learn(X, Y, mask)
-        decided, proba = self._last.predict_then_fit(self._transform(X), Y, label_mask=mask)
+        decided, proba = self._last.predict_then_fit(self._transform(X), as_table(Y), label_mask=mask)
         return decided, proba
 
     # ------------------------------------------------------------------ steps

@@ -97,6 +97,10 @@ class DenseWindow:
         """Leave out the oldest rows."""
         return replace(self, rows=self.rows.drop(n_rows))
 
+    def select(self, kept: Array) -> Self:
+        """Return a window of some of the rows, in order."""
+        return replace(self, rows=Tail(self.rows.live[kept], 0, len(kept)))
+
     def nearest(self, X: Features, first: Array, last: Array, metric: Metric) -> Array:
         """Find for each row of X the nearest among rows first to last - 1 of the window; -1 if that range is empty."""
         find = nearest.nearest_euclidean if metric.name == "euclidean" else nearest.nearest_cosine
@@ -129,6 +133,15 @@ class SparseWindow:
         """Leave out the oldest rows."""
         size = int(self.lengths.live[:n_rows].sum())
         return type(self)(self.lengths.drop(n_rows), self.columns.drop(size), self.values.drop(size))
+
+    def select(self, kept: Array) -> Self:
+        """Return a window of some of the rows, in order."""
+        lengths = self.lengths.live
+        chosen = np.zeros(len(lengths), dtype=bool)
+        chosen[kept] = True
+        inside = np.repeat(chosen, lengths)
+        parts = lengths[kept], self.columns.live[inside], self.values.live[inside]
+        return type(self)(*(Tail(part, 0, len(part)) for part in parts))
 
     def nearest(self, X: Features, first: Array, last: Array, metric: Metric) -> Array:
         """Find for each row of X the nearest among rows first to last - 1 of the window; -1 if that range is empty."""

@@ -73,7 +73,7 @@ def run_options(estimator: Any, *, dense: bool, learn: bool) -> RunOptions:
         float(estimator.learning_rate),
         estimator.optimizer == "adam",
         estimator.replay == "mini-batch",
-        estimator.targeted_loss == "published",
+        estimator.targeted_loss != "signature",  # without a mask this is the same, unless labels are unknown
         bool(estimator.balance_labels),
         bool(estimator.standardize),
         estimator.standardize is True,

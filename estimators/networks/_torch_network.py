@@ -46,7 +46,7 @@ def device_learning(estimator: Any) -> DeviceLearning:
         estimator.learning_rate,
         estimator.replay == "mini-batch",
         adaptive,
-        estimator.targeted_loss == "published",
+        estimator.targeted_loss != "signature",
         estimator.freeze_masked and adaptive,
     )
 

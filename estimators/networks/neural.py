@@ -1,7 +1,7 @@
 """Online networks with targeted loss and replay, compiled."""
 
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -45,6 +45,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         "published" divides their sum by the number of all labels, as the published code does. None: all count.
     freeze_masked : bool, default=False
         Whether outputs that no row of a step counts stay as they are. Otherwise Adam's momentum goes on moving them.
+        This is as true of labels that are unknown.
     reservoir : ReservoirMemory or None, default=None
         Memory with a sample of all rows, drawn from first.
     fifo : FIFOMemory or None, default=None
@@ -80,6 +81,10 @@ class OnlineNeuralClassifier(NetworkClassifier):
 
     Notes
     -----
+    A label that is unknown in a row (NaN) does not count in its loss. With a targeted loss it is outside the mask.
+    Without one, the sum of the other labels' losses is still divided by the number of all labels, so that it does not
+    matter to a label which others are known.
+
     With sparse rows, a step costs in proportion to the features that are not zero. Under Adam, weights of the others
     skip steps, which are taken together when the weights are next needed. This is exact up to rounding: in float64 the
     probabilities stay within 1e-9 of those learnt from the same rows made dense.
@@ -133,6 +138,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self.device = device
         self.random_state = random_state
         self.on_new_labels = on_new_labels
+
+    _learns_unknown: ClassVar[bool] = True
 
     @property
     def uses_task(self) -> bool:

@@ -29,6 +29,10 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
         """Whether `label_mask` changes what is learnt: as for the classifier inside."""
         return bool(getattr(self.estimator, "uses_task", False))
 
+    @property
+    def _learns_unknown(self) -> bool:  # type: ignore[override]
+        return self.estimator._learns_unknown
+
     def __sklearn_tags__(self) -> Tags:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from estimators._parameters import PRECISIONS, check_number
 from estimators._row_codes import COUNTS, cast_features, encode_labels
+from estimators._targets import UNKNOWN, as_table
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
@@ -63,6 +64,9 @@ class GDumbClassifier(OuterClassifier):
 
     Prabhu et al. keep a row while its class has less than its share of the memory. Label sets are so many that such
     shares would leave it half empty, or let the newest sets drive out all others where sets outnumber its rows.
+
+    A label that is unknown in a row is outside its mask, whatever the classifier: rows whose known labels differ are of
+    different tasks here. Where nearly every row has other known labels, the memory comes close to a reservoir.
 
     They learn the memory whenever a prediction is needed, in test-then-train at every row. Here it is learnt when
     enough of it is new, so that predictions do not use the rows kept since then, fewer than `share` of the memory, yet.
@@ -155,18 +159,29 @@ class GDumbClassifier(OuterClassifier):
         else:
             X = sparse.csr_array((cast_features(X.data, self.dtype), X.indices, X.indptr), shape=X.shape)
         if Y.ndim == 2:
-            Y = encode_labels(Y, mask)
+            # a label outside the mask must not decide which group a row is of
+            Y = encode_labels(Y if mask is None else Y & mask, mask)
         return KeptRows(X, Y, None, np.ones(len(Y)) if weight is None else weight)
 
     def _train(self, rows: KeptRows, chance: RandomState) -> StreamClassifier:
         """Return a new classifier that has learnt the rows of the memory."""
         inner = begin_inner(self, None if self.random_state is None else chance)
-        Y = rows.Y & 1 if rows.Y.ndim == 2 else rows.Y
-        mask = rows.Y >= COUNTS if self.uses_task and rows.Y.ndim == 2 else None
+        Y, mask = self._targets_of(rows)
         for _ in range(self.epochs):
             part = take(KeptRows(rows.X, Y, mask, rows.weight), chance.permutation(len(Y)))
             inner.partial_fit(part.X, part.Y, label_mask=part.mask, sample_weight=part.weight)
         return inner
+
+    def _targets_of(self, rows: KeptRows) -> tuple[Array, Mask | None]:
+        """Return the targets of rows as the classifier takes them, and their masks if it uses the task."""
+        if rows.Y.ndim == 1:
+            return rows.Y, None
+        counts = rows.Y >= COUNTS
+        return (
+            (rows.Y & 1, counts)
+            if self.uses_task
+            else (as_table(np.where(counts, rows.Y & 1, np.uint8(UNKNOWN))), None)
+        )
 
     def _chance(self, n_trainings: int) -> RandomState:
         return RandomState([self._seed, n_trainings])

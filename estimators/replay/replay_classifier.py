@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from estimators._targets import as_table
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
@@ -44,7 +45,8 @@ class ReplayClassifier(OuterClassifier):
 
     Notes
     -----
-    Rows drawn are learnt with the masks and weights they came with. Each row and those replayed with it are put
+    Rows drawn are learnt with the masks and weights they came with, and their unknown labels stay unknown. A row whose
+    labels are all unknown is neither stored nor a reason to draw. Each row and those replayed with it are put
     one after the other, and the classifier learns them in one call, at its own speed. `OnlineNeuralClassifier` replays
     by itself, without the copies, and can learn a row and what is replayed with it in one step.
 
@@ -130,10 +132,10 @@ def _gather(kept: KeptRows, block: KeptRows, order: Integers) -> KeptRows:
 
 
 def _train(inner: Any, rows: KeptRows) -> None:
-    inner.partial_fit(rows.X, rows.Y, label_mask=rows.mask, sample_weight=rows.weight)
+    inner.partial_fit(rows.X, as_table(rows.Y), label_mask=rows.mask, sample_weight=rows.weight)
 
 
 def _test_then_train(inner: Any, rows: KeptRows, own: Integers) -> tuple[Array, Array]:
     """Predict, then learn; return the predictions for the rows of the block, without those for rows replayed."""
-    decided, proba = inner.predict_then_fit(rows.X, rows.Y, label_mask=rows.mask)
+    decided, proba = inner.predict_then_fit(rows.X, as_table(rows.Y), label_mask=rows.mask)
     return decided[own], proba[own]

@@ -6,11 +6,14 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from estimators import DivergedError
+from estimators._targets import UNKNOWN
 from estimators.base import StreamClassifier
 
 
 class Logistic(StreamClassifier):
     """Online logistic regression, one model per label, in plain NumPy."""
+
+    _learns_unknown = True
 
     def __init__(self, learning_rate=0.5, targeted=False):
         self.learning_rate = learning_rate
@@ -27,6 +30,7 @@ class Logistic(StreamClassifier):
         for i in range(len(Y)):
             row = X[i : i + 1]
             error = (self._predict_proba(row) - Y[i : i + 1]) * (1.0 if weight is None else weight[i])
+            error[Y[i : i + 1] == UNKNOWN] = 0
             if mask is not None:
                 error *= mask[i]
             self.coef_[:-1] -= self.learning_rate * np.asarray(row.T @ error)

@@ -10,19 +10,23 @@ from estimators.base import StreamClassifier
 from tests.estimators.learners import Logistic
 
 
-class KnownLogistic(Logistic):
-    """Learns the known labels of each row."""
+class Refusing(Logistic):
+    """States nothing about unknown labels, as learners of users do."""
 
-    _learns_unknown = True
+    _learns_unknown = StreamClassifier._learns_unknown
+
+
+class Strict(Logistic):
+    """Checks what reaches the hook."""
 
     def _learn(self, X, Y, mask, weight):
         assert Y.dtype == np.uint8
-        assert mask is None
-        assert (Y != UNKNOWN).any(axis=1).all()
-        super()._learn(X, np.where(Y == UNKNOWN, 0, Y), Y != UNKNOWN, weight)
+        assert mask is None or self.uses_task
+        assert (Y != UNKNOWN).all() if self.uses_task else (Y != UNKNOWN).any(axis=1).all()
+        super()._learn(X, Y, mask, weight)
 
 
-class LateRefusal(KnownLogistic):
+class LateRefusal(Strict):
     """Refuses, after learning the others, a chunk with a row whose first feature is large."""
 
     def _learn(self, X, Y, mask, weight):
@@ -58,9 +62,9 @@ def logistic_by_hand(X, Y, counts, rate=0.5):
 def test_only_known_cells_are_learnt(data, given):
     X, Y = data
     expected, predicted = logistic_by_hand(X, Y, ~np.isnan(Y))
-    assert KnownLogistic().partial_fit(X, given(Y)).coef_ == pytest.approx(expected, abs=1e-12)
-    assert KnownLogistic().fit(X, given(Y)).coef_ == pytest.approx(expected, abs=1e-12)
-    _, proba = KnownLogistic().predict_then_fit(X, given(Y))
+    assert Strict().partial_fit(X, given(Y)).coef_ == pytest.approx(expected, abs=1e-12)
+    assert Strict().fit(X, given(Y)).coef_ == pytest.approx(expected, abs=1e-12)
+    _, proba = Strict().predict_then_fit(X, given(Y))
     assert proba == pytest.approx(predicted, abs=1e-12)
 
 
@@ -69,7 +73,7 @@ def test_of_a_learner_that_uses_the_task_unknown_cells_are_outside_the_mask(data
     mask = np.random.default_rng(5).random(Y.shape) < 0.7
     mask[~mask.any(axis=1)] = True
     expected, predicted = logistic_by_hand(X, Y, mask & ~np.isnan(Y))
-    learner = Logistic(targeted=True)
+    learner = Strict(targeted=True)
     _, proba = learner.predict_then_fit(X, Y, label_mask=mask)
     assert learner.coef_ == pytest.approx(expected, abs=1e-12)
     assert proba == pytest.approx(predicted, abs=1e-12)
@@ -80,19 +84,19 @@ def test_unknown_cells_equal_masked_cells_to_the_last_bit(data):
     X, Y = data
     rows = ~np.isnan(Y).all(axis=1)
     X, Y = X[rows], Y[rows]
-    masked = Logistic(targeted=True).partial_fit(X, np.nan_to_num(Y), label_mask=~np.isnan(Y))
-    assert np.array_equal(masked.coef_, Logistic(targeted=True).partial_fit(X, Y).coef_)
+    masked = Strict(targeted=True).partial_fit(X, np.nan_to_num(Y), label_mask=~np.isnan(Y))
+    assert np.array_equal(masked.coef_, Strict(targeted=True).partial_fit(X, Y).coef_)
 
 
 def test_the_mask_has_no_effect_on_a_learner_that_does_not_use_it(data):
     X, Y = data
-    one = KnownLogistic().partial_fit(X, Y)
-    two = KnownLogistic().partial_fit(X, Y, label_mask=[True, False, False])
+    one = Strict().partial_fit(X, Y)
+    two = Strict().partial_fit(X, Y, label_mask=[True, False, False])
     assert np.array_equal(one.coef_, two.coef_)
 
 
 @pytest.mark.parametrize("size", [1, 7, 60])
-@pytest.mark.parametrize("learner", [KnownLogistic, lambda: Logistic(targeted=True)])
+@pytest.mark.parametrize("learner", [Strict, lambda: Strict(targeted=True)])
 def test_test_then_train_is_the_loop_however_it_is_cut(data, learner, size):
     X, Y = data
     looped, rows = learner().begin(X, Y), []
@@ -109,24 +113,24 @@ def test_weights_stay_with_their_rows(data):
     X, Y = data
     weight = np.arange(60.0)
     kept = ~np.isnan(Y).all(axis=1)
-    one = KnownLogistic().partial_fit(X, Y, sample_weight=weight)
-    two = KnownLogistic().partial_fit(X[kept], Y[kept], sample_weight=weight[kept])
+    one = Strict().partial_fit(X, Y, sample_weight=weight)
+    two = Strict().partial_fit(X[kept], Y[kept], sample_weight=weight[kept])
     assert np.array_equal(one.coef_, two.coef_)
 
 
 def test_a_stream_may_begin_with_rows_of_which_nothing_is_known(data):
     X, Y = data
-    learner = KnownLogistic().partial_fit(X[:5], np.full((5, 3), np.nan))
+    learner = Strict().partial_fit(X[:5], np.full((5, 3), np.nan))
     assert (learner.predict_proba(X) == 0.5).all()
-    assert np.array_equal(learner.partial_fit(X, Y).coef_, KnownLogistic().partial_fit(X, Y).coef_)
+    assert np.array_equal(learner.partial_fit(X, Y).coef_, Strict().partial_fit(X, Y).coef_)
 
 
 def test_a_learner_that_cannot_learn_unknown_labels_refuses_and_names_the_way_out(data):
     X, Y = data
     row, column = np.argwhere(np.isnan(Y) & ~np.isnan(Y).all(axis=1, keepdims=True))[0]
-    learner = Logistic().partial_fit(X, np.nan_to_num(Y))
+    learner = Refusing().partial_fit(X, np.nan_to_num(Y))
     before = learner.coef_.copy()
-    message = rf"that Logistic learns. Got NaN at row {row}, column {column} instead; BinaryRelevance\(Logistic"
+    message = rf"that Refusing learns. Got NaN at row {row}, column {column} instead; BinaryRelevance\(Refusing"
     for call in (learner.partial_fit, learner.predict_then_fit, learner.fit):
         with pytest.raises(ValueError, match=message):
             call(X, Y)
@@ -139,7 +143,7 @@ def test_it_learns_the_rows_between_those_of_which_nothing_is_known(data):
     holes = Y.copy()
     holes[[0, 5, 6, 59]] = np.nan
     kept = ~np.isnan(holes).any(axis=1)
-    assert np.array_equal(Logistic().partial_fit(X, holes).coef_, Logistic().partial_fit(X[kept], Y[kept]).coef_)
+    assert np.array_equal(Refusing().partial_fit(X, holes).coef_, Refusing().partial_fit(X[kept], Y[kept]).coef_)
 
 
 def test_a_call_that_fails_between_unknown_rows_changes_nothing(data):
@@ -173,13 +177,13 @@ def test_other_numbers_are_refused_beside_nan(data, value, message):
     X, Y = data
     Y[3, 1] = value
     with pytest.raises(ValueError, match=message):
-        KnownLogistic().partial_fit(X, Y)
+        Strict().partial_fit(X, Y)
 
 
 def test_the_code_of_unknown_cells_is_no_public_value(data):
     X, _ = data
     with pytest.raises(ValueError, match="Got 2 at row 0"):
-        KnownLogistic().partial_fit(X, np.full((60, 3), UNKNOWN, dtype=np.uint8))
+        Strict().partial_fit(X, np.full((60, 3), UNKNOWN, dtype=np.uint8))
 
 
 def test_nan_among_classes_is_an_error(data):
@@ -187,7 +191,7 @@ def test_nan_among_classes_is_an_error(data):
     y = np.zeros(60)
     y[3] = np.nan
     with pytest.raises(ValueError, match="Input y contains NaN"):
-        KnownLogistic().partial_fit(X, y)
+        Strict().partial_fit(X, y)
 
 
 def test_one_column_with_nan_is_a_table_of_one_label():
@@ -203,7 +207,7 @@ def test_one_column_of_classes_with_nan_is_an_error():
 
 def test_announced_labels_that_come_later_are_absent_until_then():
     X, Y = np.ones((2, 1)), np.array([[1.0, np.nan], [np.nan, 1.0]])
-    coef = KnownLogistic().partial_fit(X, Y, classes=3).coef_
+    coef = Strict().partial_fit(X, Y, classes=3).coef_
     expected, _ = logistic_by_hand(
         np.hstack([X, np.zeros((2, 2))]), np.array([[1, 0, 0], [0, 1, 0]]), np.array([[1, 0, 1], [0, 1, 1]])
     )

@@ -50,7 +50,8 @@ class LabelTarget:
         if missing < 0 or (missing and not self.announced):
             raise ValueError(
                 f"Y must have {'at most ' * self.announced}{self.width} label columns, as fixed at the first call. "
-                f"Got {Y.shape[1]} instead; announce labels that come later with `classes` at the first call, or make the learner with on_new_labels='grow'."
+                f"Got {Y.shape[1]} instead; announce labels that come later with `classes` at the first call, or make "
+                f"the learner with on_new_labels='grow'."
             )
         return np.pad(Y, ((0, 0), (0, missing))) if missing else Y
 

@@ -20,7 +20,16 @@ from estimators._validation import Features, check_features, check_label_mask, c
 Mask = npt.NDArray[np.bool_]
 
 # attributes that this base sets itself, before `_start`, or at the end of it
-_FACTS = ("_target", "classes_", "n_labels_", "label_names_", "n_features_in_", "feature_names_in_", "_diverged", "_learnt_names")
+_FACTS = (
+    "_target",
+    "classes_",
+    "n_labels_",
+    "label_names_",
+    "n_features_in_",
+    "feature_names_in_",
+    "_diverged",
+    "_learnt_names",
+)
 
 
 class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
@@ -200,9 +209,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = self._check_features(X)
             return self._target.probabilities(self._predict_proba(X))
 
-    def predict_then_fit(
-        self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None
-    ) -> tuple[Array, Array]:
+    def predict_then_fit(self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
 
         Parameters

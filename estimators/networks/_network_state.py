@@ -61,7 +61,7 @@ def with_more_outputs(state: State, n_new: int, random_state: RandomState) -> St
     return {**state, **parts, "sizes": sizes, "live": live, "counts": np.pad(state["counts"], ((0, 0), (0, n_new)))}
 
 
-def _append_outputs(layer: npt.NDArray[Any], new: npt.NDArray[Any], from_features: bool) -> npt.NDArray[Any]:  # noqa: FBT001
+def _append_outputs(layer: npt.NDArray[Any], new: npt.NDArray[Any], from_features: bool) -> npt.NDArray[Any]:
     """Append outputs (n_in + 1, n_new), biases last, to a layer; see `Network` for the order of its weights."""
     n_in = len(new) - 1
     n_out = len(layer) // (n_in + 1)

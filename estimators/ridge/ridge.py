@@ -98,7 +98,7 @@ class StreamRidgeClassifier(StreamClassifier):
     True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         *,
         l2: float = 1.0,

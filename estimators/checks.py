@@ -25,6 +25,13 @@ from estimators._check_data import (
     stream,
     with_fragile_parts,
 )
+from estimators._unknown_checks import (
+    check_float_labels_are_integers,
+    check_unknown_is_masked,
+    check_unknown_is_neither_value,
+    check_unknown_labels_in_the_loop,
+    check_unknown_rows_change_nothing,
+)
 
 Check = Callable[[Any], None]
 
@@ -35,7 +42,7 @@ def stream_checks(
     """Yield every law of ``partial_fit`` that applies to an estimator, as (estimator, check).
 
     Laws about ``predict_then_fit``, ``label_mask`` and CSR input are yielded only for estimators that have the method,
-    the parameter or the tag.
+    the parameter or the tag. Laws about unknown labels, NaN in Y, are yielded for estimators with ``predict_then_fit``.
 
     Parameters
     ----------
@@ -272,6 +279,10 @@ def _takes_mask(estimator: Any) -> bool:
     return hasattr(estimator, "uses_task") and _has_parameter(estimator, "label_mask")
 
 
+def _uses_task(estimator: Any) -> bool:
+    return _takes_mask(estimator) and bool(estimator.uses_task)
+
+
 def _takes_weights(estimator: Any) -> bool:
     return _has_parameter(estimator, "sample_weight")
 
@@ -301,6 +312,11 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_cold_start: _tests_then_trains,
     check_mask_is_honoured: _takes_mask,
     check_weights: _takes_weights,
+    check_float_labels_are_integers: _always,
+    check_unknown_rows_change_nothing: _tests_then_trains,
+    check_unknown_labels_in_the_loop: _tests_then_trains,
+    check_unknown_is_neither_value: _tests_then_trains,
+    check_unknown_is_masked: _uses_task,
 }
 
 

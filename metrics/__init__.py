@@ -1,7 +1,7 @@
 """Metrics for multi-label, multi-task and continual learning: pure functions that need NumPy and SciPy only."""
 
 from metrics.asymmetric import pragma, pragma_plane
-from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, recall_at_k
+from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, precision_at_k_maximum, recall_at_k
 from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
 from metrics.bayesian import BayesianComparison, bayesian_signed_rank
 from metrics.continual import acc, aia, fm, intransigence
@@ -18,7 +18,9 @@ from metrics.frugality import frug
 from metrics.hierarchy import hierarchy_consistency, pw_js, refinement_recall
 from metrics.learning_curves import LearningSpeed, area_under_curve, learning_speed, transition_time
 from metrics.multilabel import f1, hamming_loss, jaccard, precision, recall, subset_accuracy
+from metrics.persistence import LabelPersistence, kappa_temporal, label_persistence, no_change_predictions
 from metrics.ranking import coverage, lrap, one_error, ranking_loss, rmse
+from metrics.refinement import refinement_jaccard
 from metrics.significance import FriedmanResult, average_ranks, critical_difference, friedman, nemenyi
 from metrics.transfer import bwt, fwt, stepwise_transfer
 
@@ -26,6 +28,7 @@ __all__ = [
     "BayesianComparison",
     "FriedmanResult",
     "LabelCounts",
+    "LabelPersistence",
     "LearningSpeed",
     "acc",
     "aia",
@@ -51,24 +54,29 @@ __all__ = [
     "intransigence",
     "jaccard",
     "jaccard_from_counts",
+    "kappa_temporal",
     "label_counts",
+    "label_persistence",
     "learning_speed",
     "lrap",
     "nce",
     "nce_by_environment",
     "ndcg_at_k",
     "nemenyi",
+    "no_change_predictions",
     "one_error",
     "pragma",
     "pragma_plane",
     "precision",
     "precision_at_k",
+    "precision_at_k_maximum",
     "precision_from_counts",
     "pw_js",
     "ranking_loss",
     "recall",
     "recall_at_k",
     "recall_from_counts",
+    "refinement_jaccard",
     "refinement_recall",
     "rmse",
     "stack_counts",

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from metrics._blocks import column_sums, read_indicator, read_mask, row_blocks, row_sums
 from metrics._typing import Indicator, LabelMatrix
-from metrics._validation import check_indicator, check_label_mask, check_same_shape
+from metrics._validation import check_indicator, check_same_shape, check_truth
 
 Axis = Literal[0, 1]
 Mask = NDArray[np.uint8] | None
@@ -41,9 +41,9 @@ def row_overlaps(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike
 
 def _parts(y_true: LabelMatrix, y_pred: LabelMatrix, label_mask: ArrayLike | None, axis: Axis) -> Iterator[Overlap]:
     """Check the input and count it: as a whole if both tables are CSR, in time linear in their ones, else in blocks."""
-    truth, prediction = check_indicator(y_true, "y_true"), check_indicator(y_pred, "y_pred")
+    truth, mask = check_truth(y_true, label_mask)
+    prediction = check_indicator(y_pred, "y_pred")
     check_same_shape(truth, prediction, "y_pred")
-    mask = check_label_mask(label_mask, truth.shape)
     if isinstance(truth, sparse.csr_array) and isinstance(prediction, sparse.csr_array):
         yield _sparse_part(_keep(truth, mask), _keep(prediction, mask), mask, axis)
     else:

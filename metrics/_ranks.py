@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks, row_sums
 from metrics._means import mean_of_blocks
 from metrics._typing import Array, LabelMatrix
-from metrics._validation import check_indicator, check_label_mask, check_probabilities, check_same_shape, check_scores
+from metrics._validation import check_probabilities, check_same_shape, check_scores, check_truth
 
 _FEW = 32  # up to this k, k searches for the best label are faster than sorting
 
@@ -42,9 +42,9 @@ def _blocks(
     y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None, probabilities: bool
 ) -> Iterator[ScoredRows]:
     name = "y_prob" if probabilities else "y_score"
-    truth, scores = check_indicator(y_true, "y_true"), check_scores(y_score, name)
+    truth, mask = check_truth(y_true, label_mask)
+    scores = check_scores(y_score, name)
     check_same_shape(truth, scores, name)
-    mask = check_label_mask(label_mask, truth.shape)
     for rows in row_blocks(truth.shape):
         t, s = read_indicator(truth, rows, "y_true"), read_scores(scores, rows, name)
         if probabilities:

@@ -17,6 +17,19 @@ def check_indicator(Y: LabelMatrix, name: str) -> Indicator:
     return check_table(Y, name)
 
 
+def check_truth(y_true: LabelMatrix, label_mask: ArrayLike | None) -> tuple[Indicator, NDArray[np.uint8] | None]:
+    """Return true labels as `check_indicator` does, and the mask without the cells that are unknown (NaN) in them."""
+    table, known = _split_unknown(y_true)
+    truth = check_indicator(table, "y_true")
+    mask = check_label_mask(label_mask, truth.shape)
+    if known is None:
+        return truth, mask
+    counted = known if mask is None else known & mask.view(np.bool_)
+    if not counted.any():
+        raise ValueError("y_true must hold a known label where label_mask is True. Got NaN everywhere instead.")
+    return truth, counted.view(np.uint8)
+
+
 def check_table(table: ArrayLike, name: str) -> Array:
     """Return a non-empty 2-D array of numbers or booleans."""
     array = np.asarray(table)
@@ -116,6 +129,34 @@ def check_probabilities(values: Array, name: str, first_row: int = 0) -> None:
         row, label = np.argwhere(outside)[0]
         cell = f"{values[row, label]} in row {first_row + row}, label {label}"
         raise ValueError(f"{name} must hold probabilities in [0, 1]. Got {cell} instead.")
+
+
+def _split_unknown(y_true: LabelMatrix) -> tuple[LabelMatrix, NDArray[np.bool_] | None]:
+    """Return a table with 0 in place of NaN, and its known cells; None if all are, which costs nothing for integers."""
+    if sparse.issparse(y_true):
+        return _split_unknown_csr(y_true)
+    table = np.asarray(y_true)
+    if not _holds_nan(table):
+        return table, None
+    known = ~np.isnan(table)
+    return np.where(known, table, 0), known
+
+
+def _split_unknown_csr(Y: LabelMatrix) -> tuple[LabelMatrix, NDArray[np.bool_] | None]:
+    csr: sparse.csr_array[Any] = sparse.csr_array(Y)  # type: ignore[arg-type]  # the caller has seen that Y is sparse
+    if csr.ndim != 2 or not _holds_nan(csr.data):
+        return csr, None
+    csr = csr.copy()
+    csr.sum_duplicates()
+    unknown = np.isnan(csr.data)
+    known = np.ones(csr.shape, dtype=np.bool_)
+    known[np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))[unknown], csr.indices[unknown]] = False
+    csr.data[unknown] = 0
+    return csr, known
+
+
+def _holds_nan(values: Array) -> bool:
+    return values.dtype.kind == "f" and values.size > 0 and bool(np.isnan(values.min()))  # the minimum passes NaN on
 
 
 def _canonical_csr(Y: LabelMatrix, name: str) -> "sparse.csr_array[Any]":

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from metrics._means import divide
 from metrics._typing import Array, Floats, LabelMatrix
-from metrics._validation import check_number
+from metrics._validation import check_finite, check_number
 from metrics.counts import label_counts
 
 T = TypeVar("T")
@@ -31,7 +31,8 @@ def pragma(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,), or array-like or CSR of shape (n_samples, n_labels)
-        Classes of a multi-class target, or true and predicted labels, 0 or 1.
+        Classes of a multi-class target, or true and predicted labels, 0 or 1; of the latter, NaN in y_true where one is
+        unknown.
     importance : float or mapping, default=1.0
         Weight of every class, or of each one (of each column for a multi-label target); greater than 0.
     compromise : (float, float) or mapping, default=(0.5, 0.5)
@@ -158,6 +159,9 @@ def _class_counts(y_true: Array, y_pred: Array) -> tuple[list[Hashable], Any, An
         raise ValueError(
             f"y_true and y_pred must hold classes of one kind. Got dtypes {y_true.dtype} and {y_pred.dtype} instead."
         )
+    for name, target in (("y_true", y_true), ("y_pred", y_pred)):
+        if target.dtype.kind == "f":
+            check_finite(target[:, None], name)
     classes, codes = np.unique(np.concatenate([y_true, y_pred]), return_inverse=True)
     true, pred = codes[: len(y_true)], codes[len(y_true) :]
     n_true, n_pred = (np.bincount(side, minlength=len(classes)) for side in (true, pred))

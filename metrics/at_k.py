@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import row_sums
-from metrics._means import divide
+from metrics._means import divide, mean_of_blocks
+from metrics._overlap import Overlap, row_overlaps
 from metrics._ranks import ScoredRows, best_labels, mean_over_rows, sink_masked
 from metrics._typing import Floats, LabelMatrix
-from metrics._validation import check_k, check_zero_division
+from metrics._validation import check_k, check_truth, check_zero_division
 
 
 def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mask: ArrayLike | None = None) -> float:
@@ -21,7 +22,7 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     k : int
@@ -32,12 +33,13 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     Returns
     -------
     float
-        In [0, 1]. A row with fewer than k relevant labels cannot reach 1.
+        In [0, 1]. A row with fewer than k relevant labels cannot reach 1: see `precision_at_k_maximum`.
 
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, an array is empty, or k is out of range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
+        range.
 
     Notes
     -----
@@ -56,6 +58,51 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     return mean_over_rows(lambda rows: row_sums(_best(rows, k)) / k, y_true, y_score, label_mask)
 
 
+def precision_at_k_maximum(y_true: LabelMatrix, k: int, *, label_mask: ArrayLike | None = None) -> float:
+    """Greatest precision at k that any scores can reach on these rows; print it beside `precision_at_k`.
+
+    Parameters
+    ----------
+    y_true : array-like or CSR of shape (n_samples, n_labels)
+        True labels, 0 or 1; NaN where unknown.
+    k : int
+        From 1 to the number of labels that count in a row.
+    label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
+        Cells that count.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 if every row has at least k relevant labels.
+
+    Raises
+    ------
+    ValueError
+        If a true value is not 0, 1 or NaN, the array is empty, or k is out of range.
+
+    Notes
+    -----
+    Mean over rows of ``min(k, |relevant labels|) / k``. The truth, passed as scores, reaches it.
+
+    References
+    ----------
+    C. D. Manning, P. Raghavan, H. Schütze, "Introduction to Information Retrieval", section 8.4, 2008.
+
+    Examples
+    --------
+    >>> precision_at_k_maximum([[1, 0, 0], [1, 1, 0]], 2)
+    0.75
+    """
+
+    def share(rows: Overlap, n_labels: int) -> Floats:
+        _check_k(k, n_labels, rows.counted)
+        return np.minimum(rows.true, k) / k
+
+    truth, mask = check_truth(y_true, label_mask)
+    counted = None if mask is None else mask.view(np.bool_)
+    return mean_of_blocks(share(rows, truth.shape[1]) for rows in row_overlaps(truth, truth, counted))
+
+
 def recall_at_k(
     y_true: LabelMatrix,
     y_score: ArrayLike,
@@ -69,7 +116,7 @@ def recall_at_k(
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     k : int
@@ -87,7 +134,8 @@ def recall_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, an array is empty, or k is out of range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
+        range.
 
     Notes
     -----
@@ -123,7 +171,7 @@ def ndcg_at_k(
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1: the gains.
+        True labels, 0 or 1: the gains; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     k : int
@@ -141,7 +189,8 @@ def ndcg_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, an array is empty, or k is out of range.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, an array is empty, or k is out of
+        range.
 
     Notes
     -----
@@ -177,7 +226,7 @@ def confident_accuracy_at_k(
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_prob : array-like of shape (n_samples, n_labels)
         Probabilities that the label is 1, in [0, 1].
     k : int
@@ -193,8 +242,8 @@ def confident_accuracy_at_k(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a probability leaves [0, 1], an array is empty, or k is out of
-        range.
+        If shapes differ, a true value is not 0, 1 or NaN, a probability leaves [0, 1], an array is empty, or k is out
+        of range.
 
     Notes
     -----
@@ -209,7 +258,7 @@ def confident_accuracy_at_k(
     """
 
     def accuracy(rows: ScoredRows) -> Floats:
-        _check_k(k, rows)
+        _check_k(k, rows.true.shape[1], rows.n_counted)
         confidence = np.maximum(rows.score, np.subtract(1, rows.score, dtype=np.float64))
         labels = best_labels(sink_masked(confidence, rows.mask), k)
         present = np.take_along_axis(rows.score, labels, axis=1) >= 0.5
@@ -219,17 +268,16 @@ def confident_accuracy_at_k(
     return mean_over_rows(accuracy, y_true, y_prob, label_mask, probabilities=True)
 
 
-def _check_k(k: int, rows: ScoredRows) -> None:
-    n_labels = rows.true.shape[1]
+def _check_k(k: int, n_labels: int, n_counted: NDArray[np.int64]) -> None:
     check_k(k, n_labels)
-    if len(rows.n_counted) and k > rows.n_counted.min():
+    if len(n_counted) and k > n_counted.min():
         raise ValueError(
             f"k must be at most the number of labels that count in every row. "
-            f"Got k = {k} and a row with {rows.n_counted.min()} instead."
+            f"Got k = {k} and a row with {n_counted.min()} instead."
         )
 
 
 def _best(rows: ScoredRows, k: int) -> NDArray[np.uint8]:
     """Return the truth of the `k` best-scored labels of each row, best first."""
-    _check_k(k, rows)
+    _check_k(k, rows.true.shape[1], rows.n_counted)
     return np.take_along_axis(rows.true, best_labels(sink_masked(rows.score, rows.mask), k), axis=1)

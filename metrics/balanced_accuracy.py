@@ -21,7 +21,7 @@ def ba_macro(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     one_class : {"skip", "recall", "river"}, default="skip"

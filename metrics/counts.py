@@ -48,7 +48,7 @@ def label_counts(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayL
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count. A label without any has four zeros.
 

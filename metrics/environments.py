@@ -1,30 +1,48 @@
 """Metrics for environments that a learner has not been trained in."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks
-from metrics._means import divide
+from metrics._means import nan_mean
 from metrics._typing import Array, Floats, Indicator, LabelMatrix
-from metrics._validation import check_indicator, check_label_mask, check_probabilities, check_same_shape, check_scores
+from metrics._validation import (
+    check_probabilities,
+    check_same_shape,
+    check_scores,
+    check_truth,
+    require_choice,
+)
+
+ConstantLabels = Literal["raise", "skip"]
 
 
-def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None = None, eps: float = 1e-15) -> float:
+def nce(
+    y_true: LabelMatrix,
+    y_prob: ArrayLike,
+    *,
+    label_mask: ArrayLike | None = None,
+    eps: float = 1e-15,
+    constant_labels: ConstantLabels = "raise",
+) -> float:
     """Normalised cross-entropy of predicted probabilities in one environment; lower is better.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_prob : array-like of the same shape
         Probabilities that the label is 1, in [0, 1].
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count; for 2-D targets only.
     eps : float, default=1e-15
         Probabilities are clipped to [eps, 1 - eps].
+    constant_labels : {"raise", "skip"}, default="raise"
+        A label that has one class only has no score: its base rate has no entropy to compare with. "raise" refuses such
+        labels, "skip" takes the mean over the others.
 
     Returns
     -------
@@ -34,8 +52,8 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a probability leaves [0, 1], an array is empty, or a label has one
-        class only, so that its base rate has no entropy to compare with.
+        If shapes differ, a true value is not 0, 1 or NaN, a probability leaves [0, 1], an array is empty, an option is
+        unknown, a label has one class only, or, with "skip", all labels have.
 
     Notes
     -----
@@ -45,7 +63,7 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
 
     References
     ----------
-    Criteo AI Lab, "PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
+    Criteo AI Lab, "PRINCE: PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
 
     Examples
     --------
@@ -54,8 +72,9 @@ def nce(y_true: LabelMatrix, y_prob: ArrayLike, *, label_mask: ArrayLike | None 
     >>> round(nce([1, 0, 0, 0], [0.7, 0.1, 0.1, 0.1]), 3)
     -0.701
     """
+    require_choice(constant_labels, "constant_labels", ("raise", "skip"))
     truth, prob, mask = _check_table(y_true, y_prob, label_mask, eps)
-    return _mean_nce(truth, prob, mask, eps, where="")
+    return _mean_nce(truth, prob, mask, eps, constant_labels, where="")
 
 
 def nce_by_environment(
@@ -65,13 +84,14 @@ def nce_by_environment(
     *,
     label_mask: ArrayLike | None = None,
     eps: float = 1e-15,
+    constant_labels: ConstantLabels = "raise",
 ) -> dict[Any, float]:
     """Normalised cross-entropy in each environment; lower is better.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_prob : array-like of the same shape
         Probabilities that the label is 1, in [0, 1].
     environment : array-like of shape (n_samples,)
@@ -80,20 +100,23 @@ def nce_by_environment(
         Cells that count; for 2-D targets only.
     eps : float, default=1e-15
         Probabilities are clipped to [eps, 1 - eps].
+    constant_labels : {"raise", "skip"}, default="raise"
+        A label that has one class only has no score: its base rate has no entropy to compare with. "raise" refuses such
+        labels, "skip" takes the mean over the others.
 
     Returns
     -------
     dict
-        `nce` of each environment, in sorted order.
+        `nce` of each environment, in sorted order; NaN for one in which no cell counts.
 
     Raises
     ------
     ValueError
-        As `nce`; an environment in which a label has one class only is named.
+        As `nce`; an environment in which a label has one class only (with "skip": all labels have) is named.
 
     References
     ----------
-    Criteo AI Lab, "PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
+    Criteo AI Lab, "PRINCE: PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
 
     Examples
     --------
@@ -101,13 +124,15 @@ def nce_by_environment(
     >>> {name: round(score, 3) for name, score in scores.items()}
     {'A': 0.0, 'B': -1.0}
     """
+    require_choice(constant_labels, "constant_labels", ("raise", "skip"))
     truth, prob, mask = _check_table(y_true, y_prob, label_mask, eps)
     names, codes = np.unique(_check_environment(environment, len(prob)), return_inverse=True)
     scores = {}
     for code, name in enumerate(names.tolist()):
         rows = np.flatnonzero(codes == code)
         own_mask = mask[rows] if mask is not None and mask.ndim == 2 else mask
-        scores[name] = _mean_nce(truth[rows], prob[rows], own_mask, eps, where=f" in environment {name!r}")
+        where = f" in environment {name!r}"
+        scores[name] = _mean_nce(truth[rows], prob[rows], own_mask, eps, constant_labels, where=where)
     return scores
 
 
@@ -118,13 +143,14 @@ def worst_nce(
     *,
     label_mask: ArrayLike | None = None,
     eps: float = 1e-15,
+    constant_labels: ConstantLabels = "raise",
 ) -> float:
     """Normalised cross-entropy in the environment where it is worst; lower is better.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_prob : array-like of the same shape
         Probabilities that the label is 1, in [0, 1].
     environment : array-like of shape (n_samples,)
@@ -133,6 +159,9 @@ def worst_nce(
         Cells that count; for 2-D targets only.
     eps : float, default=1e-15
         Probabilities are clipped to [eps, 1 - eps].
+    constant_labels : {"raise", "skip"}, default="raise"
+        A label that has one class only has no score: its base rate has no entropy to compare with. "raise" refuses such
+        labels, "skip" takes the mean over the others.
 
     Returns
     -------
@@ -142,22 +171,25 @@ def worst_nce(
     Raises
     ------
     ValueError
-        As `nce`; an environment in which a label has one class only is named.
+        As `nce`; an environment in which a label has one class only (with "skip": all labels have) is named.
 
     Notes
     -----
-    max over environments e of NCE_e.
+    max over environments e of NCE_e; one in which no cell counts is left out.
 
     References
     ----------
-    Criteo AI Lab, "PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
+    Criteo AI Lab, "PRINCE: PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
 
     Examples
     --------
     >>> worst_nce([1, 0, 1, 0], [0.5, 0.5, 1, 0], ["A", "A", "B", "B"])
     0.0
     """
-    return max(nce_by_environment(y_true, y_prob, environment, label_mask=label_mask, eps=eps).values())
+    scores = nce_by_environment(
+        y_true, y_prob, environment, label_mask=label_mask, eps=eps, constant_labels=constant_labels
+    )
+    return float(np.nanmax(list(scores.values())))
 
 
 def _check_table(
@@ -170,9 +202,10 @@ def _check_table(
         if np.ndim(y_prob) != 1 or label_mask is not None:
             raise ValueError("y_prob must be 1-D and label_mask None where y_true is 1-D. Got 2-D arrays instead.")
         y_true, y_prob = np.asarray(y_true)[:, None], np.asarray(y_prob)[:, None]
-    truth, prob = check_indicator(y_true, "y_true"), check_scores(y_prob, "y_prob")
+    truth, mask = check_truth(y_true, label_mask)
+    prob = check_scores(y_prob, "y_prob")
     check_same_shape(truth, prob, "y_prob")
-    return truth, prob, check_label_mask(label_mask, truth.shape)
+    return truth, prob, mask
 
 
 def _check_environment(environment: ArrayLike, n_samples: int) -> Array:
@@ -183,19 +216,34 @@ def _check_environment(environment: ArrayLike, n_samples: int) -> Array:
 
 
 def _mean_nce(
-    truth: Indicator, prob: NDArray[np.floating], mask: NDArray[np.uint8] | None, eps: float, *, where: str
+    truth: Indicator,
+    prob: NDArray[np.floating],
+    mask: NDArray[np.uint8] | None,
+    eps: float,
+    constant_labels: ConstantLabels,
+    *,
+    where: str,
 ) -> float:
     losses, n_true, n_counted = _log_losses(truth, prob, mask, eps)
-    used = n_counted > 0
-    rate = divide(n_true, n_counted)[used]
-    constant = (rate == 0) | (rate == 1)
-    if constant.any():
-        label = int(np.flatnonzero(used)[constant][0])
-        raise ValueError(
-            f"y_true must hold both classes of every label{where}. Got one class only for label {label} instead."
-        )
+    constant = (n_counted > 0) & ((n_true == 0) | (n_true == n_counted))
+    scored = (n_counted > 0) & ~constant
+    if constant.any() and (constant_labels == "raise" or not scored.any()):
+        _refuse_constant(np.flatnonzero(constant), constant_labels, where)
+    rate = n_true[scored] / n_counted[scored]
     entropy = -(rate * np.log(rate) + (1 - rate) * np.log1p(-rate))
-    return float((losses[used] / n_counted[used] / entropy - 1.0).mean())
+    return float(nan_mean(losses[scored] / n_counted[scored] / entropy - 1.0))
+
+
+def _refuse_constant(labels: NDArray[np.intp], constant_labels: ConstantLabels, where: str) -> None:
+    if constant_labels == "skip":
+        raise ValueError(
+            f"y_true must hold both classes of at least one label{where}. "
+            f"Got one class only for each of {len(labels)} labels, the first of which is label {labels[0]}, instead."
+        )
+    raise ValueError(
+        f"y_true must hold both classes of every label{where}, or constant_labels must be 'skip'. "
+        f"Got one class only for label {labels[0]} instead."
+    )
 
 
 def _log_losses(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, read_mask, row_blocks
+from metrics._label_trees import edges
 from metrics._means import divide, mean_of_blocks
 from metrics._overlap import Overlap, row_overlaps
 from metrics._typing import Floats, Indicator, LabelMatrix
@@ -24,7 +25,7 @@ def pw_js(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | N
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1, superclasses included.
+        True and predicted labels, 0 or 1, superclasses included; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
 
@@ -42,7 +43,7 @@ def pw_js(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | N
     -----
     ``|Y & P| / |Y | P| * |Y & P| / |P|`` per row. An empty prediction of a non-empty set gives 0, of an empty
     set 1. To be too coarse (1/2 for the superclass alone) pays better than to be wrong about the subclass (1/6), so
-    that a learner that never refines does well: look at `jaccard` and `refinement_recall` beside it.
+    that a learner that never refines does well: look at `refinement_jaccard` and `refinement_recall` beside it.
 
     References
     ----------
@@ -72,7 +73,7 @@ def refinement_recall(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1, superclasses included.
+        True and predicted labels, 0 or 1, superclasses included; NaN in y_true where a label is unknown.
     parents : mapping of int to int
         Superclass of each subclass, as column numbers.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -102,7 +103,7 @@ def refinement_recall(
     0.5
     """
     counts = label_counts(y_true, y_pred, label_mask=label_mask)
-    children, _ = _edges(parents, len(counts.tp))
+    children, _ = edges(parents, len(counts.tp))
     found = counts.tp[children].sum()
     return float(divide(found, found + counts.fn[children].sum(), zero_division=check_zero_division(zero_division)))
 
@@ -143,7 +144,7 @@ def hierarchy_consistency(
     """
     prediction = check_indicator(y_pred, "y_pred")
     mask = check_label_mask(label_mask, prediction.shape)
-    children, superclasses = _edges(parents, prediction.shape[1])
+    children, superclasses = edges(parents, prediction.shape[1])
     blocks = row_blocks(prediction.shape)
     return mean_of_blocks(_respected(prediction, mask, rows, children, superclasses) for rows in blocks)
 
@@ -171,23 +172,3 @@ def _similarity(rows: Overlap) -> Floats:
     similarity = divide(both * both, union * rows.pred, zero_division=0.0)
     similarity[union == 0] = 1.0
     return similarity
-
-
-def _edges(parents: Mapping[int, int], n_labels: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return subclasses and their superclasses as column numbers."""
-    for column in (*parents.keys(), *parents.values()):
-        if not isinstance(column, int | np.integer) or not 0 <= column < n_labels:
-            raise ValueError(f"parents must map columns 0 to {n_labels - 1} to each other. Got {column!r} instead.")
-    for child in parents:
-        _check_no_circle(child, parents)
-    return np.array(list(parents), dtype=np.intp), np.array(list(parents.values()), dtype=np.intp)
-
-
-def _check_no_circle(child: int, parents: Mapping[int, int]) -> None:
-    path = [child]
-    while path[-1] in parents:
-        path.append(parents[path[-1]])
-        if path[-1] == child:
-            raise ValueError(f"parents must not go round in a circle. Got {' -> '.join(map(str, path))} instead.")
-        if len(path) > len(parents) + 1:  # the circle lies further up, and is reported from there
-            return

@@ -5,7 +5,7 @@ means over labels (and is NaN where labels are returned one by one), a row witho
 A mean over no value is NaN. 0 / 0 is `zero_division`, as in scikit-learn but without a warning.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -18,15 +18,23 @@ from metrics.counts import counts_of, label_counts
 from metrics.from_counts import Average, Ratio
 
 
-def hamming_loss(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> float:
+def hamming_loss(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    *,
+    label_mask: ArrayLike | None = None,
+    average: Literal["micro", "samples"] = "micro",
+) -> float:
     """Share of wrong cells; lower is better.
 
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
+    average : {"micro", "samples"}, default="micro"
+        One share of all cells that count, or the mean over rows of the share of each row.
 
     Returns
     -------
@@ -40,7 +48,9 @@ def hamming_loss(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayL
 
     Notes
     -----
-    (fp + fn) / number of cells that count, all cells weighing the same.
+    (fp + fn) / number of cells that count. Where every row has as many of these, as without a mask, both averages
+    are equal and are the published definition. Where not, "micro" pools the cells, so that a row of a task with many
+    labels weighs more than one of a task with few; with "samples" all rows weigh the same.
 
     References
     ----------
@@ -50,8 +60,15 @@ def hamming_loss(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayL
     --------
     >>> hamming_loss([[1, 0], [1, 1]], [[1, 1], [1, 1]])
     0.25
+    >>> mask = [[True, False], [True, True]]
+    >>> hamming_loss([[1, 0], [1, 1]], [[0, 0], [1, 1]], label_mask=mask, average="samples")
+    0.5
     """
-    return float(from_counts.hamming_loss_from_counts(label_counts(y_true, y_pred, label_mask=label_mask)))
+    require_choice(average, "average", ("micro", "samples"))
+    if average == "micro":
+        return float(from_counts.hamming_loss_from_counts(label_counts(y_true, y_pred, label_mask=label_mask)))
+    rows = row_overlaps(y_true, y_pred, label_mask)
+    return mean_of_blocks((true + pred - 2 * both) / counted for both, true, pred, counted in rows)
 
 
 def subset_accuracy(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: ArrayLike | None = None) -> float:
@@ -60,7 +77,7 @@ def subset_accuracy(y_true: LabelMatrix, y_pred: LabelMatrix, *, label_mask: Arr
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
 
@@ -104,7 +121,7 @@ def jaccard(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     average : {"samples", "micro", "macro", None}, default="samples"
@@ -152,7 +169,7 @@ def precision(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     average : {"samples", "micro", "macro", None}, default="samples"
@@ -199,7 +216,7 @@ def recall(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     average : {"samples", "micro", "macro", None}, default="samples"
@@ -246,7 +263,7 @@ def f1(
     Parameters
     ----------
     y_true, y_pred : array-like or CSR of shape (n_samples, n_labels)
-        True and predicted labels, 0 or 1.
+        True and predicted labels, 0 or 1; NaN in y_true where a label is unknown.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
         Cells that count.
     average : {"samples", "micro", "macro", None}, default="samples"

@@ -20,7 +20,7 @@ def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, usually probabilities.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -34,7 +34,7 @@ def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, or an array is empty.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, or an array is empty.
 
     Notes
     -----
@@ -43,8 +43,8 @@ def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
 
     References
     ----------
-    B. Peuzet, P. Kuntz, F. Meyer, V. Lemaire, E. Le Mau, "Apprentissage multi-labels et multi-tâches en continu pour
-    données tabulaires", EGC 2025.
+    Hugo Peuzet, Pascale Kuntz, Frank Meyer, Vincent Lemaire, Killian Le Mau, "Apprentissage multi-labels et
+    multi-tâches en continu pour données tabulaires", EGC 2025.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -74,7 +74,7 @@ def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike 
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, or an array is empty.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, or an array is empty.
 
     Notes
     -----
@@ -103,7 +103,7 @@ def coverage(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike |
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -117,7 +117,7 @@ def coverage(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike |
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, or an array is empty.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, or an array is empty.
 
     Notes
     -----
@@ -142,7 +142,7 @@ def ranking_loss(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLi
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -156,7 +156,7 @@ def ranking_loss(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLi
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, or an array is empty.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, or an array is empty.
 
     Notes
     -----
@@ -187,7 +187,7 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     Parameters
     ----------
     y_true : array-like or CSR of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; NaN where unknown.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for more likely labels.
     label_mask : array-like of bool, shape (n_labels,) or (n_samples, n_labels), optional
@@ -201,7 +201,7 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     Raises
     ------
     ValueError
-        If shapes differ, a true value is not 0 or 1, a score is not finite, or an array is empty.
+        If shapes differ, a true value is not 0, 1 or NaN, a score is not finite, or an array is empty.
 
     Notes
     -----

@@ -156,8 +156,8 @@ def stepwise_transfer(
 
     References
     ----------
-    B. Peuzet, P. Kuntz, F. Meyer, V. Lemaire, E. Le Mau, "Apprentissage multi-labels et multi-tâches en continu pour
-    données tabulaires", EGC 2025, and its supplement.
+    Hugo Peuzet, Pascale Kuntz, Frank Meyer, Vincent Lemaire, Killian Le Mau, "Apprentissage multi-labels et
+    multi-tâches en continu pour données tabulaires", EGC 2025, and its supplement.
 
     Examples
     --------

@@ -86,9 +86,11 @@ def decision_ratio(name: str) -> Callable[..., Any]:
     return oracle
 
 
-def hamming_loss(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
-    wrong = [t != p for row in cells(y_true, y_pred, label_mask) for t, p, _ in row]
-    return sum(wrong) / len(wrong)
+def hamming_loss(y_true: Any, y_pred: Any, label_mask: Any = None, average: str = "micro") -> float:
+    wrong = [[t != p for t, p, _ in row] for row in cells(y_true, y_pred, label_mask) if row]
+    if average == "samples":
+        return mean([sum(row) / len(row) for row in wrong])
+    return sum(map(sum, wrong)) / sum(map(len, wrong))
 
 
 def subset_accuracy(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
@@ -103,6 +105,30 @@ def pw_js(y_true: Any, y_pred: Any, label_mask: Any = None) -> float:
             scores.append(1.0 if row else NAN)
         else:
             scores.append(len(true & pred) / len(true | pred) * ratio(len(true & pred), len(pred), 0.0))
+    return mean(scores)
+
+
+def refinement_jaccard(y_true: Any, y_pred: Any, parents: Mapping[int, int], label_mask: Any = None) -> float:
+    """Walk up and down the tree of each label; labels that do not count are not there."""
+    scores = []
+    for row in cells(y_true, y_pred, label_mask):
+        there = {j for _, _, j in row}
+        up = {j: parents[j] for j in there if j in parents and parents[j] in there}
+
+        def above(j: int, up: dict[int, int] = up) -> list[int]:
+            return [*above(up[j]), up[j]] if j in up else []
+
+        def weight(j: int, up: dict[int, int] = up) -> float:
+            siblings = sum(up.get(other) == up[j] for other in up) if j in up else 0
+            return sum(map(weight, above(j))) * siblings / 2 if j in up else 1.0
+
+        shares = []
+        for top in there - up.keys():
+            tree = [(t, p, weight(j)) for t, p, j in row if [*above(j), j][0] == top]
+            either = sum(w for t, p, w in tree if t or p)
+            if either:
+                shares.append(sum(w for t, p, w in tree if t and p) / either)
+        scores.append(mean(shares) if shares else 1.0 if row else NAN)
     return mean(scores)
 
 
@@ -155,6 +181,59 @@ def pragma_multilabel(y_true: Any, y_pred: Any, label_mask: Any = None, **option
     return ratio(total, weight, NAN)
 
 
+# stream order
+
+
+def last_values(y_true: Any, label_mask: Any = None) -> list[list[int | None]]:
+    """Last value of each label before each row, among the cells that count; None before the first."""
+    last: list[int | None] = [None] * np.asarray(y_true).shape[1]
+    rows = []
+    for row in cells(y_true, y_true, label_mask):
+        rows.append(list(last))
+        for t, _, j in row:
+            last[j] = t
+    return rows
+
+
+def no_change_predictions(y_true: Any, label_mask: Any = None) -> list[list[int]]:
+    return [[value or 0 for value in row] for row in last_values(y_true, label_mask)]
+
+
+def kappa_temporal(y_true: Any, y_pred: Any, label_mask: Any = None, average: str | None = "subset") -> Any:
+    repeated = no_change_predictions(y_true, label_mask)
+
+    def kappa(p: float, p_n: float) -> float:
+        return NAN if math.isnan(p_n) or p_n > 1 - 1e-9 else (p - p_n) / (1 - p_n)
+
+    if average == "subset":
+        return kappa(*(subset_accuracy(y_true, other, label_mask) for other in (y_pred, repeated)))
+    accuracies = [
+        [
+            ratio(tp + tn, tp + fp + fn + tn, NAN)
+            for tp, fp, fn, tn in zip(*counts(y_true, other, label_mask), strict=True)
+        ]
+        for other in (y_pred, repeated)
+    ]
+    values = [kappa(p, p_n) for p, p_n in zip(*accuracies, strict=True)]
+    return values if average is None else mean(values)
+
+
+def persistence_kappa(y_true: Any, label_mask: Any = None) -> list[float]:
+    before = last_values(y_true, label_mask)
+    values = []
+    for j in range(np.asarray(y_true).shape[1]):
+        rows = enumerate(cells(y_true, y_true, label_mask))
+        pairs = [(t, before[i][j]) for i, row in rows for t, _, label in row if label == j and before[i][j] is not None]
+        if not pairs:
+            values.append(NAN)
+            continue
+        agreed = sum(now == then for now, then in pairs) / len(pairs)
+        share_now, share_then = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
+        chance = share_now * share_then + (1 - share_now) * (1 - share_then)
+        values.append(NAN if chance == 1 else (agreed - chance) / (1 - chance))
+    return values
+
+
 # scores
 
 
@@ -172,6 +251,10 @@ def _rows(score_row: Callable[..., float]) -> Callable[..., float]:
 @_rows
 def precision_at_k(row: Any, k: int) -> float:
     return sum(t for t, _, _ in _by_score(row)[:k]) / k
+
+
+def precision_at_k_maximum(y_true: Any, k: int, label_mask: Any = None) -> float:
+    return mean([min(k, sum(t for t, _, _ in row)) / k for row in cells(y_true, y_true, label_mask) if row])
 
 
 @_rows
@@ -223,11 +306,13 @@ def lrap(row: Any) -> float:
     return ratio(sum(purities), len(purities), 1.0)
 
 
-def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15) -> float:
+def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15, constant_labels: str = "raise") -> float:
     columns: dict[int, list[tuple[int, float]]] = {}
     for row in cells(y_true, y_prob, label_mask):
         for t, p, j in row:
             columns.setdefault(j, []).append((t, min(max(p, eps), 1 - eps)))
+    if constant_labels == "skip":
+        columns = {j: pairs for j, pairs in columns.items() if len({t for t, _ in pairs}) == 2}
     scores = []
     for pairs in columns.values():
         loss = -sum(math.log(p if t else 1 - p) for t, p in pairs) / len(pairs)
@@ -238,12 +323,12 @@ def nce(y_true: Any, y_prob: Any, label_mask: Any = None, eps: float = 1e-15) ->
 
 
 def nce_by_environment(
-    y_true: Any, y_prob: Any, environment: Any, label_mask: Any = None, eps: float = 1e-15
+    y_true: Any, y_prob: Any, environment: Any, label_mask: Any = None, **options: Any
 ) -> dict[Any, float]:
     y_true, y_prob = np.asarray(y_true), np.asarray(y_prob)
     mask = np.broadcast_to(True if label_mask is None else label_mask, y_true.shape)
     chosen = {e: [i for i, own in enumerate(environment) if own == e] for e in sorted(set(environment))}
-    return {e: nce(y_true[rows], y_prob[rows], mask[rows], eps) for e, rows in chosen.items()}
+    return {e: nce(y_true[rows], y_prob[rows], mask[rows], **options) for e, rows in chosen.items()}
 
 
 # continual

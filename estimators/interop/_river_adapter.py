@@ -49,13 +49,13 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         x : mapping
             Features.
         y : mapping
-            Labels, True or False.
+            Labels, True or False; a label that is None, or lacking, is unknown.
         """
         with unchanged_on_error(self) as call:
             features = _positions(x) if self._features is None else self._features
             labels = self._with_room_for(y)
             width = self._width or len(labels)
-            row, truth = _row(x, features, "x"), _row(y, labels, "y", width)
+            row, truth = _row(x, features, "x"), _labels(y, labels, width)
             # our learners are unchanged if they fail; others may not be
             call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
             self.learner.partial_fit(row, truth, classes=width)
@@ -130,6 +130,16 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
 
 def _positions(keys: Any) -> dict[Hashable, int]:
     return {key: position for position, key in enumerate(keys)}
+
+
+def _labels(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], width: int) -> Array:
+    """Return the labels as one row, NaN where they are missing or None."""
+    known = {key: value for key, value in values.items() if value is not None}
+    labels = _row(known, positions, "y", width)
+    unknown = np.ones(labels.shape[1], dtype=bool)
+    unknown[[positions[key] for key in known]] = False
+    labels[0, unknown] = np.nan
+    return labels
 
 
 def _row(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], name: str, width: int = 0) -> Array:

@@ -5,16 +5,25 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from river import base, compose
+from river import base, compose, multioutput
 
+from estimators._targets import UNKNOWN
 from estimators._typing import Array
 
 Row = dict[str, float]
 Model = Any
 
+# models of all labels that learn the labels that a dictionary holds, and no others
+LEARNING_IN_PART = (
+    multioutput.ClassifierChain
+    | multioutput.RegressorChain
+    | multioutput.PerOutputClassifier
+    | multioutput.PerOutputRegressor
+)
+
 
 class Bridge(Protocol):
-    """Predict and learn rows, which are dictionaries, with labels as 0/1 columns."""
+    """Predict and learn rows, which are dictionaries, with labels as columns of 0, 1 and `UNKNOWN`."""
 
     def predict(self, x: Row) -> tuple[Array, Array]:
         """Return decisions and probabilities of all columns."""
@@ -47,10 +56,11 @@ class OneModelEach:
         return predicted, proba
 
     def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
-        """Learn a row."""
+        """Learn a row, each column from a known label."""
         self.begun |= np.asarray(labels) == 1
         for j in np.flatnonzero(self.begun).tolist():
-            self.models[j].learn_one(x, bool(labels[j]), **weight)
+            if labels[j] != UNKNOWN:
+                self.models[j].learn_one(x, bool(labels[j]), **weight)
 
 
 class OneModelForClasses:
@@ -104,8 +114,9 @@ class OneModelForLabels:
         return _column(predicted, self.labels), _column(proba, self.labels)
 
     def learn(self, x: Row, labels: Sequence[int], **weight: float) -> None:
-        """Learn a row."""
-        self.model.learn_one(x, dict(zip(self.labels, map(self.value, labels), strict=True)), **weight)
+        """Learn a row; unknown labels are left out of the dictionary."""
+        known = [(key, self.value(label)) for key, label in zip(self.labels, labels, strict=True) if label != UNKNOWN]
+        self.model.learn_one(x, dict(known), **weight)
 
 
 def model_kind(model: Any) -> str:
@@ -121,6 +132,11 @@ def model_kind(model: Any) -> str:
         "model must be a River classifier, regressor, multi-label classifier or multi-target regressor. "
         f"Got {model!r} instead."
     )
+
+
+def learns_in_part(model: Model) -> bool:
+    """Return whether a model of all labels can learn a row of which some are unknown."""
+    return isinstance(_last(model), LEARNING_IN_PART)
 
 
 def untrained(model: Model, seed: int | None) -> Model:

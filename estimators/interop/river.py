@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from estimators._targets import LabelTarget
+from estimators._targets import UNKNOWN, LabelTarget
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
@@ -50,6 +50,10 @@ class RiverClassifier(StreamClassifier):
     missing value, so that CSR rows are passed with their zeros, one row at a time. Labels have the announced names, or
     y0, y1, ... Weights other than 0 and 1 require a model that accepts them.
 
+    Unknown labels (NaN) are not learnt: the copies for these labels skip the row, and a chain or a model of River's
+    ``PerOutputClassifier`` kind gets a dictionary without them. Other models of all labels, among them
+    ``ISOUPTreeRegressor`` and ``MultiClassEncoder``, cannot leave labels out: a row that is known in part is refused.
+
     A call that fails changes nothing, though River's models learn in place. A copy for each call would take hundreds of
     times as long as learning a row, so the model is copied once in some thousand rows; after an error, the copy learns
     the rows since then again. The copy and these rows take memory, which `memory_bytes_` leaves out, as files do.
@@ -66,6 +70,8 @@ class RiverClassifier(StreamClassifier):
            [1, 0],
            [1, 1]])
     """
+
+    _learns_unknown = True
 
     def __init__(
         self,
@@ -102,6 +108,7 @@ class RiverClassifier(StreamClassifier):
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         if weight is not None:
             self._check_weights(weight)
+        self._check_known(Y)
         with self._log.restored_on_error(self.bridge_, self._learn_rows, (X, Y, weight)):
             self._learn_rows(self.bridge_, X, Y, weight)
 
@@ -113,6 +120,7 @@ class RiverClassifier(StreamClassifier):
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
         predictions = []
+        self._check_known(Y)
         with self._log.restored_on_error(self.bridge_, self._learn_rows, (X, Y, None)):
             for x, labels in zip(self._dictionaries(X), Y.tolist(), strict=True):
                 predictions.append(self.bridge_.predict(x))
@@ -161,6 +169,17 @@ class RiverClassifier(StreamClassifier):
         if self.start == "first-positive" and kind == "labels":
             raise ValueError("start must be 'first-row' for a model of all labels. Got 'first-positive' instead.")
 
+    def _check_known(self, Y: Array) -> None:
+        from estimators.interop import _river_bridges as bridges
+
+        if isinstance(self.bridge_, bridges.OneModelForLabels) and not bridges.learns_in_part(self.model):
+            incomplete = (Y == UNKNOWN).any(axis=1)
+            if incomplete.any():
+                raise ValueError(
+                    f"Y must be known for every label of a row that {type(self.model).__name__} learns. Got a row with "
+                    "NaN instead; a River classifier that is copied for each label learns the labels that are known."
+                )
+
     def _check_weights(self, weights: Array) -> None:
         from estimators.interop._river_bridges import takes_weight
 
@@ -189,10 +208,11 @@ def as_river(
         Keys of the features. None: those of the first row learnt. Other keys are errors later; a key that a row
         lacks counts as 0, as in River's sparse rows.
     labels : sequence of hashable, optional
-        Keys of the labels. None: those of the first row learnt. A label that a row lacks counts as absent.
+        Keys of the labels. None: those of the first row learnt. A label that a row lacks, or whose value is None, is
+        unknown, and is not learnt from that row.
     max_labels : int, optional
         Maximal number of labels. A label that first occurs later takes the next free place, exactly as if it had been
-        declared and absent until then. None: the labels declared, or those of the first row, and no more.
+        declared and unknown until then. None: the labels declared, or those of the first row, and no more.
 
     Returns
     -------

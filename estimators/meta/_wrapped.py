@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 
 from estimators._seeding import clone_with_seed
 from estimators._typing import Array
+from estimators._unknown_labels import runs
 from estimators._validation import Features
 from estimators.base import StreamClassifier
 from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
@@ -144,23 +145,35 @@ class ClassifierMember:
             return np.zeros(X.shape[0], dtype=np.int64), np.zeros((X.shape[0], self.n_classes))
         decided = np.asarray(self.estimator.predict(X)).astype(np.int64)
         if hasattr(self.estimator, "predict_proba"):
-            return decided, np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+            votes = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)
+            # GaussianNB divides by variances, which are 0 after one row
+            return decided, np.where(np.isnan(votes).any(axis=1, keepdims=True), 0.0, votes)
         return decided, np.eye(self.n_classes)[decided]
 
     def predict_then_learn(
         self, X: Features, codes: Array, X_predict: Features | None = None, *, weight: Array | None = None
     ) -> Prediction:
         """Predict each row of `X_predict`, or of X, then learn that row of X."""
-        plain = X_predict is None and weight is None and (codes != SKIP).all()
-        if plain and isinstance(self.estimator, StreamClassifier):
-            decided, votes = self.estimator.predict_then_fit(X, codes)
-            return decided.astype(np.int64), votes
+        if X_predict is None and weight is None and isinstance(self.estimator, StreamClassifier):
+            return _joined([self._run(X, codes, rows) for rows in runs(codes != SKIP)])
         predictions = []
         for i in range(X.shape[0]):
             row = slice(i, i + 1)
             predictions.append(self.predict((X if X_predict is None else X_predict)[row]))
             self.learn(X[row], codes[row], None if weight is None else weight[row])
-        return np.concatenate([part for part, _ in predictions]), np.concatenate([part for _, part in predictions])
+        return _joined(predictions)
+
+    def _run(self, X: Features, codes: Array, rows: slice) -> Prediction:
+        """Test, then train, on rows in one call, or only predict them if they are skipped."""
+        if codes[rows.start] == SKIP:
+            return self.predict(X[rows])
+        decided, votes = self.estimator.predict_then_fit(X[rows], codes[rows])
+        return decided.astype(np.int64), votes
+
+
+def _joined(predictions: list[Prediction]) -> Prediction:
+    decided, votes = zip(*predictions, strict=True)
+    return np.concatenate(decided), np.concatenate(votes)
 
 
 def _decided(votes: Array) -> Prediction:

@@ -12,7 +12,7 @@ from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
-from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
+from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params, codes_of
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from metrics._validation import require_choice
 
@@ -75,6 +75,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
            [1, 0],
            [1, 1]])
     """
+
+    _learns_unknown = True
 
     def __init__(
         self,
@@ -163,9 +165,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     # ------------------------------------------------------------------ parts
     def _codes(self, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array | bool]:
         """Return the code of each label in each row (0, 1 or `SKIP`), and which labels have started before it."""
-        codes = Y.astype(np.int64)
-        if mask is not None:
-            codes[~mask] = SKIP
+        codes = codes_of(Y, mask)
         if self.start == "first-row":
             return codes, True
         positive = codes == 1 if weight is None else (codes == 1) & (weight > 0)[:, np.newaxis]

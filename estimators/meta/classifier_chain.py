@@ -11,6 +11,7 @@ from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
+from estimators.trees._tree_bank import SKIP, codes_of
 from metrics._validation import require_choice, require_integer
 
 Prediction = tuple[Array, Array]
@@ -44,6 +45,8 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     Notes
     -----
     A chain predicts each label as its classifier does; several chains predict by their mean probability, at one half.
+    An unknown label (NaN) is not learnt from that row; the classifiers after it in the chain then learn with what the
+    chain predicted for it before learning the row.
     Members learn a chunk in one call each, and are copied before it, as in `BinaryRelevance`.
 
     River leaves out the probability of a value that a label has not had yet, and of both before the first row; here it
@@ -66,6 +69,8 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
            [1, 0],
            [1, 1]])
     """
+
+    _learns_unknown = True
 
     def __init__(
         self,
@@ -107,22 +112,23 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         check_precision(self.estimator, X)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        if self.chain_features == "predicted":
+        codes = codes_of(Y)
+        if self.chain_features == "predicted" or (codes == SKIP).any():
             kept = slice(None) if weight is None else weight > 0
             # features of learning depend on predictions row by row
-            if len(Y[kept]):
-                self._run_all(X[kept], Y[kept], None if weight is None else weight[kept])
+            if len(codes[kept]):
+                self._run_all(X[kept], codes[kept], None if weight is None else weight[kept])
             return
 
         def of_chain(c: int) -> None:
-            labels = Y[:, self.orders_[c]].astype(np.int64)
+            labels = codes[:, self.orders_[c]]
             for k, member in enumerate(self._chains[c]):
                 member.learn(_beside(X, labels[:, :k]), labels[:, k], weight)
 
         in_threads(of_chain, self.n_chains, self.n_jobs)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> Prediction:  # noqa: ARG002
-        return self._run_all(X, Y, None)
+        return self._run_all(X, codes_of(Y), None)
 
     def _infer(self, X: Features) -> Prediction:
         return self._run_all(X, None, None)
@@ -131,27 +137,27 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def _run_all(self, X: Features, Y: Array | None, weight: Array | None) -> Prediction:
-        predictions = in_threads(lambda c: self._run_chain(c, X, Y, weight), self.n_chains, self.n_jobs)
+    def _run_all(self, X: Features, labels: Array | None, weight: Array | None) -> Prediction:
+        predictions = in_threads(lambda c: self._run_chain(c, X, labels, weight), self.n_chains, self.n_jobs)
         if self.n_chains == 1:
             return predictions[0]
         proba = sum(proba for _, proba in predictions) / self.n_chains
         return proba >= 0.5, proba
 
-    def _run_chain(self, c: int, X: Features, Y: Array | None, weight: Array | None) -> Prediction:
-        """Predict along a chain, and learn if there are labels to learn."""
+    def _run_chain(self, c: int, X: Features, labels: Array | None, weight: Array | None) -> Prediction:
+        """Predict along a chain, and learn if there are labels to learn; what is predicted stands for unknown ones."""
         order = self.orders_[c]
         decided, proba = np.zeros((X.shape[0], len(order)), dtype=np.int64), np.zeros((X.shape[0], len(order)))
         seen, true = X, X
         for k, member in enumerate(self._chains[c]):
-            codes = None if Y is None else Y[:, order[k]].astype(np.int64)
+            codes = None if labels is None else labels[:, order[k]]
             label, votes = self._step(member, seen, true, codes, weight)
             decided[:, order[k]], proba[:, order[k]] = label, votes[:, 1]
             if self.chain_features == "predicted":
                 seen = true = _beside(seen, votes)
             else:
                 seen = _beside(seen, label[:, np.newaxis])
-                true = seen if codes is None else _beside(true, codes[:, np.newaxis])
+                true = seen if codes is None else _beside(true, np.where(codes == SKIP, label, codes)[:, np.newaxis])
         return decided, proba
 
     def _step(

@@ -8,6 +8,7 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._locks import lock_of
+from estimators._targets import UNKNOWN
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
@@ -53,6 +54,10 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     that contain the label, so that a label may be predicted against its own probability. Classes without a set yet do
     not count. Before any set has been learnt, the empty set is predicted.
 
+    A row of which any label is unknown (NaN) is not learnt, because its set is unknown. Learning it with the only set
+    that agrees with its known labels would take its unknown labels for absent or present just because no other set has
+    occurred yet. Where many rows are incomplete, `BinaryRelevance` learns more from them.
+
     Read et al. collect a first batch of rows, then fix the frequent sets; in a stream, sets become frequent one by one.
     Counts of rare sets are kept for as many sets as may be learnt, and wait; past that, all counts are halved. A row
     whose set has no frequent subset but the empty one is not learnt.
@@ -75,6 +80,8 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
            [1, 0],
            [1, 1]])
     """
+
+    _learns_unknown = True
 
     def __init__(
         self,
@@ -120,6 +127,9 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         check_precision(self.estimator, X)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        complete = _complete(Y)
+        if not complete.all():
+            X, Y, weight = X[complete], Y[complete], None if weight is None else weight[complete]
         own = self._sets.codes_of_known_sets(Y) if weight is None else None
         if own is not None:
             self._model.announce(self._sets.n_known)
@@ -146,13 +156,13 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     # ------------------------------------------------------------------ parts
     def _test_then_train(self, X: Features, Y: Array) -> tuple[Array, Array]:
         """Predict a row at the first of its learning steps, and learn one row, or none, at each step."""
-        known_before = self._sets.n_known
-        own = self._sets.codes_of_known_sets(Y)
+        known_before, complete = self._sets.n_known, _complete(Y)
+        own = self._sets.codes_of_known_sets(Y) if complete.all() else None
         if own is not None:
             codes, n_known = own
             self._model.announce(self._sets.n_known)
             return self._decide(self._model.predict_then_learn(X, codes), n_known)
-        steps = self._sets.process(X, Y, None)
+        steps = self._sets.process(X, Y, complete.astype(np.float64))
         self._model.announce(self._sets.n_known)
         if all(len(step.rows) == 1 and step.is_own for step in steps):
             prediction = self._model.predict_then_learn(X, np.array([step.codes[0] for step in steps]))
@@ -171,6 +181,11 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         doubt = 0.5 if self.decisions == "published" else 0.0
         combine(votes, n_known, self._sets.table(), doubt, decided, proba)
         return decided, proba
+
+
+def _complete(Y: Array) -> Array:
+    """Return which rows have no unknown label: the set of any other row is unknown."""
+    return (Y != UNKNOWN).all(axis=1)
 
 
 def _learnt(X: Features, steps: list[LearningStep], *, one_each: bool = False) -> tuple[Features, Array, Array]:

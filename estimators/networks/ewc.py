@@ -56,6 +56,9 @@ class EWCClassifier(RegularisedNetwork):
     these squares. Kirkpatrick et al. take the mean over the task's data at its last weights, which a stream, where each
     row occurs once, does not allow.
 
+    A label that is unknown in a row (NaN) is outside its mask, so it ends a task if it was known in the row before.
+    Where labels are unknown at random, nearly every row is a task of its own.
+
     A step moves every weight, for sparse rows as well. Memory is that of six networks: weights, two moments, anchor,
     importance and squares.
 

@@ -58,6 +58,9 @@ class LwFClassifier(RegularisedNetwork):
     which is the formula of Li and Hoiem for two classes, the label and its absence. The square keeps the size of the
     gradient, as Hinton et al. advise.
 
+    A label that is unknown in a row (NaN) is outside its mask, so it ends a task if it was known in the row before.
+    Where labels are unknown at random, the copy is nearly as new as the network, and protects nothing.
+
     A label that every task has is never absent, and so is not distilled. A step moves every weight, for sparse rows as
     well. Memory is that of four networks: weights, two moments and the copy.
 

@@ -91,8 +91,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
 
     References
     ----------
-    Peuzet, Kuntz, Meyer, Lemaire, Le Mau, "Apprentissage multi-labels et multi-tâches en continu pour données
-    tabulaires", EGC 2025.
+    Hugo Peuzet, Pascale Kuntz, Frank Meyer, Vincent Lemaire, Killian Le Mau, "Apprentissage multi-labels et
+    multi-tâches en continu pour données tabulaires", EGC 2025.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 
+from estimators._targets import UNKNOWN
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.pragma._kernels.shrinking import add_shares, shrink
@@ -36,7 +37,7 @@ class ForestVotes:
         all_rows = np.arange(X.shape[0])
         return self._sum_votes(X, (all_rows for _ in self.forest.estimators_))
 
-    def out_of_bag(self, X: Features) -> Array:
+    def out_of_bag(self, X: Features, truth: Array) -> Array:  # noqa: ARG002 - all of it is known
         """Sum, for each training row, the votes of the trees that were grown without it."""
         return self._sum_votes(X, self._out_of_bag_rows(X.shape[0]))
 
@@ -73,6 +74,40 @@ class ForestVotes:
         for j, occurring in enumerate(known):
             both[:, j, occurring.astype(int)] = values[:, j, : len(occurring)]
         return both
+
+
+@dataclass(frozen=True)
+class LabelForestsVotes:
+    """Votes of a forest for each label, grown from the rows where the label is known; None casts no votes.
+
+    Parameters
+    ----------
+    forests : list of RandomForestClassifier or None
+        One for each label.
+    shrinkage : float or None
+        As in `ForestVotes`.
+    """
+
+    forests: list[RandomForestClassifier | None]
+    shrinkage: float | None
+
+    def of_all_trees(self, X: Features) -> Array:
+        """Sum the votes of all trees, (n_samples, n_labels, 2)."""
+        votes = np.zeros((X.shape[0], len(self.forests), 2))
+        for j, forest in enumerate(self.forests):
+            if forest is not None:
+                votes[:, [j]] = ForestVotes(forest, True, self.shrinkage).of_all_trees(X)
+        return votes
+
+    def out_of_bag(self, X: Features, truth: Array) -> Array:
+        """Sum, for each training row, the votes of the trees that were grown without it, where its label is known."""
+        votes = np.zeros((*truth.shape, 2))
+        for j, forest in enumerate(self.forests):
+            if forest is not None:
+                rows = np.flatnonzero(truth[:, j] != UNKNOWN)
+                of_label = ForestVotes(forest, True, self.shrinkage)
+                votes[rows, j] = of_label.out_of_bag(X[rows], truth[rows, j])[:, 0]
+        return votes
 
 
 def _majority_votes(values: Array) -> Array:

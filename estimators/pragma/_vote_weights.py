@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from estimators._targets import UNKNOWN
 from estimators._typing import Array
 from estimators.pragma._kernels.shrinking import keep_greatest
 from estimators.pragma._preferences import Preferences
@@ -56,11 +57,18 @@ class VoteWeighting:
 
     def _fit_labels(self, votes: Array, Y: Array, rng: np.random.RandomState) -> FittedWeights:
         """Search each label separately: PRAGMA is a mean over labels, and a weight affects its own label only."""
-        found = [self.fit_label(j, votes[:, j], Y[:, j], rng) for j in range(Y.shape[1])]
-        theta = self.preferences.importance * Y.any(axis=0)
+        found = [self._fit_known(j, votes[:, j], Y[:, j], rng) for j in range(Y.shape[1])]
+        theta = self.preferences.importance * (Y == 1).any(axis=0)
         values = np.array([one.value for one in found])
         pragma = float(values @ theta / theta.sum()) if theta.any() else float("nan")
         return FittedWeights(np.array([one.weights[1] for one in found]), pragma, [one.trace for one in found])
+
+    def _fit_known(self, j: int, votes: Array, truth: Array, rng: np.random.RandomState) -> SearchResult:
+        """Find the weight of a label on the rows where it is known; without any, it stays 1."""
+        known = truth != UNKNOWN
+        if known.any():
+            return self.fit_label(j, votes[known], truth[known], rng)
+        return SearchResult(np.array([1.0, 1.0 if self.fixed is None else self.fixed[j]]), 0.0, np.empty(0))
 
     def fit_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> SearchResult:
         """Find the weight of a label, that of its absence being 1; every row must have a vote."""
@@ -89,7 +97,7 @@ def unvoted_classes(votes: Array, truth: Array) -> Array:
     if votes.ndim == 2:
         voted_for = truth[votes[np.arange(len(truth)), truth] > 0]
         return np.bincount(voted_for, minlength=votes.shape[1]) == 0
-    return np.logical_not(((votes[..., 1] > 0) & (truth > 0)).any(axis=0))
+    return np.logical_not(((votes[..., 1] > 0) & (truth == 1)).any(axis=0))
 
 
 def warn_of_unvoted(unvoted: Array, classes: list[Any], kind: str) -> None:

@@ -9,9 +9,26 @@ from sklearn.utils import Tags
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget, Target
 from estimators._typing import Array
+from estimators._unknown_labels import Mask, rows_to_learn
+from estimators._validation import Features
 from estimators.pragma._preferences import Preferences, check_vote_weights
 from estimators.pragma._vote_search import SearchOptions
 from estimators.pragma._vote_weights import VoteWeighting
+
+
+def rows_with_a_label(truth: Array) -> Mask | None:
+    """Return which rows have a known label, or a class; None if all have."""
+    return rows_to_learn(truth, None) if truth.ndim == 2 else None
+
+
+def with_a_label(X: Features, truth: Array) -> tuple[Features, Array]:
+    """Leave out the rows whose labels are all unknown; one must be left."""
+    kept = rows_with_a_label(truth)
+    if kept is None:
+        return X, truth
+    if not kept.any():
+        raise ValueError("y must have a known label in at least one row. Got NaN in every cell instead.")
+    return X[kept], truth[kept]
 
 
 class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):

@@ -10,13 +10,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._failed_calls import unchanged_on_error
-from estimators._targets import make_target
+from estimators._targets import UNKNOWN, make_target
 from estimators._typing import Array
 from estimators._validation import Features, check_features, is_sparse
-from estimators.pragma._forest_votes import ForestVotes
+from estimators.pragma._forest_votes import ForestVotes, LabelForestsVotes
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_unvoted
-from estimators.pragma._weighted_votes import WeightedVotes
+from estimators.pragma._weighted_votes import WeightedVotes, with_a_label
 from estimators.pragma.tree import CRITERIA, PragmaTreeClassifier
 from metrics._validation import require_choice
 
@@ -79,8 +79,9 @@ class PragmaForestClassifier(WeightedVotes):
         Classes; for labels their indices, as scikit-learn's `MLPClassifier` has it.
     n_features_in_ : int
         Number of features.
-    forest_ : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier
-        The forest, grown from positions in `classes_`.
+    forest_ : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier, or list of RandomForestClassifier
+        The forest, grown from positions in `classes_`. If labels of some rows are unknown, there is one forest for each
+        label; None for a label that is never known.
     vote_weights_ : ndarray of shape (n_classes,) or (n_labels,)
         Weights of votes. Those searched for classes have product 1.
     pragma_ : float
@@ -97,6 +98,9 @@ class PragmaForestClassifier(WeightedVotes):
     Notes
     -----
     The method of the paper is ``criterion="gini", votes="in_bag", shrinkage=None, search="annealing", n_bags=0``.
+
+    One forest for all labels needs them all. Where a label of some row is unknown (NaN), each label therefore gets a
+    forest of its own, grown from the rows where it is known, and its weight is searched on these rows.
 
     With more than three classes, the search uses the three greatest votes of a row, to save time.
 
@@ -170,7 +174,7 @@ class PragmaForestClassifier(WeightedVotes):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features, finite.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Classes, at least two, or 0/1 labels.
+            Classes, at least two, or 0/1 labels, NaN where a label is unknown.
 
         Returns
         -------
@@ -178,12 +182,12 @@ class PragmaForestClassifier(WeightedVotes):
             The estimator; unchanged if anything in the call is wrong.
         """
         with unchanged_on_error(self):
-            X, truth = self._check(X, y)
+            X, truth = with_a_label(*self._check(X, y))
             weighting = self._weighting(self.vote_weights, self.n_bags)
             rng = check_random_state(self.random_state)
             self.forest_ = self._grow(X, truth, rng)
             forest_votes = self._forest_votes()
-            votes = forest_votes.of_all_trees(X) if self.votes == "in_bag" else forest_votes.out_of_bag(X)
+            votes = forest_votes.of_all_trees(X) if self.votes == "in_bag" else forest_votes.out_of_bag(X, truth)
             unvoted = unvoted_classes(votes, truth)
             warn_of_unvoted(unvoted, self.classes_.tolist(), self.votes.replace("_", "-"))
             fitted = weighting.fit(usable_votes(votes, unvoted), truth, rng)
@@ -192,8 +196,13 @@ class PragmaForestClassifier(WeightedVotes):
 
     @property
     def feature_importances_(self) -> Array:
-        """Importance of each feature in scikit-learn's trees, as it computes it; weights of votes play no part."""
+        """Importance of each feature in scikit-learn's trees, as it computes it; weights of votes play no part.
+
+        Of one forest for each label, it is the mean.
+        """
         check_is_fitted(self)
+        if isinstance(self.forest_, list):
+            return np.mean([forest.feature_importances_ for forest in self.forest_ if forest is not None], axis=0)
         return self.forest_.feature_importances_
 
     def __sklearn_tags__(self) -> Tags:
@@ -222,7 +231,12 @@ class PragmaForestClassifier(WeightedVotes):
             raise ValueError("X must be dense for criterion='pragma'. Got a sparse matrix instead.")
         return X
 
-    def _grow(
+    def _grow(self, X: Features, truth: Array, rng: np.random.RandomState) -> Any:
+        if truth.ndim == 1 or (known := truth != UNKNOWN).all():
+            return self._grow_one(X, truth, rng)
+        return [self._grow_one(X[rows], truth[rows, j], rng) if rows.any() else None for j, rows in enumerate(known.T)]
+
+    def _grow_one(
         self, X: Features, truth: Array, rng: np.random.RandomState
     ) -> RandomForestClassifier | BaggingClassifier:
         how: dict[str, Any] = {
@@ -234,7 +248,7 @@ class PragmaForestClassifier(WeightedVotes):
         if self.criterion != "pragma":
             forest = RandomForestClassifier(self.n_estimators, criterion=self.criterion, **how, **common)
             return forest.fit(X, truth.ravel() if truth.shape[1:] == (1,) else truth)
-        if truth.ndim == 2:
+        if self._target.multilabel:
             raise ValueError(
                 "criterion must be 'gini' or 'entropy' for labels. Got 'pragma', for classes only, instead."
             )
@@ -251,7 +265,9 @@ class PragmaForestClassifier(WeightedVotes):
         X = self._check_features(X, first=False)
         return shares(self._forest_votes().of_all_trees(X), self.vote_weights_)
 
-    def _forest_votes(self) -> ForestVotes:
+    def _forest_votes(self) -> ForestVotes | LabelForestsVotes:
+        if isinstance(self.forest_, list):
+            return LabelForestsVotes(self.forest_, self.shrinkage)
         return ForestVotes(self.forest_, self._target.multilabel, self.shrinkage)
 
 

@@ -100,6 +100,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
     """
 
     _takes_codes = True
+    _learns_unknown = True
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,

@@ -12,13 +12,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._failed_calls import check_not_diverged, unchanged_on_error
-from estimators._targets import ClassTarget, make_target
+from estimators._targets import ClassTarget, as_table, make_target
 from estimators._typing import Array
+from estimators._unknown_labels import runs
 from estimators._validation import Features, check_features
 from estimators.base import check_precision, fails_late
 from estimators.pragma._vote_search import Search
 from estimators.pragma._vote_weights import FittedWeights, shares
-from estimators.pragma._weighted_votes import WeightedVotes
+from estimators.pragma._weighted_votes import WeightedVotes, rows_with_a_label, with_a_label
 from metrics._validation import require_integer
 
 
@@ -79,6 +80,9 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
     probability of exactly 0 stays 0 whatever its weight. What is learnt does not depend on how a stream is cut into
     chunks. Weighted probabilities are shares, not calibrated estimates.
 
+    Unknown labels (NaN) are passed on to the estimator, which must be able to learn from such rows; the weight of a
+    label is searched on rows where it is known. A row whose labels are all unknown is only predicted.
+
     A call that fails changes nothing: before each call the estimator is copied, unless it is one of our trees, forests
     or baselines, which do not fail once rows are checked. Let large models learn in chunks.
 
@@ -129,7 +133,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features, finite.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Classes, at least two, or 0/1 labels.
+            Classes, at least two, or 0/1 labels, NaN where a label is unknown.
 
         Returns
         -------
@@ -137,7 +141,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
             The estimator; unchanged if anything in the call is wrong.
         """
         with unchanged_on_error(self):
-            X, truth = self._begin(X, y, None)
+            X, truth = with_a_label(*self._begin(X, y, None))
             proba = self._out_of_fold(X, truth)
             self._search(proba, truth)
             self._append_to_window(proba, truth)
@@ -153,7 +157,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features, finite.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Classes or 0/1 labels.
+            Classes, or 0/1 labels, NaN where a label is unknown.
         classes : ndarray or int, optional
             Read at the first call: the classes, or the number of labels. None: what the first y holds.
 
@@ -192,7 +196,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
                 self.estimator_ = clone(self.estimator)
             check_precision(self.estimator, X)
             call.copy(["estimator_"] if fails_late(self.estimator) else [])
-            share = self._learn_in_periods(X, truth)
+            share = self._test_then_train(X, truth)
             return self._decided(share), self._probabilities(share)
 
     def _begin(self, X: Any, y: Any, classes: Any) -> tuple[Features, Array]:
@@ -223,12 +227,30 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
             proba[test] = self._aligned(model, model.predict_proba(X[test]))
         return proba
 
+    def _test_then_train(self, X: Features, truth: Array) -> Array:
+        """Return the shares before each row; a row whose labels are all unknown is only predicted."""
+        check_not_diverged(self.estimator_)  # it is not fitted then, but must not begin again in silence
+        learnt = rows_with_a_label(truth)
+        if _tests_then_trains(self.estimator_) and not _is_fitted(self.estimator_):
+            announced = len(self.classes_) if self._target.multilabel else self.classes_
+            self.estimator_.begin(X, self._values(truth), announced)
+        if learnt is None:
+            return self._learn_in_periods(X, truth)
+        return np.concatenate(
+            [
+                self._learn_in_periods(X[rows], truth[rows])
+                if learnt[rows.start]
+                else shares(self._probabilities_of(X[rows]), self.vote_weights_)
+                for rows in runs(learnt)
+            ]
+        )
+
     def _learn_in_periods(self, X: Features, truth: Array) -> Array:
         """Learn rows until the next search is due, search, and continue; return the shares before each row."""
         shares_before, begin = [], 0
         while begin < len(truth):
             rows = slice(begin, min(begin + self.period - self._n_since_search, len(truth)))
-            proba = self._test_then_train(X[rows], truth[rows])
+            proba = self._learn_rows(X[rows], truth[rows])
             shares_before.append(shares(proba, self.vote_weights_))
             self._append_to_window(proba, truth[rows])
             self._n_since_search = (self._n_since_search + len(proba)) % self.period
@@ -237,24 +259,23 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
             begin = rows.stop
         return np.concatenate(shares_before)
 
-    def _test_then_train(self, X: Features, truth: Array) -> Array:
-        """Return the probabilities of each row before it is learnt; zeros where the estimator has learnt nothing."""
+    def _learn_rows(self, X: Features, truth: Array) -> Array:
+        """Return the probabilities of each row before it is learnt."""
         model, y = self.estimator_, self._values(truth)
-        check_not_diverged(model)  # it is not fitted then, but must not begin again in silence
-        if hasattr(model, "begin") and hasattr(model, "predict_then_fit"):
-            if not _is_fitted(model):
-                announced = len(self.classes_) if self._target.multilabel else self.classes_
-                model.begin(X, y, announced)
+        if _tests_then_trains(model):
             return self._aligned(model, model.predict_then_fit(X, y)[1])
-        proba = np.zeros((len(truth), *self._window_proba.shape[1:]))
+        proba = np.empty((len(truth), *self._window_proba.shape[1:]))
         for i in range(len(truth)):
             row = slice(i, i + 1)
-            if _is_fitted(model):
-                proba[row] = self._aligned(model, model.predict_proba(X[row]))
-                model.partial_fit(X[row], y[row])
-            else:
-                model.partial_fit(X[row], y[row], classes=self.classes_)
+            proba[row] = self._probabilities_of(X[row])
+            model.partial_fit(X[row], y[row], **({} if _is_fitted(model) else {"classes": self.classes_}))
         return proba
+
+    def _probabilities_of(self, X: Features) -> Array:
+        """Return the probabilities of rows; zeros where the estimator has learnt nothing."""
+        if not _is_fitted(self.estimator_):
+            return np.zeros((X.shape[0], *self._window_proba.shape[1:]))
+        return self._aligned(self.estimator_, self.estimator_.predict_proba(X))
 
     # ----------------------------------------------------------------- search
     def _search(self, proba: Array, truth: Array) -> None:
@@ -275,7 +296,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         return shares(self._aligned(self.estimator_, self.estimator_.predict_proba(X)), self.vote_weights_)
 
     def _values(self, truth: Array) -> Array:
-        return self.classes_[truth] if isinstance(self._target, ClassTarget) else truth
+        return self.classes_[truth] if isinstance(self._target, ClassTarget) else as_table(truth)
 
     def _aligned(self, model: Any, proba: Any) -> Array:
         """Return probabilities of an estimator as (n_samples, n_classes), or (n_samples, n_labels, 2)."""
@@ -297,6 +318,10 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         if own.classifier_tags is not None:
             tags.classifier_tags = own.classifier_tags
         return tags
+
+
+def _tests_then_trains(model: Any) -> bool:
+    return hasattr(model, "begin") and hasattr(model, "predict_then_fit")
 
 
 def _is_fitted(model: Any) -> bool:

@@ -77,6 +77,10 @@ class StreamRidgeClassifier(StreamClassifier):
     takes its third power; no two are fewer than a fiftieth of the basis apart. Rows wait, at most 1,024, until they are
     added; cuts into chunks do not matter.
 
+    A label that is unknown in a row (NaN) is outside its mask. Its mean, its products with the features and its
+    prevalence of late come from the rows that count it. All labels share the covariance of all rows, so unknown labels
+    take neither memory nor time.
+
     For one class a row the most probable class is predicted.
 
     References

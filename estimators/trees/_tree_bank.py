@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._batching import blocks, dense
+from estimators._targets import UNKNOWN
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
@@ -24,6 +25,9 @@ ROW_OVERHEAD_FEATURES = 30
 UNLIMITED_DEPTH = 2**31 - 1
 NO_ROWS = np.zeros((0, 0))
 NO_WEIGHTS = np.zeros(0)
+# what is learnt from a label that is absent, present or unknown
+CODES = np.arange(3)
+CODES[UNKNOWN] = SKIP
 
 
 class TreeBank:
@@ -128,9 +132,9 @@ def split_evenly(n: int, n_groups: int) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(edges)]
 
 
-def codes_of(Y: Array, mask: npt.NDArray[np.bool_] | None) -> Array:
-    """Return the code that each target learns from each row: 0 or 1, or a class, and `SKIP` where it is masked."""
-    codes = Y.astype(np.int64).reshape(len(Y), -1)
+def codes_of(Y: Array, mask: npt.NDArray[np.bool_] | None = None) -> Array:
+    """Return the code that each target learns from each row: 0 or 1, or a class; `SKIP` where masked or unknown."""
+    codes = CODES.take(Y) if Y.ndim == 2 else Y.astype(np.int64)[:, np.newaxis]
     if mask is not None:
         codes[~mask] = SKIP
     return codes

@@ -105,8 +105,8 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     """
 
     _takes_codes = True
-
     _fails_late = False
+    _learns_unknown = True
 
     def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,

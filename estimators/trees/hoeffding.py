@@ -71,6 +71,7 @@ class HoeffdingTreeClassifier(StreamClassifier):
 
     _takes_codes = True
     _fails_late = False
+    _learns_unknown = True
 
     def __init__(
         self,
@@ -116,10 +117,10 @@ class HoeffdingTreeClassifier(StreamClassifier):
         self.bank_ = TreeBank(n_trees, self.n_features_in_, n_classes, check_tree_params(self))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        self.bank_.learn(X, codes_of(Y, None), weight=weight)
+        self.bank_.learn(X, codes_of(Y), weight=weight)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
-        return self._decide(self.bank_.predict_then_learn(X, codes_of(Y, None)))
+        return self._decide(self.bank_.predict_then_learn(X, codes_of(Y)))
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         return self._decide(self.bank_.predict(X))

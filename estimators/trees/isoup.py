@@ -65,6 +65,7 @@ class ISOUPTreeClassifier(StreamClassifier):
     """
 
     _fails_late = False
+    _learns_unknown = True
 
     def __init__(
         self,

@@ -82,6 +82,7 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     """
 
     _fails_late = False
+    _learns_unknown = True
 
     def __init__(
         self,

@@ -119,8 +119,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
 
     References
     ----------
-    B. Peuzet, P. Kuntz, F. Meyer, V. Lemaire, E. Le Mau, "Apprentissage multi-labels et multi-tâches en continu pour
-    données tabulaires", EGC 2025.
+    Hugo Peuzet, Pascale Kuntz, Frank Meyer, Vincent Lemaire, Killian Le Mau, "Apprentissage multi-labels et
+    multi-tâches en continu pour données tabulaires", EGC 2025.
 
     Examples
     --------

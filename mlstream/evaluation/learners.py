@@ -14,6 +14,7 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from estimators._seeding import clone_with_seed
 from mlstream.evaluation.compile_lock import compile_lock
+from mlstream.evaluation.foreign_labels import known_part
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.stream import Features, Indicator, Mask, Stream
@@ -222,6 +223,9 @@ class RowLearner(Learner):
 
     scikit-learn needs the classes at the first call: `MultiOutputClassifier` as a list with the values of each
     label, and others that learn an indicator matrix (`MLPClassifier`) as the numbers of the labels.
+
+    Rows of which no label is known are predicted only. Where other labels are unknown, estimators that take no label
+    mask raise ValueError: they would refuse NaN, or take it for a value.
     """
 
     def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter) -> None:
@@ -234,10 +238,12 @@ class RowLearner(Learner):
 
     def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
         X, predictions = _plain(X), []
+        Y, mask, learnt = known_part(self.estimator, Y, mask, uses_task=self._uses_task)
         with self._meter.block():
             for i in range(len(Y)):
                 predictions.append(self._test(X[i : i + 1]))
-                self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
+                if learnt[i]:
+                    self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
         return join_predictions(predictions)
 
     def _predict_online(self, X: Features) -> Predictions:
@@ -247,8 +253,9 @@ class RowLearner(Learner):
 
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         X = _plain(X)
+        Y, mask, learnt = known_part(self.estimator, Y, mask, uses_task=self._uses_task)
         with self._meter.block():
-            for i in range(len(Y)):
+            for i in np.flatnonzero(learnt).tolist():
                 self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
 
     def _test(self, row: Features) -> Predictions:

@@ -106,6 +106,51 @@ class Liar(Logistic):
         super()._learn(X, Y, None, weight)
 
 
+class Refusing(Logistic):
+    """States nothing about unknown labels, as learners of users do."""
+
+    _learns_unknown = StreamClassifier._learns_unknown
+
+
+class Filling(Logistic):
+    """Takes an unknown label for a value."""
+
+    def __init__(self, value=0, learning_rate=0.5, targeted=False):
+        super().__init__(learning_rate, targeted)
+        self.value = value
+
+    def _learn(self, X, Y, mask, weight):
+        super()._learn(X, np.where(Y == UNKNOWN, self.value, Y), mask, weight)
+
+
+class Counting(Logistic):
+    """Takes smaller steps with each row that it is given, whether anything is known of it or not."""
+
+    def partial_fit(self, X, Y, classes=None, **options):
+        self.learning_rate = 10 / (20 + getattr(self, "n_given_", 0))
+        self.n_given_ = getattr(self, "n_given_", 0) + len(Y)
+        return super().partial_fit(X, Y, classes, **options)
+
+
+class Pedantic(Logistic):
+    """Looks at the type of the labels."""
+
+    def partial_fit(self, X, Y, classes=None, **options):
+        weight = np.full(len(Y), 0.5 if np.asarray(Y).dtype.kind == "f" else 1.0)
+        return super().partial_fit(X, Y, classes, sample_weight=weight, **options)
+
+
+class Positive(Logistic):
+    """Learns the positive labels outside the mask, and those that are not zero although they are unknown."""
+
+    @property
+    def uses_task(self):
+        return True
+
+    def _learn(self, X, Y, mask, weight):
+        super()._learn(X, Y, None if mask is None else mask | (Y == 1), weight)
+
+
 class Leaky(StreamClassifier):
     """Learns row by row with an estimator inside, and keeps what came before a row that this refuses."""
 

@@ -41,6 +41,14 @@ def test_a_lawful_learner_breaks_no_law(targeted):
         (learners.Unseeded(), "check_same_seed_same_bits"),
         (learners.Liar(), "check_mask_is_honoured"),
         (learners.Leaky(learners.Logistic()), "check_failing_part_changes_nothing"),
+        (learners.Refusing(), "check_unknown_is_neither_value"),
+        (learners.Refusing(), "check_unknown_labels_in_the_loop"),
+        (learners.Filling(0), "check_unknown_is_neither_value"),
+        (learners.Filling(1), "check_unknown_is_neither_value"),
+        (learners.Counting(), "check_unknown_rows_change_nothing"),
+        (learners.Pedantic(), "check_float_labels_are_integers"),
+        (learners.Positive(), "check_unknown_is_masked"),
+        (learners.Peeker(), "check_unknown_labels_in_the_loop"),
     ],
 )
 def test_a_broken_learner_breaks_its_law(estimator, law):

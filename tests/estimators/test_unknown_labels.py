@@ -7,13 +7,7 @@ from scipy import sparse
 from estimators import DivergedError, OnlineNeuralClassifier
 from estimators._targets import UNKNOWN, as_table, make_target
 from estimators.base import StreamClassifier
-from tests.estimators.learners import Logistic
-
-
-class Refusing(Logistic):
-    """States nothing about unknown labels, as learners of users do."""
-
-    _learns_unknown = StreamClassifier._learns_unknown
+from tests.estimators.learners import Logistic, Refusing
 
 
 class Strict(Logistic):

@@ -1,5 +1,6 @@
 """The table of laws: one row for every public metric, with its oracle, its range and what it is compared with."""
 
+import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ class LabelRow:
     better: int = 1  # 1: higher is better, -1: lower is better, 0: neither
     variants: tuple[dict[str, Any], ...] = ({},)
     per_label: bool = False  # one value per label instead of one for all
+    reads_truth: bool = True
+    in_order: bool = False  # the order of rows matters
     untied: Callable[..., st.SearchStrategy[given.LabelCase]] | None = (
         None  # for metrics that break ties by label order
     )
@@ -53,6 +56,10 @@ def _first_only(metric: Callable[..., Any]) -> Callable[..., Any]:
     return lambda y_true, y_pred, *args, **kwargs: metric(y_pred, *args, **kwargs)
 
 
+def _truth_only(metric: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda y_true, _other, *args, **kwargs: metric(y_true, *args, **kwargs)
+
+
 def _stacked(counts: metrics.LabelCounts) -> Any:
     return np.stack([counts.tp, counts.fp, counts.fn, counts.tn])
 
@@ -68,14 +75,21 @@ def _from_counts(metric: Callable[..., Any]) -> Callable[..., Any]:
         shape = y_true.shape if sparse.issparse(y_true) else np.shape(y_true)
         half = shape[0] // 2
         mask = np.broadcast_to(True if label_mask is None else label_mask, shape)
+        known = ~np.isnan(y_true.toarray() if sparse.issparse(y_true) else np.asarray(y_true, dtype=float))
         parts = [
             metrics.label_counts(y_true[rows], y_pred[rows], label_mask=mask[rows])
             for rows in (slice(0, half), slice(half, None))
-            if mask[rows].any()
+            if (mask & known)[rows].any()
         ]
         return metric(sum(parts[1:], start=parts[0]), **kwargs)
 
     return score
+
+
+def _persistence_oracle(y_true: Any, label_mask: Any = None) -> list[float]:
+    repeated = oracles.no_change_predictions(y_true, label_mask)
+    kappas = oracles.persistence_kappa(y_true, label_mask)
+    return [oracles.subset_accuracy(y_true, repeated, label_mask), oracles.mean(kappas)]
 
 
 ZERO = (0.0, 1.0, float("nan"))
@@ -83,6 +97,7 @@ ONE_CLASS = options(one_class=("skip", "recall", "river"))
 AVERAGE = options(average=("samples", "micro", "macro"), zero_division=ZERO)
 PER_LABEL = options(average=(None,), zero_division=ZERO)
 SUMMED = options(average=("micro", "macro"), zero_division=ZERO)
+CONSTANT = options(constant_labels=("raise", "skip"))
 AT_K = partial(given.scored_at_k, ties=False)
 
 RATIOS = ("precision", "recall", "f1", "jaccard")
@@ -92,12 +107,61 @@ LABEL_ROWS: dict[str, LabelRow] = {
         _from_counts(metrics.ba_macro_from_counts), oracles.ba_macro, given.decisions, variants=ONE_CLASS
     ),
     "label_counts": LabelRow(_counts, oracles.counts, given.decisions, high=INF, better=0, per_label=True),
-    "hamming_loss": LabelRow(metrics.hamming_loss, oracles.hamming_loss, given.decisions, better=-1),
+    "hamming_loss": LabelRow(
+        metrics.hamming_loss,
+        oracles.hamming_loss,
+        given.decisions,
+        better=-1,
+        variants=options(average=("micro", "samples")),
+    ),
     "hamming_loss_from_counts": LabelRow(
         _from_counts(metrics.hamming_loss_from_counts), oracles.hamming_loss, given.decisions, better=-1
     ),
     "subset_accuracy": LabelRow(metrics.subset_accuracy, oracles.subset_accuracy, given.decisions),
+    "kappa_temporal": LabelRow(
+        metrics.kappa_temporal,
+        oracles.kappa_temporal,
+        given.decisions,
+        low=-INF,
+        variants=options(average=("subset", "macro")),
+        in_order=True,
+    ),
+    "kappa_temporal (per label)": LabelRow(
+        metrics.kappa_temporal,
+        oracles.kappa_temporal,
+        given.decisions,
+        low=-INF,
+        variants=options(average=(None,)),
+        per_label=True,
+        in_order=True,
+    ),
+    "no_change_predictions": LabelRow(
+        _truth_only(metrics.no_change_predictions),
+        _truth_only(oracles.no_change_predictions),
+        given.decisions,
+        better=0,
+        per_label=True,
+        in_order=True,
+    ),
+    "label_persistence": LabelRow(
+        _truth_only(lambda *args, **kwargs: metrics.label_persistence(*args, **kwargs)[:2]),
+        _truth_only(_persistence_oracle),
+        given.decisions,
+        low=-1,
+        better=0,
+        in_order=True,
+    ),
+    "label_persistence (per label)": LabelRow(
+        _truth_only(lambda *args, **kwargs: metrics.label_persistence(*args, **kwargs).kappa),
+        _truth_only(oracles.persistence_kappa),
+        given.decisions,
+        low=-1,
+        better=0,
+        per_label=True,
+        in_order=True,
+    ),
     "pw_js": LabelRow(metrics.pw_js, oracles.pw_js, given.decisions),
+    "refinement_jaccard": LabelRow(metrics.refinement_jaccard, oracles.refinement_jaccard, given.refined_decisions),
     "refinement_recall": LabelRow(
         metrics.refinement_recall,
         oracles.refinement_recall,
@@ -109,6 +173,7 @@ LABEL_ROWS: dict[str, LabelRow] = {
         _first_only(oracles.hierarchy_consistency),
         given.refined_decisions,
         better=0,
+        reads_truth=False,
     ),
     "pragma (labels)": LabelRow(
         metrics.pragma,
@@ -124,6 +189,12 @@ LABEL_ROWS: dict[str, LabelRow] = {
     "ranking_loss": LabelRow(metrics.ranking_loss, oracles.ranking_loss, given.scored, better=-1),
     "lrap": LabelRow(metrics.lrap, oracles.lrap, given.scored),
     "precision_at_k": LabelRow(metrics.precision_at_k, oracles.precision_at_k, given.scored_at_k, untied=AT_K),
+    "precision_at_k_maximum": LabelRow(
+        _truth_only(metrics.precision_at_k_maximum),
+        _truth_only(oracles.precision_at_k_maximum),
+        given.scored_at_k,
+        better=0,
+    ),
     "recall_at_k": LabelRow(
         metrics.recall_at_k,
         oracles.recall_at_k,
@@ -137,11 +208,12 @@ LABEL_ROWS: dict[str, LabelRow] = {
     "confident_accuracy_at_k": LabelRow(
         metrics.confident_accuracy_at_k, oracles.confident_accuracy_at_k, given.scored_at_k, untied=AT_K
     ),
-    "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1),
+    "nce": LabelRow(metrics.nce, oracles.nce, given.probabilities, low=-1, high=INF, better=-1, variants=CONSTANT),
     "worst_nce": LabelRow(
         metrics.worst_nce,
         lambda *args, **kwargs: max(oracles.nce_by_environment(*args, **kwargs).values()),
         given.probabilities_in_environments,
+        variants=CONSTANT,
         low=-1,
         high=INF,
         better=-1,
@@ -150,6 +222,7 @@ LABEL_ROWS: dict[str, LabelRow] = {
         metrics.nce_by_environment,
         oracles.nce_by_environment,
         given.probabilities_in_environments,
+        variants=CONSTANT,
         low=-1,
         high=INF,
         better=0,
@@ -330,7 +403,12 @@ VALUE_ROWS: dict[str, ValueRow] = {
     ),
 }
 
-RESULT_TYPES = {"BayesianComparison", "FriedmanResult", "LabelCounts", "LearningSpeed"}
+RESULT_TYPES = {"BayesianComparison", "FriedmanResult", "LabelCounts", "LabelPersistence", "LearningSpeed"}
+
+
+def scoring_labels() -> set[str]:
+    """Names of the public metrics that read a matrix of true labels."""
+    return {name for name in metrics.__all__ if "y_true" in inspect.signature(getattr(metrics, name)).parameters}
 
 
 def covered() -> set[str]:

@@ -37,6 +37,21 @@ def test_rounding_does_not_lift_a_perfect_ranking_above_one(n_relevant: int, k: 
     assert 1 - 1e-12 < score <= 1
 
 
+@given(case=scored_at_k())
+def test_the_greatest_precision_is_that_of_the_truth_and_no_scores_exceed_it(case: LabelCase) -> None:
+    greatest = metrics.precision_at_k_maximum(case.y_true, *case.extra, label_mask=case.mask)
+    truth = case.y_true.astype(float)
+    assert metrics.precision_at_k(case.y_true, truth, *case.extra, label_mask=case.mask) == pytest.approx(greatest)
+    assert case.call(metrics.precision_at_k) <= greatest + 1e-12
+
+
+def test_the_greatest_precision_checks_k() -> None:
+    with pytest.raises(ValueError, match=r"k must be an integer from 1 to n_labels = 2. Got 3"):
+        metrics.precision_at_k_maximum([[1, 0]], 3)
+    with pytest.raises(ValueError, match=r"k must be at most .* Got k = 2 and a row with 1 instead"):
+        metrics.precision_at_k_maximum([[1, 0]], 2, label_mask=[True, False])
+
+
 def test_confident_absences_count_only_in_the_published_variant() -> None:
     y_true, y_prob = [[1, 0, 0]], [[0.4, 0.1, 0.0]]
     assert metrics.precision_at_k(y_true, y_prob, 2) == 0.5

@@ -62,7 +62,11 @@ def test_one_column_is_one_label() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([1, 1], [0.5, 0.5]), {}, "both classes of every label. Got one class only for label 0"),
+        (
+            ([1, 1], [0.5, 0.5]),
+            {},
+            "both classes of every label, or constant_labels must be 'skip'. Got one class only for label 0",
+        ),
         (([1, 0], [0.5, 1.5]), {}, r"y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 1"),
         (([1, 0], [0.5, np.nan]), {}, "y_prob must hold finite numbers. Got nan in row 1"),
         (([1, 2], [0.5, 0.5]), {}, "y_true must hold only 0 and 1. Got 2 in row 1"),
@@ -79,7 +83,8 @@ def test_bad_input_is_refused(arguments: Any, options: Any, message: str) -> Non
 
 def test_an_environment_with_one_class_is_named() -> None:
     with pytest.raises(
-        ValueError, match=r"both classes of every label in environment 'B'. Got one class only for label 0"
+        ValueError,
+        match=r"both classes of every label in environment 'B', or constant_labels must be 'skip'. Got one class",
     ):
         metrics.worst_nce([1, 0, 1, 1], [0.5] * 4, ["A", "A", "B", "B"])
 
@@ -87,3 +92,35 @@ def test_an_environment_with_one_class_is_named() -> None:
 def test_an_environment_is_due_for_every_row() -> None:
     with pytest.raises(ValueError, match=r"environment must have shape \(2,\).* Got shape \(1,\)"):
         metrics.worst_nce([1, 0], [0.5, 0.5], ["A"])
+
+
+def test_an_environment_in_which_nothing_counts_has_no_score_and_is_not_the_worst() -> None:
+    y_true, y_prob = np.array([[1.0], [0.0], [np.nan], [np.nan]]), [[0.9], [0.1], [0.5], [0.5]]
+    environment = ["A", "A", "B", "B"]
+    scores = metrics.nce_by_environment(y_true, y_prob, environment)
+    assert np.isnan(scores["B"])
+    assert metrics.worst_nce(y_true, y_prob, environment) == scores["A"] < 0
+
+
+@given(case=probabilities())
+def test_a_constant_label_is_skipped_on_request(case: LabelCase) -> None:
+    constant = np.zeros((len(case.y_true), 1), dtype=np.uint8)
+    y_true, y_prob = np.hstack([constant, case.y_true]), np.hstack([constant + 0.5, case.other])
+    mask = None
+    if case.mask is not None:
+        mask = np.hstack([np.ones((*case.mask.shape[:-1], 1), bool), case.mask])
+    assert metrics.nce(y_true, y_prob, label_mask=mask, constant_labels="skip") == pytest.approx(case.call(metrics.nce))
+
+
+def test_constant_labels_are_named_where_there_is_no_other() -> None:
+    y_true, y_prob = [[0, 1, 0], [1, 1, 0]], np.full((2, 3), 0.5)
+    message = r"at least one label. Got one class only for each of 2 labels, the first of which is label 1, instead"
+    with pytest.raises(ValueError, match=message):
+        metrics.nce(y_true, y_prob, label_mask=[False, True, True], constant_labels="skip")
+    with pytest.raises(ValueError, match=r"at least one label in environment 'B'. Got one class only for each of 3"):
+        metrics.worst_nce(y_true + y_true[1:], np.full((3, 3), 0.5), list("AAB"), constant_labels="skip")
+
+
+def test_constant_labels_are_raised_or_skipped() -> None:
+    with pytest.raises(ValueError, match=r"constant_labels must be one of 'raise', 'skip'. Got 'drop'"):
+        metrics.nce([1, 0], [0.5, 0.5], constant_labels="drop")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import metrics
-from tests.metrics.law_table import LABEL_ROWS, RESULT_TYPES, VALUE_ROWS, LabelRow, covered
+from tests.metrics.law_table import LABEL_ROWS, RESULT_TYPES, VALUE_ROWS, LabelRow, covered, scoring_labels
 from tests.strategies import ANY, Kinds, LabelCase
 
 label_metrics = pytest.mark.parametrize("row", LABEL_ROWS.values(), ids=LABEL_ROWS.keys())
@@ -21,6 +21,12 @@ directed_metrics = pytest.mark.parametrize(
     "row",
     [row for row in LABEL_ROWS.values() if row.better],
     ids=[name for name, row in LABEL_ROWS.items() if row.better],
+)
+
+truth_metrics = pytest.mark.parametrize(
+    "row",
+    [row for row in LABEL_ROWS.values() if row.reads_truth],
+    ids=[name for name, row in LABEL_ROWS.items() if row.reads_truth],
 )
 
 
@@ -50,6 +56,10 @@ def draw_case(
 
 def test_every_public_name_stands_in_the_table() -> None:
     assert covered() | RESULT_TYPES == set(metrics.__all__)
+
+
+def test_every_metric_of_true_labels_obeys_the_laws_of_labels() -> None:
+    assert scoring_labels() <= {name.split(" ")[0] for name, row in LABEL_ROWS.items() if row.reads_truth}
 
 
 @label_metrics
@@ -117,7 +127,11 @@ def test_value_changes_no_input(row: Any, data: st.DataObject) -> None:
     assert_untouched(lambda: row.metric(*args, **options), [*args, options])
 
 
-@label_metrics
+@pytest.mark.parametrize(
+    "row",
+    [row for row in LABEL_ROWS.values() if not row.in_order],
+    ids=[name for name, row in LABEL_ROWS.items() if not row.in_order],
+)
 @given(data=st.data())
 def test_order_of_samples_does_not_matter(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
@@ -196,3 +210,30 @@ def test_a_mask_for_all_rows_equals_one_per_row(row: LabelRow, data: st.DataObje
     case, variant = draw_case(data, row, ("labels",))
     repeated = replace(case, mask=np.tile(case.mask, (len(case.y_true), 1)))
     same(case.call(row.metric, **variant), repeated.call(row.metric, **variant))
+
+
+def with_unknown(case: LabelCase, unknown: np.ndarray) -> LabelCase:
+    """Hide these cells of the truth behind NaN, and count them again in the mask."""
+    return replace(case, y_true=np.where(unknown, np.nan, case.y_true), mask=case.mask | unknown)
+
+
+@truth_metrics
+@given(data=st.data(), share=st.sampled_from([0.5, 1.0]), dtype=st.sampled_from([np.float16, np.float32, np.float64]))
+def test_an_unknown_cell_counts_as_a_masked_one(row: LabelRow, data: st.DataObject, share: float, dtype: Any) -> None:
+    case, variant = draw_case(data, row, ("rows",))
+    seed = data.draw(st.integers(0, 2**16))
+    unknown = ~case.mask & (np.random.default_rng(seed).random(case.mask.shape) < share)
+    hidden = with_unknown(case, unknown)
+    hidden = replace(hidden, y_true=hidden.y_true.astype(dtype), mask=None if hidden.mask.all() else hidden.mask)
+    expected = case.call(row.metric, **variant)
+    np.testing.assert_array_equal(numbers(expected), numbers(hidden.call(row.metric, **variant)))
+
+
+@truth_metrics
+@given(data=st.data())
+def test_an_unknown_cell_of_a_sparse_table_counts_as_a_masked_one(row: LabelRow, data: st.DataObject) -> None:
+    case, variant = draw_case(data, row, ("rows",))
+    hidden = with_unknown(case, ~case.mask)
+    hidden = replace(hidden, y_true=sparse.csr_array(hidden.y_true), mask=None)
+    expected = case.call(row.metric, **variant)
+    np.testing.assert_allclose(numbers(expected), numbers(hidden.call(row.metric, **variant)), rtol=1e-12)

@@ -110,3 +110,16 @@ def test_memory_layout_does_not_matter(order: Any) -> None:
     laid_out = [np.asarray(table, order=order)[::-1] for table in (y_true, y_pred)]
     assert metrics.f1(*laid_out) == pytest.approx(metrics.f1(y_true[::-1].copy(), y_pred[::-1].copy()))
     assert metrics.ba_macro(*laid_out) == pytest.approx(metrics.ba_macro(y_true, y_pred))
+
+
+def test_a_pooled_loss_gives_rows_of_wide_tasks_more_weight() -> None:
+    truth, wrong = [[1, 1, 1, 1], [1, 0, 0, 0]], [[1, 1, 1, 1], [0, 0, 0, 0]]
+    mask = [[True] * 4, [True, False, False, False]]
+    assert metrics.hamming_loss(truth, wrong, label_mask=mask) == 0.2
+    assert metrics.hamming_loss(truth, wrong, label_mask=mask, average="samples") == 0.5
+    assert metrics.hamming_loss(truth, wrong) == metrics.hamming_loss(truth, wrong, average="samples") == 0.125
+
+
+def test_a_loss_has_two_averages() -> None:
+    with pytest.raises(ValueError, match=r"average must be one of 'micro', 'samples'. Got 'rows' instead"):
+        metrics.hamming_loss([[1]], [[1]], average="rows")

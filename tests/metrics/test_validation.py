@@ -16,11 +16,12 @@ S = np.array([[0.9, 0.2, 0.8], [0.1, 0.7, 0.6]])
 DECISIONS: dict[str, Callable[..., Any]] = {
     name: getattr(metrics, name)
     for name in (
-        *("ba_macro", "f1", "hamming_loss", "jaccard", "label_counts", "pragma"),
+        *("ba_macro", "f1", "hamming_loss", "jaccard", "kappa_temporal", "label_counts", "pragma"),
         *("precision", "pw_js", "recall", "subset_accuracy"),
     )
 }
 DECISIONS["refinement_recall"] = lambda y_true, y_pred, **kw: metrics.refinement_recall(y_true, y_pred, {0: 1}, **kw)
+DECISIONS["refinement_jaccard"] = lambda y_true, y_pred, **kw: metrics.refinement_jaccard(y_true, y_pred, {0: 1}, **kw)
 SCORES: dict[str, Callable[..., Any]] = {
     name: getattr(metrics, name) for name in ("coverage", "lrap", "nce", "one_error", "ranking_loss", "rmse")
 }
@@ -54,12 +55,29 @@ def test_arrays_must_not_be_empty(metric: Callable[..., Any], other: np.ndarray)
 
 
 @each_label_metric
-@pytest.mark.parametrize("value", [2, -1, 0.5, math.nan, math.inf])
+@pytest.mark.parametrize("value", [2, -1, 0.5, math.inf])
 def test_true_labels_must_be_0_or_1(metric: Callable[..., Any], other: np.ndarray, value: float) -> None:
     y_true = Y.astype(float if isinstance(value, float) else int)
     y_true[1, 2] = value
     with pytest.raises(ValueError, match=rf"y_true must hold only 0 and 1. Got {value} in row 1, label 2 instead"):
         metric(y_true, other)
+
+
+@each_label_metric
+def test_a_wrong_label_is_named_among_unknown_ones(metric: Callable[..., Any], other: np.ndarray) -> None:
+    y_true = Y.astype(float)
+    y_true[0, 0], y_true[1, 2] = math.nan, 3
+    with pytest.raises(ValueError, match=r"y_true must hold only 0 and 1. Got 3.0 in row 1, label 2 instead"):
+        metric(y_true, other)
+
+
+@each_label_metric
+@pytest.mark.parametrize("mask", [None, [True, False, True]])
+def test_a_label_that_counts_must_be_known(metric: Callable[..., Any], other: np.ndarray, mask: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"y_true must hold a known label where label_mask is True. Got NaN everywhere"
+    ):
+        metric(np.full(Y.shape, np.nan), other, label_mask=mask)
 
 
 @each_decision
@@ -79,6 +97,12 @@ def test_scores_must_be_finite(metric: Callable[..., Any], value: float, dtype: 
     y_score[1, 0] = value
     with pytest.raises(ValueError, match=rf"y_\w+ must hold finite numbers. Got {value} in row 1, label 0 instead"):
         metric(Y, y_score)
+
+
+@pytest.mark.parametrize("targets", [([1.0, math.nan], [1.0, 2.0]), ([1.0, 2.0], [1.0, math.nan])])
+def test_a_class_must_be_known(targets: Any) -> None:
+    with pytest.raises(ValueError, match=r"y_\w+ must hold finite numbers. Got nan in row 1, label 0 instead"):
+        metrics.pragma(*targets)
 
 
 @pytest.mark.parametrize("metric", AT_K.values(), ids=AT_K)

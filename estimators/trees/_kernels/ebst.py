@@ -7,34 +7,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, HOT, PART, njit
+from estimators._kernels.compile import BUILD, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
+from estimators.trees._kernels.target_sums import (
+    Sums,
+    add_sums,
+    copy_sums,
+    learn_targets,
+    subtract_sums,
+    variance_reduction,
+)
 from estimators.trees._kernels.tree_arrays import NONE
 
-MIN_SAMPLES = 5.0
 # next step at a value on the path of pruning; the last two: no right child, or the value has been added to `aside`
 LEFT, RIGHT, ALONE, ADDED = range(4)
 
 # one value of one feature in one leaf, with the rows up to this value that did not branch off before it
-VALUE = np.dtype([("key", "f8"), ("weight", "f8"), ("left", "i4"), ("right", "i4")], align=True)
+VALUE = np.dtype([("key", "f8"), ("left", "i4"), ("right", "i4")], align=True)
 
 
 class SearchTrees(NamedTuple):
-    """Search trees in shared flat arrays of values; `free` holds the head and the length of the list of free places."""
+    """Search trees in shared flat arrays of values; `free` holds the head and the length of the list of free places.
+
+    `weights` (n_places, 1) are of rows; (n_places, n_targets), of the known cells of each target.
+    """
 
     places: Array
+    weights: Array
     mean: Array
     squares: Array
     free: Array
-
-
-class Sums(NamedTuple):
-    """Weight, means and sums of squared deviations of all targets; weight -1 marks sums without rows."""
-
-    weight: Array
-    mean: Array
-    squares: Array
 
 
 class SplitScratch(NamedTuple):
@@ -49,7 +52,8 @@ class SplitScratch(NamedTuple):
 
 def new_search_trees(n_places: int, n_targets: int) -> SearchTrees:
     """Make empty search trees with free places."""
-    bare = SearchTrees(np.zeros(0, VALUE), np.zeros((0, n_targets)), np.zeros((0, n_targets)), np.array([NONE, 0]))
+    empty = np.zeros((0, n_targets))
+    bare = SearchTrees(np.zeros(0, VALUE), np.zeros((0, 1)), empty, empty, np.array([NONE, 0]))
     return extend_search_trees(bare, n_places)
 
 
@@ -59,12 +63,14 @@ def extend_search_trees(search: SearchTrees, n_more: int) -> SearchTrees:
     places["left"][n:] = np.arange(n + 1, len(places) + 1)
     places["left"][-1] = search.free[0]
     free = np.array([n, search.free[1] + n_more])
-    return SearchTrees(places, extend(search.mean, n_more), extend(search.squares, n_more), free)
+    weights, mean, squares = (extend(table, n_more) for table in (search.weights, search.mean, search.squares))
+    return SearchTrees(places, weights, mean, squares, free)
 
 
-def new_split_scratch(n_targets: int) -> SplitScratch:
+def new_split_scratch(n_weights: int, n_targets: int) -> SplitScratch:
     """Make working memory."""
-    return SplitScratch(*(Sums(np.zeros(1), np.zeros(n_targets), np.zeros(n_targets)) for _ in SplitScratch._fields))
+    shape = n_weights, n_targets, n_targets
+    return SplitScratch(*(Sums(*map(np.zeros, shape)) for _ in SplitScratch._fields))
 
 
 # ------------------------------------------------------------------ observing
@@ -77,7 +83,7 @@ def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: floa
     while True:
         place = search.places[i]
         if key <= place.key:
-            place.weight = learn_targets(search.mean[i], search.squares[i], place.weight, y, weight)
+            learn_targets(search.weights[i], search.mean[i], search.squares[i], y, weight)
         if key == place.key:
             return root
         after = place.left if key < place.key else place.right
@@ -92,19 +98,6 @@ def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: floa
     return root
 
 
-@njit(**HOT)
-def learn_targets(mean: Array, squares: Array, total: float, y: Array, weight: float) -> float:
-    """Add one row to means and sums of squares (Welford), and return the new weight."""
-    total += weight
-    share = weight / total
-    for j in range(len(y)):
-        distance = y[j] - mean[j]
-        centre = mean[j] + share * distance
-        squares[j] += weight * distance * (y[j] - centre)
-        mean[j] = centre
-    return total
-
-
 @njit(**PART)
 def _take(search: SearchTrees, key: float, y: Array, weight: float) -> int:
     i = search.free[0]
@@ -112,9 +105,11 @@ def _take(search: SearchTrees, key: float, y: Array, weight: float) -> int:
     search.free[0] = place.left
     search.free[1] -= 1
     place.key, place.left, place.right = key, NONE, NONE
+    for k in range(search.weights.shape[1]):
+        search.weights[i, k] = 0.0
     for j in range(len(y)):
         search.mean[i, j] = search.squares[i, j] = 0.0
-    place.weight = learn_targets(search.mean[i], search.squares[i], 0.0, y, weight)
+    learn_targets(search.weights[i], search.mean[i], search.squares[i], y, weight)
     return i
 
 
@@ -141,61 +136,16 @@ def free_search_tree(search: SearchTrees, root: int) -> None:
 
 
 # -------------------------------------------------------------------- merging
-@njit(**HOT)
-def copy_sums(to: Sums, weight: float, mean: Array, squares: Array) -> None:
-    """Overwrite sums."""
-    to.weight[0] = weight
-    for j in range(len(mean)):
-        to.mean[j], to.squares[j] = mean[j], squares[j]
-
-
-@njit(**HOT)
-def _add(to: Sums, weight: float, mean: Array, squares: Array) -> None:
-    if to.weight[0] < 0.0:
-        copy_sums(to, weight, mean, squares)
-        return
-    n = to.weight[0]
-    for j in range(len(mean)):
-        gap = to.mean[j] - mean[j]
-        to.squares[j] = to.squares[j] + squares[j] + gap * gap * n * weight / (n + weight)
-        to.mean[j] = (n * to.mean[j] + weight * mean[j]) / (n + weight)
-    to.weight[0] = n + weight
-
-
-@njit(**HOT)
-def _subtract(to: Sums, weight: float, mean: Array, squares: Array) -> None:
-    n, rest = to.weight[0], to.weight[0] - weight
-    for j in range(len(mean)):
-        to.mean[j] = (n * to.mean[j] - weight * mean[j]) / rest if rest > 0.0 else 0.0
-        gap = to.mean[j] - mean[j]
-        to.squares[j] = to.squares[j] - squares[j] - gap * gap * max(rest, 0.0) * weight / (max(rest, 0.0) + weight)
-    to.weight[0] = max(rest, 0.0)
-
-
-@njit(**HOT)
-def _mean_variance(sums: Sums) -> float:
-    """Average the variances of the targets."""
-    total = 0.0
-    if sums.weight[0] > 1.0:
-        for j in range(len(sums.mean)):
-            total += sums.squares[j] / (sums.weight[0] - 1.0)
-    return total / len(sums.mean)
-
-
 @njit(**PART)
 def _merit_at(search: SearchTrees, i: int, before: Sums, scratch: SplitScratch) -> float:
     """Return the reduction of variance by a split at a value, and leave both sides in the working memory."""
-    copy_sums(scratch.left, search.places[i].weight, search.mean[i], search.squares[i])
-    if scratch.aside.weight[0] >= 0.0:
-        _add(scratch.left, scratch.aside.weight[0], scratch.aside.mean, scratch.aside.squares)
-    copy_sums(scratch.right, before.weight[0], before.mean, before.squares)
-    _subtract(scratch.right, scratch.left.weight[0], scratch.left.mean, scratch.left.squares)
-    if scratch.left.weight[0] < MIN_SAMPLES or scratch.right.weight[0] < MIN_SAMPLES:
-        return 0.0
-    merit = _mean_variance(before)
-    merit -= scratch.left.weight[0] / before.weight[0] * _mean_variance(scratch.left)
-    merit -= scratch.right.weight[0] / before.weight[0] * _mean_variance(scratch.right)
-    return merit
+    left, right, aside = scratch.left, scratch.right, scratch.aside
+    copy_sums(left, search.weights[i], search.mean[i], search.squares[i])
+    if aside.weights[0] >= 0.0:
+        add_sums(left, aside.weights, aside.mean, aside.squares)
+    copy_sums(right, before.weights, before.mean, before.squares)
+    subtract_sums(right, left.weights, left.mean, left.squares)
+    return variance_reduction(before, left, right)
 
 
 # ------------------------------------------------------------------ searching
@@ -205,7 +155,7 @@ def best_value(
 ) -> tuple[float, float]:
     """Find the first value of greatest merit, and keep the sides of its split if the merit reaches `minimum`."""
     best, key = -np.inf, 0.0
-    scratch.aside.weight[0] = -1.0
+    scratch.aside.weights[0] = -1.0
     path, visited = np.empty(len(search.places), np.int64), np.empty(len(search.places), np.bool_)
     height, i = 0, np.int64(root)
     while i != NONE or height:
@@ -217,7 +167,7 @@ def best_value(
         place = search.places[at]
         if visited[height - 1]:
             if place.right != NONE:
-                _subtract(scratch.aside, place.weight, search.mean[at], search.squares[at])
+                subtract_sums(scratch.aside, search.weights[at], search.mean[at], search.squares[at])
             height -= 1
             continue
         visited[height - 1] = True
@@ -228,14 +178,14 @@ def best_value(
                 _keep_sides(scratch)
         i = np.int64(place.right)
         if i != NONE:
-            _add(scratch.aside, place.weight, search.mean[at], search.squares[at])
+            add_sums(scratch.aside, search.weights[at], search.mean[at], search.squares[at])
     return best, key
 
 
 @njit(**PART)
 def _keep_sides(scratch: SplitScratch) -> None:
-    copy_sums(scratch.best_left, scratch.left.weight[0], scratch.left.mean, scratch.left.squares)
-    copy_sums(scratch.best_right, scratch.right.weight[0], scratch.right.mean, scratch.right.squares)
+    copy_sums(scratch.best_left, scratch.left.weights, scratch.left.mean, scratch.left.squares)
+    copy_sums(scratch.best_right, scratch.right.weights, scratch.right.mean, scratch.right.squares)
 
 
 @njit(**BUILD)
@@ -244,7 +194,7 @@ def prune(search: SearchTrees, root: int, before: Sums, scratch: SplitScratch, b
 
     The right subtree of a value is visited only if its left subtree has been removed.
     """
-    scratch.aside.weight[0] = -1.0
+    scratch.aside.weights[0] = -1.0
     if root == NONE:
         return root
     path, phase = np.empty(len(search.places) + 1, np.int64), np.empty(len(search.places) + 1, np.int64)
@@ -260,11 +210,11 @@ def prune(search: SearchTrees, root: int, before: Sums, scratch: SplitScratch, b
             phase[height - 1], after = ALONE if place.right == NONE else ADDED, place.right
             gone = after == NONE
             if not gone:
-                _add(scratch.aside, place.weight, search.mean[at], search.squares[at])
+                add_sums(scratch.aside, search.weights[at], search.mean[at], search.squares[at])
         else:
             height -= 1
             if now == ADDED:
-                _subtract(scratch.aside, place.weight, search.mean[at], search.squares[at])
+                subtract_sums(scratch.aside, search.weights[at], search.mean[at], search.squares[at])
             gone = gone and _merit_at(search, at, before, scratch) / best < minimum
             root = _cut(search, root, path[height - 1] if height else NONE, at) if gone else root
         if after != NONE:

@@ -6,19 +6,24 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
+from estimators._targets import UNKNOWN
 from estimators._typing import Array
 from estimators.trees._kernels.ebst import (
     SplitScratch,
-    Sums,
     add_value,
     best_value,
-    copy_sums,
     free_search_tree,
-    learn_targets,
     new_split_scratch,
     prune,
 )
-from estimators.trees._kernels.regression_arrays import RegressionTree, grow, has_room
+from estimators.trees._kernels.regression_arrays import (
+    RegressionTree,
+    grow,
+    has_room,
+    total_weight,
+    with_weights_of_targets,
+)
+from estimators.trees._kernels.target_sums import Sums, copy_sums, learn_targets
 from estimators.trees._kernels.tree_arrays import NONE
 
 DECAY = 0.95
@@ -36,7 +41,10 @@ class RegressionTreeParams(NamedTuple):
 
 
 class RegressionChunk(NamedTuple):
-    """Rows to predict and to learn: features, rounded features, targets and weights (if empty, all are 1)."""
+    """Rows to predict and to learn: features, rounded features, targets and weights (if empty, all are 1).
+
+    A target may be `UNKNOWN`; a row has one that is not.
+    """
 
     X: Array
     rounded: Array
@@ -53,12 +61,25 @@ class Scratch(NamedTuple):
 
 def learn(tree: RegressionTree, chunk: RegressionChunk, params: RegressionTreeParams, outputs: Array) -> RegressionTree:
     """Predict each row, unless `outputs` (n_rows, n_targets) has no rows, then learn it; return the new tree."""
-    done, scratch = 0, Scratch(new_split_scratch(chunk.Y.shape[1]), np.empty(chunk.Y.shape[1]))
+    done, n_targets = 0, chunk.Y.shape[1]
     while True:
+        scratch = Scratch(new_split_scratch(tree.weights.shape[1], n_targets), np.empty(n_targets))
         done = _learn_from(tree, chunk, params, outputs, scratch, done)
         if done == len(chunk.X):
             return tree
         tree = grow(tree)
+        if tree.weights.shape[1] == 1 and (chunk.Y[done] == UNKNOWN).any():
+            tree = with_weights_of_targets(tree)
+
+
+@njit(**HOT)
+def _counts_cells(tree: RegressionTree, y: Array) -> bool:
+    """Return whether the weights of a tree can tell which cells of a row are known."""
+    if tree.weights.shape[1] == 1:
+        for j in range(len(y)):
+            if y[j] == UNKNOWN:
+                return False
+    return True
 
 
 # ----------------------------------------------------------------- predicting
@@ -122,7 +143,7 @@ def _learn_from(
     """Go on from row `done`; return the row before which free places ran out, or the number of rows."""
     models = scratch.models
     for r in range(done, len(chunk.X)):
-        if not has_room(tree):
+        if not has_room(tree) or not _counts_cells(tree, chunk.Y[r]):
             return r
         x, y = chunk.X[r], chunk.Y[r]
         i = _find_leaf(tree, x)
@@ -145,19 +166,22 @@ def _update(
     scratch: SplitScratch,
 ) -> None:
     node = tree.nodes[i]
-    node.weight = learn_targets(tree.mean[i], tree.squares[i], node.weight, y, weight)
+    learn_targets(tree.weights[i], tree.mean[i], tree.squares[i], y, weight)
     _observe(tree, i, rounded, y, weight, params)
-    if node.active and node.weight - node.last_attempt >= params.grace_period:
+    total = total_weight(tree, i)
+    if node.active and total - node.last_attempt >= params.grace_period:
         # set before the attempt: after a split the node is a branch, which makes no attempts
-        node.last_attempt = node.weight
+        node.last_attempt = total
         _attempt_split(tree, i, params, scratch)
 
 
 @njit(**HOT)
 def _learn_models(tree: RegressionTree, i: int, x: Array, y: Array, weight: float, models: Array) -> None:
-    """Update the faded errors of means and models, then take one step of gradient descent."""
+    """Update the faded errors of means and models, then take one step of gradient descent, where targets are known."""
     leaf = tree.nodes[i].leaf
     for j in range(len(y)):
+        if y[j] == UNKNOWN:
+            continue
         tree.errors[leaf, j, 0] = DECAY * tree.errors[leaf, j, 0] + (y[j] - tree.mean[i, j]) ** 2
         tree.errors[leaf, j, 1] = DECAY * tree.errors[leaf, j, 1] + (y[j] - models[j]) ** 2
         slope = min(max(2.0 * (models[j] - y[j]) * weight, -MAX_SLOPE), MAX_SLOPE)
@@ -175,7 +199,7 @@ def _observe(
     if not node.active:
         return
     n_values = len(tree.search.places) - tree.search.free[1] + len(rounded)
-    if n_values * (40.0 + 16.0 * len(y)) > params.max_bytes:
+    if n_values * (32.0 + 16.0 * len(y) + 8.0 * tree.weights.shape[1]) > params.max_bytes:
         _stop_observing(tree, i)
         node.active = 0
         return
@@ -195,7 +219,7 @@ def _stop_observing(tree: RegressionTree, i: int) -> None:
 def _attempt_split(tree: RegressionTree, i: int, params: RegressionTreeParams, scratch: SplitScratch) -> None:
     """Split the leaf if the second best feature reduces the variance clearly less, or if the bound is under `tau`."""
     node = tree.nodes[i]
-    before = Sums(np.array([node.weight]), tree.mean[i].copy(), tree.squares[i].copy())
+    before = Sums(tree.weights[i].copy(), tree.mean[i].copy(), tree.squares[i].copy())
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
     for f in range(tree.roots.shape[1]):
         merit, key = best_value(tree.search, tree.roots[node.leaf, f], before, scratch, best)
@@ -203,7 +227,7 @@ def _attempt_split(tree: RegressionTree, i: int, params: RegressionTreeParams, s
             feature, threshold, best, second = f, key, merit, best
         elif merit > second:
             second = merit
-    bound = math.sqrt(math.log(1.0 / params.delta) / (2.0 * node.weight))
+    bound = math.sqrt(math.log(1.0 / params.delta) / (2.0 * node.last_attempt))
     if best > 0.0 and (second / best < 1.0 - bound or bound < params.tau):
         _split(tree, i, feature, threshold, scratch)
     elif best > 0.0 and second > 0.0:
@@ -226,16 +250,20 @@ def _split(tree: RegressionTree, i: int, feature: int, threshold: float, scratch
             tree.coefs[new, j, f] = tree.coefs[old, j, f]
         for k in range(tree.errors.shape[2]):
             tree.errors[new, j, k] = tree.errors[old, j, k]
-    _start_leaf(tree, node.left, old, scratch.best_left)
-    _start_leaf(tree, node.right, new, scratch.best_right)
+    _start_leaf(tree, node.left, old, i, scratch.best_left)
+    _start_leaf(tree, node.right, new, i, scratch.best_right)
     node.leaf = NONE
     tree.counts[0] += 2
     tree.counts[1] += 1
 
 
 @njit(**BUILD)
-def _start_leaf(tree: RegressionTree, i: int, leaf: int, sums: Sums) -> None:
+def _start_leaf(tree: RegressionTree, i: int, leaf: int, parent: int, sums: Sums) -> None:
+    """Make a leaf; a target without a known cell keeps the mean of the parent until it has one."""
+    copy_sums(Sums(tree.weights[i], tree.mean[i], tree.squares[i]), sums.weights, sums.mean, sums.squares)
+    for k in range(len(sums.weights)):
+        if sums.weights[k] == 0.0:
+            tree.mean[i, k] = tree.mean[parent, k]
     node = tree.nodes[i]
     node.feature, node.left, node.right, node.leaf, node.active = NONE, NONE, NONE, leaf, 1
-    node.weight = node.last_attempt = sums.weight[0]
-    copy_sums(Sums(np.empty(1), tree.mean[i], tree.squares[i]), sums.weight[0], sums.mean, sums.squares)
+    node.last_attempt = total_weight(tree, i)

@@ -22,7 +22,6 @@ NODE = np.dtype(
         ("leaf", "i4"),
         ("active", "i4"),
         ("threshold", "f8"),
-        ("weight", "f8"),
         ("last_attempt", "f8"),
     ],
     align=True,
@@ -36,6 +35,8 @@ class RegressionTree(NamedTuple):
     ----------
     nodes : structured ndarray
         Places of type `NODE`.
+    weights : ndarray of shape (n_places, 1) or (n_places, n_targets)
+        Weight of the rows learnt in each node; once a cell was unknown, that of the known cells of each target.
     mean, squares : ndarray of shape (n_places, n_targets)
         Mean and sum of squared deviations of the targets in each node.
     coefs : ndarray of shape (n_leaves, n_targets, n_features + 1)
@@ -51,6 +52,7 @@ class RegressionTree(NamedTuple):
     """
 
     nodes: Array
+    weights: Array
     mean: Array
     squares: Array
     coefs: Array
@@ -64,6 +66,7 @@ def new_tree(n_features: int, n_targets: int) -> RegressionTree:
     """Make an untrained tree of one leaf."""
     tree = RegressionTree(
         np.zeros(0, NODE),
+        np.zeros((0, 1)),
         np.zeros((0, n_targets)),
         np.zeros((0, n_targets)),
         np.zeros((0, n_targets, n_features + 1)),
@@ -74,7 +77,7 @@ def new_tree(n_features: int, n_targets: int) -> RegressionTree:
     )
     tree = _extended(tree, 3, 2, 0)
     tree.counts[:] = 1
-    tree.nodes[0] = (NONE, NONE, NONE, 0, 1, 0.0, 0.0, 0.0)
+    tree.nodes[0] = (NONE, NONE, NONE, 0, 1, 0.0, 0.0)
     return tree
 
 
@@ -89,6 +92,13 @@ def grow(tree: RegressionTree) -> RegressionTree:
     )
 
 
+def with_weights_of_targets(tree: RegressionTree) -> RegressionTree:
+    """Count the known cells of each target from now on: so far all rows were known."""
+    n_targets = tree.mean.shape[1]
+    weights, values = (np.repeat(table, n_targets, axis=1) for table in (tree.weights, tree.search.weights))
+    return tree._replace(weights=weights, search=tree.search._replace(weights=values))
+
+
 def size_bytes(tree: RegressionTree) -> int:
     """Sum the sizes of the arrays."""
     arrays = [*tree[:-2], *tree.search, tree.counts]
@@ -100,6 +110,7 @@ def _extended(tree: RegressionTree, n_nodes: int, n_leaves: int, n_values: int) 
     roots[len(tree.roots) :] = NONE
     return RegressionTree(
         extend(tree.nodes, n_nodes),
+        extend(tree.weights, n_nodes),
         extend(tree.mean, n_nodes),
         extend(tree.squares, n_nodes),
         extend(tree.coefs, n_leaves),
@@ -108,6 +119,15 @@ def _extended(tree: RegressionTree, n_nodes: int, n_leaves: int, n_values: int) 
         extend_search_trees(tree.search, n_values) if n_values else tree.search,
         tree.counts,
     )
+
+
+@njit(**HOT)
+def total_weight(tree: RegressionTree, i: int) -> float:
+    """Return the weight of a node, averaged over the targets."""
+    total = 0.0
+    for k in range(tree.weights.shape[1]):
+        total += tree.weights[i, k]
+    return total / tree.weights.shape[1]
 
 
 @njit(**HOT)

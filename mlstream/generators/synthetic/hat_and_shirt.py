@@ -38,7 +38,7 @@ def hat_and_shirt_stream(*, seed: int = 0, n_copies: int = 50, name: str = "hat-
 
     References
     ----------
-    Criteo AI Lab. PRINCE: Out-of-distribution generalization challenge, ECML-PKDD 2022.
+    Criteo AI Lab, "PRINCE: PRomoting INvariance for Classification across Environments", challenge of ECML-PKDD 2022.
 
     Examples
     --------

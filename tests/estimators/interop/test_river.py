@@ -421,17 +421,86 @@ def test_there_and_back_again_is_river(small):
 
 
 @pytest.mark.parametrize("estimator", [NearestRowClassifier(20), RiverClassifier(HoeffdingTree(grace_period=30))])
-def test_a_new_label_is_learnt_as_if_it_had_been_absent_all_along(estimator, small):
+def test_a_new_label_is_learnt_as_if_it_had_been_unknown_all_along(estimator, small):
     X, Y = small
-    Y = Y.copy()
-    Y[:100, 2] = 0
     late, declared = as_river(estimator, max_labels=5), as_river(estimator, labels=["L0", "L1", "L2"], max_labels=5)
     for i, (x, y) in enumerate(dictionaries(X, Y)):
         late.learn_one(x, {"L0": y["L0"], "L1": y["L1"]} if i < 100 else y)
-        declared.learn_one(x, y)
+        declared.learn_one(x, y if i >= 100 else y | {"L2": None})
         assert len(late.predict_one(x)) == (2 if i < 100 else 3)
         if i >= 100:
             assert late.predict_proba_one(x) == declared.predict_proba_one(x)
+
+
+@pytest.mark.parametrize("unknown", [{}, {"L1": None}], ids=["lacking", "None"])
+def test_a_label_that_river_lacks_is_not_learnt(unknown, small):
+    X, Y = small
+    trees = RiverClassifier(HoeffdingTree(grace_period=30))
+    model, direct = as_river(trees, labels=["L0", "L1"]), HoeffdingTree(grace_period=30)
+    for i, (x, y) in enumerate(dictionaries(X, Y)):
+        known = {"L0": y["L0"]} | ({"L1": y["L1"]} if i % 3 else unknown)
+        if i > 3:
+            expected = direct.predict_proba_one(x).get(True, 0.0)
+            assert model.predict_proba_one(x)["L1"][True] == pytest.approx(expected, abs=1e-12)
+        model.learn_one(x, known)
+        if i % 3:
+            direct.learn_one(x, y["L1"])
+
+
+def with_unknown(Y):
+    return np.where(np.random.default_rng(3).random(Y.shape) < 0.3, np.nan, Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "start"),
+    [
+        (HoeffdingTree(grace_period=30), "first-row"),
+        (HoeffdingTree(grace_period=30), "first-positive"),
+        (linear_model.LinearRegression(), "first-row"),
+    ],
+)
+def test_the_copy_for_a_label_skips_the_rows_where_it_is_unknown(model, start, small):
+    X, Y = small
+    Y = with_unknown(Y)
+    ours = RiverClassifier(model, start=start).begin(X, Y)
+    ours.predict_then_fit(X[:100], Y[:100])
+    ours.partial_fit(X[100:], Y[100:])
+    for j in range(3):
+        known = ~np.isnan(Y[:, j])
+        alone = RiverClassifier(model, start=start).fit(X[known], Y[known, j : j + 1])
+        assert np.array_equal(ours.predict_proba(X)[:, j], alone.predict_proba(X)[:, 0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        multioutput.PerOutputClassifier(HoeffdingTree(grace_period=30)),
+        multioutput.ClassifierChain(linear_model.LogisticRegression(), order=["y0", "y1", "y2"]),
+    ],
+    ids=["per output", "chain"],
+)
+def test_rivers_models_of_all_labels_get_the_known_ones(model, small):
+    X, Y = small
+    Y, direct = with_unknown(Y), model.clone()
+    ours = RiverClassifier(model).partial_fit(X, Y)
+    for row, labels in zip(X.tolist(), Y.tolist(), strict=True):
+        known = {f"y{j}": bool(value) for j, value in enumerate(labels) if not np.isnan(value)}
+        if known:
+            direct.learn_one({f"x{f}": value for f, value in enumerate(row)}, known)
+    for row, proba in zip(X.tolist(), ours.predict_proba(X).tolist(), strict=True):
+        expected = direct.predict_proba_one({f"x{f}": v for f, v in enumerate(row)})
+        assert proba == pytest.approx([expected[f"y{j}"].get(True, 0.0) for j in range(3)], abs=1e-12)
+
+
+@pytest.mark.parametrize("model", [tree.ISOUPTreeRegressor(), multioutput.MultiClassEncoder(HoeffdingTree())])
+def test_models_that_need_all_labels_refuse_a_row_known_in_part(model, small):
+    X, Y = small
+    ours = RiverClassifier(model).partial_fit(X, Y)
+    before = ours.predict_proba(X)
+    for method in (ours.partial_fit, ours.predict_then_fit):
+        with pytest.raises(ValueError, match=r"Y must be known for every label of a row that .* learns"):
+            method(X, with_unknown(Y))
+    assert np.array_equal(ours.partial_fit(X[:2], np.full((2, 3), np.nan)).predict_proba(X), before)
 
 
 def test_a_new_label_without_room_is_refused():

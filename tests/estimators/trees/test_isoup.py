@@ -33,7 +33,7 @@ def assert_same_nodes(node, tree, i):
         left, right = node.children
         return 1 + assert_same_nodes(left, tree, ours["left"]) + assert_same_nodes(right, tree, ours["right"])
     assert ours["feature"] == NONE
-    assert ours["weight"] == node.total_weight
+    assert tree.weights[i] == [node.total_weight]
     assert ours["last_attempt"] == node.last_split_attempt_at
     for j, spread in node.stats.items():
         assert (tree.mean[i, j], tree.squares[i, j]) == (spread.mean.get(), spread._S)
@@ -50,7 +50,7 @@ def assert_same_values(node, search, i):
         return
     place = search.places[i]
     assert place["key"] == node.att_val
-    assert [place["weight"], *search.mean[i]] == [
+    assert [*search.weights[i], *search.mean[i]] == [
         node.estimator[0].n,
         *(one.mean.get() for one in node.estimator.values()),
     ]

@@ -159,3 +159,53 @@ def test_warming_up_leaves_the_estimator_as_it_is():
     for stream in (STREAM, make_stream(visits=((0, 1),), sizes=(9,)), make_stream(as_sparse=True)):
         warm_up(estimator, stream)
     assert vars(estimator) == {"step": 0.5, "random_state": 4}
+
+
+# -------------------------------------------------------------- unknown labels
+def unknown_in_part(Y):
+    """Half of the labels unknown, and all labels of some rows."""
+    Y = np.where(np.random.default_rng(0).random(Y.shape) < 0.5, np.nan, Y).astype(np.float32)
+    Y[[0, 3, 4, len(Y) - 1]] = np.nan
+    return Y
+
+
+@pytest.mark.parametrize(
+    ("estimator", "way_out"),
+    [
+        (MultiOutputClassifier(SGDClassifier()), r"MultiOutputClassifier learns.* BinaryRelevance\(SGDClassifier\("),
+        (
+            MLPClassifier(),
+            r"MLPClassifier learns. Got NaN at row \d, column \d instead; BinaryRelevance\(MLPClassifier\(",
+        ),
+        (Online(), r"BinaryRelevance\(Online\("),
+    ],
+)
+def test_an_estimator_of_another_package_is_not_given_unknown_labels(estimator, way_out):
+    Y = unknown_in_part(FIRST.Y)
+    for call in ("test_then_train", "learn"):
+        learner = learner_of(estimator)
+        with pytest.raises(ValueError, match=way_out):
+            getattr(learner, call)(FIRST.X, Y, FIRST.label_mask)
+        assert not learner.predict(FIRST.X).proba.any()
+
+
+def test_it_learns_the_rows_between_those_of_which_nothing_is_known():
+    Y = FIRST.Y.astype(np.float32)
+    Y[[0, 3, 4, len(Y) - 1]] = np.nan
+    kept = ~np.isnan(Y).any(axis=1)
+    tested, taught, alone = (learner_of(Online()) for _ in range(3))
+    predictions = tested.test_then_train(FIRST.X, Y, FIRST.label_mask)
+    taught.learn(FIRST.X, Y, FIRST.label_mask)
+    expected = alone.test_then_train(FIRST.X[kept], FIRST.Y[kept], FIRST.label_mask)
+    np.testing.assert_array_equal(predictions.proba[kept], expected.proba)
+    for learner in (tested, taught):
+        np.testing.assert_array_equal(learner.predict(MIXED.X).proba, alone.predict(MIXED.X).proba)
+
+
+def test_a_learner_of_rows_that_takes_the_mask_gets_unknown_labels_outside_it():
+    Y = unknown_in_part(MIXED.Y)
+    mask = MIXED.label_mask & ~np.isnan(Y)
+    tested, alone = learner_of(Targeted()), learner_of(Targeted())
+    tested.test_then_train(MIXED.X, Y, MIXED.label_mask)
+    alone.test_then_train(MIXED.X, np.nan_to_num(Y), mask)
+    np.testing.assert_array_equal(tested.predict(FIRST.X).proba, alone.predict(FIRST.X).proba)

@@ -1,0 +1,53 @@
+"""Unknown labels for learners of other packages, which have no way to leave a label of a row out."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.multioutput import MultiOutputClassifier
+
+Mask = npt.NDArray[np.bool_]
+
+
+def known_part(estimator: Any, Y: npt.NDArray[Any], mask: Mask, *, uses_task: bool) -> tuple[Any, Mask, Mask]:
+    """Return labels and mask without unknown labels, and which rows have a label to learn.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The learner, for the error.
+    Y : ndarray of shape (n_samples, n_labels)
+        Labels, NaN where one is unknown.
+    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
+        Labels that count.
+    uses_task : bool
+        Whether the learner takes the mask: unknown labels are outside it then.
+
+    Returns
+    -------
+    Y, mask, learnt
+        Arrays; `Y` and `mask` themselves where every label is known.
+
+    Raises
+    ------
+    ValueError
+        If a learner that does not take the mask would learn a row of which some labels only are known.
+    """
+    unknown = np.isnan(Y) if Y.dtype.kind == "f" else np.zeros(Y.shape, dtype=bool)
+    if not unknown.any():
+        return Y, mask, np.ones(len(Y), dtype=bool)
+    if uses_task:
+        mask = mask & ~unknown
+        return np.nan_to_num(Y), mask, np.asarray(mask.any(axis=1))
+    learnt: Mask = np.logical_not(unknown.all(axis=1))
+    partly = np.argwhere(unknown & learnt[:, np.newaxis])
+    if len(partly):
+        row, column = partly[0].tolist()
+        # binary relevance takes the place of a multi-output estimator
+        inner = estimator.estimator if isinstance(estimator, MultiOutputClassifier) else estimator
+        raise ValueError(
+            f"Y must be known for every label of a row that {type(estimator).__name__} learns. Got NaN at row {row}, "
+            f"column {column} instead; BinaryRelevance({type(inner).__name__}(...)) learns each label from the rows "
+            f"where it is known."
+        )
+    return Y, mask, learnt

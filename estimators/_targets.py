@@ -43,15 +43,20 @@ class LabelTarget:
         self.names = None if names is None else list(names)
         self.classes = [np.array([0, 1]) for _ in range(width)]
 
-    def encode(self, Y: Any) -> npt.NDArray[np.uint8]:
-        """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`."""
+    def encode(self, Y: Any, *, can_grow: bool = False) -> npt.NDArray[np.uint8]:
+        """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`.
+
+        `can_grow` is whether the learner has the parameter `on_new_labels`, which is then advised.
+        """
         Y = as_codes(Y)
         missing = self.width - Y.shape[1]
         if missing < 0 or (missing and not self.announced):
+            way_out = "announce labels that come later with `classes` at the first call"
+            if missing < 0 and can_grow:
+                way_out += ", or make the learner with on_new_labels='grow'"
             raise ValueError(
                 f"Y must have {'at most ' * self.announced}{self.width} label columns, as fixed at the first call. "
-                f"Got {Y.shape[1]} instead; announce labels that come later with `classes` at the first call, or make "
-                f"the learner with on_new_labels='grow'."
+                f"Got {Y.shape[1]} instead; {way_out}."
             )
         return np.pad(Y, ((0, 0), (0, missing))) if missing else Y
 

@@ -320,6 +320,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         proba = self._predict_proba(X)
         return proba >= 0.5, proba
 
+    def _infer_each(self, X: Features) -> tuple[Array, Array]:
+        """Predict rows as `_infer` predicts each alone; override it where the bits of a row depend on other rows."""
+        return self._infer(X)
+
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
         predictions = []
         for i in range(X.shape[0]):
@@ -340,7 +344,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         predictions = [
             self._predict_then_learn(X[run], Y[run], None if mask is None else mask[run])
             if learnt[run.start]
-            else self._infer(X[run])
+            else self._infer_each(X[run])
             for run in runs(learnt)
         ]
         decided, scores = zip(*predictions, strict=True)

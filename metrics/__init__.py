@@ -1,9 +1,11 @@
 """Metrics for multi-label, multi-task and continual learning: pure functions that need NumPy and SciPy only."""
 
+from metrics.anytime import anytime_score, running_mean
 from metrics.asymmetric import pragma, pragma_plane
 from metrics.at_k import confident_accuracy_at_k, ndcg_at_k, precision_at_k, precision_at_k_maximum, recall_at_k
 from metrics.balanced_accuracy import ba_macro, ba_macro_from_counts
 from metrics.bayesian import BayesianComparison, bayesian_signed_rank
+from metrics.by_row import counts_by_row, precision_at_k_by_row, rmse_by_row
 from metrics.continual import acc, aia, fm, intransigence
 from metrics.counts import LabelCounts, cumulative_counts, label_counts, stack_counts, windowed_counts
 from metrics.environments import nce, nce_by_environment, worst_nce
@@ -32,6 +34,7 @@ __all__ = [
     "LearningSpeed",
     "acc",
     "aia",
+    "anytime_score",
     "area_under_curve",
     "average_ranks",
     "ba_macro",
@@ -39,6 +42,7 @@ __all__ = [
     "bayesian_signed_rank",
     "bwt",
     "confident_accuracy_at_k",
+    "counts_by_row",
     "coverage",
     "critical_difference",
     "cumulative_counts",
@@ -69,6 +73,7 @@ __all__ = [
     "pragma_plane",
     "precision",
     "precision_at_k",
+    "precision_at_k_by_row",
     "precision_at_k_maximum",
     "precision_from_counts",
     "pw_js",
@@ -79,6 +84,8 @@ __all__ = [
     "refinement_jaccard",
     "refinement_recall",
     "rmse",
+    "rmse_by_row",
+    "running_mean",
     "stack_counts",
     "stepwise_transfer",
     "subset_accuracy",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics._blocks import read_indicator, read_mask, read_scores, row_blocks, row_sums
 from metrics._means import mean_of_blocks
-from metrics._typing import Array, LabelMatrix
+from metrics._typing import Array, Floats, LabelMatrix
 from metrics._validation import check_probabilities, check_same_shape, check_scores, check_truth
 
 _FEW = 32  # up to this k, k searches for the best label are faster than sorting
@@ -36,6 +36,14 @@ def mean_over_rows(
 ) -> float:
     """Average a number per row over the rows that count; NaN is left out, and a mean over no row is NaN."""
     return mean_of_blocks(score_rows(block) for block in _blocks(y_true, y_score, label_mask, probabilities))
+
+
+def values_of_rows(
+    score_rows: Callable[[ScoredRows], Array], y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None
+) -> Floats:
+    """Return a number per row that counts, in the order of the rows."""
+    blocks = _blocks(y_true, y_score, label_mask, probabilities=False)
+    return np.concatenate([score_rows(block).astype(np.float64) for block in blocks])
 
 
 def _blocks(

@@ -1,11 +1,15 @@
 """The matrix of scores R and the order of tasks, checked once."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics._means import nan_mean
 from metrics._typing import Floats
+from metrics._validation import require_choice
+
+Undefined = Literal["raise", "skip"]
 
 
 class History(NamedTuple):
@@ -13,6 +17,7 @@ class History(NamedTuple):
 
     `visits[s, j]` says whether experience s (from 1; row 0 is never visited) holds task j; `seen[s, j]` whether any
     experience up to s does. `first` and `last` are the experiences of a task's first and last visit, 0 for never.
+    `undefined` says what NaN in a cell that is used does: it is an error, or left out of means.
     """
 
     R: Floats
@@ -20,6 +25,7 @@ class History(NamedTuple):
     seen: NDArray[np.bool_]
     first: NDArray[np.intp]
     last: NDArray[np.intp]
+    undefined: Undefined = "raise"
 
     @property
     def trained(self) -> NDArray[np.intp]:
@@ -27,18 +33,23 @@ class History(NamedTuple):
         return np.flatnonzero(self.first)
 
     def cells(self, rows: ArrayLike, tasks: ArrayLike) -> Floats:
-        """Return scores; raise if one of them is missing."""
+        """Return scores; raise if one of them is infinite, or NaN unless that is left out."""
         rows, tasks = np.broadcast_arrays(np.asarray(rows) % len(self.R), tasks)
         values: Floats = self.R[rows, tasks]
-        missing = ~np.isfinite(values)
+        missing = self.missing(values)
         if missing.any():
             cell = tuple(int(index[missing][0]) for index in (rows, tasks))
             raise ValueError(f"R must be finite in every cell that is used. Got {self.R[cell]} in R{[*cell]} instead.")
         return values
 
+    def missing(self, values: Floats) -> NDArray[np.bool_]:
+        """Return which values are an error."""
+        return np.isinf(values) if self.undefined == "skip" else ~np.isfinite(values)
 
-def read_history(R: ArrayLike, order: ArrayLike) -> History:
+
+def read_history(R: ArrayLike, order: ArrayLike, undefined: Undefined = "raise") -> History:
     """Check shapes and task numbers, and find the visits of each task."""
+    require_choice(undefined, "undefined", ("raise", "skip"))
     scores, present = _check_scores(R), _check_order(order)
     n_experiences = len(present)
     if len(scores) != n_experiences + 1:
@@ -54,6 +65,7 @@ def read_history(R: ArrayLike, order: ArrayLike) -> History:
         seen=np.logical_or.accumulate(visits, axis=0),
         first=visits.argmax(axis=0),
         last=experiences.max(axis=0),
+        undefined=undefined,
     )
 
 
@@ -106,8 +118,8 @@ def left_behind(history: History) -> NDArray[np.intp]:
 
 
 def mean_over_tasks(values: Floats) -> float:
-    """Average; NaN over no task."""
-    return float(values.mean()) if values.size else float("nan")
+    """Average the defined values; NaN over no task."""
+    return float(nan_mean(values))
 
 
 def check_reference_scores(reference_scores: ArrayLike, history: History, tasks: NDArray[np.intp]) -> Floats:
@@ -120,8 +132,9 @@ def check_reference_scores(reference_scores: ArrayLike, history: History, tasks:
             f"Got dtype {scores.dtype} and shape {scores.shape} instead."
         )
     used = scores[tasks].astype(np.float64)
-    if not np.isfinite(used).all():
-        task = int(tasks[~np.isfinite(used)][0])
+    missing = history.missing(used)
+    if missing.any():
+        task = int(tasks[missing][0])
         raise ValueError(
             f"reference_scores must be finite where they are used. Got {scores[task]} for task {task} instead."
         )

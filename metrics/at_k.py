@@ -55,7 +55,7 @@ def precision_at_k(y_true: LabelMatrix, y_score: ArrayLike, k: int, *, label_mas
     >>> precision_at_k([[1, 0, 0], [1, 1, 0]], [[0.9, 0.5, 0.2], [0.1, 0.8, 0.7]], 2)
     0.5
     """
-    return mean_over_rows(lambda rows: row_sums(_best(rows, k)) / k, y_true, y_score, label_mask)
+    return mean_over_rows(lambda rows: precision_of_best(rows, k), y_true, y_score, label_mask)
 
 
 def precision_at_k_maximum(y_true: LabelMatrix, k: int, *, label_mask: ArrayLike | None = None) -> float:
@@ -266,6 +266,11 @@ def confident_accuracy_at_k(
         return row_sums(right.view(np.uint8)) / k
 
     return mean_over_rows(accuracy, y_true, y_prob, label_mask, probabilities=True)
+
+
+def precision_of_best(rows: ScoredRows, k: int) -> Floats:
+    """Share of relevant labels among the `k` best-scored ones of each row."""
+    return row_sums(_best(rows, k)) / k
 
 
 def _check_k(k: int, n_labels: int, n_counted: NDArray[np.int64]) -> None:

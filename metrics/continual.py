@@ -3,7 +3,8 @@
 `R` has shape (n_experiences + 1, n_tasks): row s holds the scores on the evaluation set of every task after experience
 s, row 0 before any learning. `order` is the task of each experience, or, where experiences mix tasks, a boolean array
 (n_experiences, n_tasks). Tasks may recur, and some may never be trained. Scores are such that higher is better. A NaN
-or infinite score is an error if a metric needs it, and does not matter otherwise. A mean over no task is NaN.
+or infinite score is an error if a metric needs it, and does not matter otherwise; with ``undefined="skip"``, cells of
+NaN are left out instead. A mean over no task is NaN.
 """
 
 from typing import Literal
@@ -11,11 +12,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics._transfer_matrix import check_reference_scores, left_behind, mean_over_tasks, read_history
+from metrics._means import divide, nan_mean
+from metrics._transfer_matrix import Undefined, check_reference_scores, left_behind, mean_over_tasks, read_history
 from metrics._validation import require_choice
 
 
-def acc(R: ArrayLike, order: ArrayLike, *, when: Literal["final", "mean", "triangular"] = "final") -> float:
+def acc(
+    R: ArrayLike,
+    order: ArrayLike,
+    *,
+    when: Literal["final", "mean", "triangular"] = "final",
+    undefined: Undefined = "raise",
+) -> float:
     """Average score on the tasks seen; higher is better.
 
     Parameters
@@ -27,11 +35,13 @@ def acc(R: ArrayLike, order: ArrayLike, *, when: Literal["final", "mean", "trian
     when : {"final", "mean", "triangular"}, default="final"
         After the last experience; mean of that average over all experiences; or mean over all pairs of an experience
         and a task seen by then.
+    undefined : {"raise", "skip"}, default="raise"
+        Whether NaN in a cell that is needed is an error, or the cell is left out of means.
 
     Returns
     -------
     float
-        In the range of the scores.
+        In the range of the scores; NaN if every cell is left out.
 
     Raises
     ------
@@ -58,18 +68,19 @@ def acc(R: ArrayLike, order: ArrayLike, *, when: Literal["final", "mean", "trian
     (0.825, 0.8)
     """
     require_choice(when, "when", ("final", "mean", "triangular"))
-    history = read_history(R, order)
+    history = read_history(R, order, undefined)
     steps, tasks = np.nonzero(history.seen)
     if when == "final":
-        return float(history.cells(-1, np.flatnonzero(history.seen[-1])).mean())
+        return mean_over_tasks(history.cells(-1, np.flatnonzero(history.seen[-1])))
     scores = history.cells(steps, tasks)
     if when == "triangular":
-        return float(scores.mean())
-    sums = np.bincount(steps, weights=scores)[1:]
-    return float((sums / history.seen[1:].sum(axis=1)).mean())
+        return mean_over_tasks(scores)
+    defined = ~np.isnan(scores)
+    sums = np.bincount(steps, weights=np.where(defined, scores, 0.0))[1:]
+    return float(nan_mean(divide(sums, np.bincount(steps, weights=defined)[1:])))
 
 
-def aia(R: ArrayLike, order: ArrayLike) -> float:
+def aia(R: ArrayLike, order: ArrayLike, *, undefined: Undefined = "raise") -> float:
     """Average incremental accuracy: `acc` averaged over all experiences; higher is better.
 
     Parameters
@@ -78,11 +89,13 @@ def aia(R: ArrayLike, order: ArrayLike) -> float:
         Scores after each experience; row 0 is not used.
     order : array-like of int, shape (n_experiences,), or of bool, shape (n_experiences, n_tasks)
         Task of each experience, or the tasks it holds.
+    undefined : {"raise", "skip"}, default="raise"
+        Whether NaN in a cell that is needed is an error, or the cell is left out of means.
 
     Returns
     -------
     float
-        In the range of the scores.
+        In the range of the scores; NaN if every cell is left out.
 
     Raises
     ------
@@ -102,10 +115,10 @@ def aia(R: ArrayLike, order: ArrayLike) -> float:
     >>> round(aia([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1]), 3)
     0.825
     """
-    return acc(R, order, when="mean")
+    return acc(R, order, when="mean", undefined=undefined)
 
 
-def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False) -> float:
+def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False, undefined: Undefined = "raise") -> float:
     """Forgetting measure: how far tasks have fallen from their best; lower is better.
 
     Parameters
@@ -116,6 +129,8 @@ def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False) -> floa
         Task of each experience, or the tasks it holds.
     include_current : bool, default=False
         Whether tasks of the last experience take part if they were visited before.
+    undefined : {"raise", "skip"}, default="raise"
+        Whether NaN in a cell that is needed is an error, or the cell is left out of means.
 
     Returns
     -------
@@ -142,16 +157,21 @@ def fm(R: ArrayLike, order: ArrayLike, *, include_current: bool = False) -> floa
     >>> round(fm([[0.5, 0.5], [0.9, 0.6], [0.7, 0.8]], [0, 1]), 3)
     0.2
     """
-    history = read_history(R, order)
+    history = read_history(R, order, undefined)
     tasks = np.flatnonzero(history.seen[-2]) if include_current else left_behind(history)
     steps, columns = np.nonzero(history.seen[:-1, tasks])
-    best = np.full(len(tasks), -np.inf)
-    np.maximum.at(best, columns, history.cells(steps, tasks[columns]))
+    best = np.full(len(tasks), np.nan)
+    np.fmax.at(best, columns, history.cells(steps, tasks[columns]))
     return mean_over_tasks(best - history.cells(-1, tasks))
 
 
 def intransigence(
-    R: ArrayLike, order: ArrayLike, reference_scores: ArrayLike, *, when: Literal["final", "mean"] = "final"
+    R: ArrayLike,
+    order: ArrayLike,
+    reference_scores: ArrayLike,
+    *,
+    when: Literal["final", "mean"] = "final",
+    undefined: Undefined = "raise",
 ) -> float:
     """Inability to learn new tasks, against a model trained jointly; lower is better.
 
@@ -165,6 +185,8 @@ def intransigence(
         Score on each task of a model trained jointly on all data up to and including the first visit of that task.
     when : {"final", "mean"}, default="final"
         For the task that came last as a new one, or averaged over all trained tasks.
+    undefined : {"raise", "skip"}, default="raise"
+        Whether NaN in a cell that is needed is an error, or the cell is left out of means.
 
     Returns
     -------
@@ -192,7 +214,7 @@ def intransigence(
     0.05
     """
     require_choice(when, "when", ("final", "mean"))
-    history = read_history(R, order)
+    history = read_history(R, order, undefined)
     tasks = history.trained
     if when == "final":
         tasks = tasks[history.first[tasks] == history.first.max()]

@@ -51,7 +51,7 @@ def rmse(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     >>> rmse([[1, 0], [1, 1]], [[0.5, 0.5], [1.0, 1.0]])
     0.25
     """
-    return mean_over_rows(_root_mean_square, y_true, y_score, label_mask)
+    return mean_over_rows(root_mean_square, y_true, y_score, label_mask)
 
 
 def one_error(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | None = None) -> float:
@@ -226,7 +226,8 @@ def lrap(y_true: LabelMatrix, y_score: ArrayLike, *, label_mask: ArrayLike | Non
     return mean_over_rows(precision, y_true, y_score, label_mask)
 
 
-def _root_mean_square(rows: ScoredRows) -> Floats:
+def root_mean_square(rows: ScoredRows) -> Floats:
+    """Root of the mean squared error of each row."""
     errors = np.subtract(rows.score, rows.true, dtype=np.float64)
     if rows.mask is not None:
         errors *= rows.mask

@@ -3,7 +3,8 @@
 `R` has shape (n_experiences + 1, n_tasks): row s holds the scores on the evaluation set of every task after experience
 s, row 0 before any learning. `order` is the task of each experience, or, where experiences mix tasks, a boolean array
 (n_experiences, n_tasks). Tasks may recur, and some may never be trained. Scores are such that higher is better. A NaN
-or infinite score is an error if a metric needs it, and does not matter otherwise. A mean over no task is NaN.
+or infinite score is an error if a metric needs it, and does not matter otherwise; with ``undefined="skip"``, cells of
+NaN are left out instead. A mean over no task is NaN.
 """
 
 from typing import Literal
@@ -12,13 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._means import divide
-from metrics._transfer_matrix import check_reference_scores, left_behind, mean_over_tasks, read_history
+from metrics._transfer_matrix import Undefined, check_reference_scores, left_behind, mean_over_tasks, read_history
 from metrics._typing import Floats
 from metrics._validation import require_choice
 
 
 def bwt(
-    R: ArrayLike, order: ArrayLike, *, reference: Literal["last", "first"] = "last", include_current: bool = False
+    R: ArrayLike,
+    order: ArrayLike,
+    *,
+    reference: Literal["last", "first"] = "last",
+    include_current: bool = False,
+    undefined: Undefined = "raise",
 ) -> float:
     """Backward transfer: effect of later learning on the tasks learnt before; higher is better.
 
@@ -32,6 +38,8 @@ def bwt(
         Visit of a task with which the end is compared. "first" mixes relearning in.
     include_current : bool, default=False
         Whether tasks of the last experience take part. With reference="last" they can only add zeros.
+    undefined : {"raise", "skip"}, default="raise"
+        Whether NaN in a cell that is needed is an error, or the cell is left out of means.
 
     Returns
     -------
@@ -58,13 +66,19 @@ def bwt(
     -0.2
     """
     require_choice(reference, "reference", ("last", "first"))
-    history = read_history(R, order)
+    history = read_history(R, order, undefined)
     tasks = history.trained if include_current else left_behind(history)
     visit = history.last if reference == "last" else history.first
     return mean_over_tasks(history.cells(-1, tasks) - history.cells(visit[tasks], tasks))
 
 
-def fwt(R: ArrayLike, order: ArrayLike, *, reference_scores: ArrayLike | None = None) -> float:
+def fwt(
+    R: ArrayLike,
+    order: ArrayLike,
+    *,
+    reference_scores: ArrayLike | None = None,
+    undefined: Undefined = "raise",
+) -> float:
     """Forward transfer: effect of earlier learning on tasks that were new; higher is better.
 
     Parameters
@@ -76,6 +90,8 @@ def fwt(R: ArrayLike, order: ArrayLike, *, reference_scores: ArrayLike | None = 
     reference_scores : array-like of shape (n_tasks,), optional
         Score on each task of a fresh model trained on that task alone. If given, the survey's forward transfer is
         computed, which is another quantity.
+    undefined : {"raise", "skip"}, default="raise"
+        Whether NaN in a cell that is needed is an error, or the cell is left out of means.
 
     Returns
     -------
@@ -107,7 +123,7 @@ def fwt(R: ArrayLike, order: ArrayLike, *, reference_scores: ArrayLike | None = 
     >>> round(fwt(R, [0, 1], reference_scores=[0.9, 0.75]), 3)
     0.05
     """
-    history = read_history(R, order)
+    history = read_history(R, order, undefined)
     tasks = history.trained[history.first[history.trained] > 1]
     if reference_scores is not None:
         learnt = history.cells(history.first[tasks], tasks)
@@ -121,6 +137,7 @@ def stepwise_transfer(
     *,
     baseline: Literal["measured", "zero"] = "measured",
     include_current: bool = False,
+    undefined: Undefined = "raise",
 ) -> dict[str, float]:
     """Backward and forward transfer experience by experience, as a whole and split by sign; higher is better.
 
@@ -136,6 +153,8 @@ def stepwise_transfer(
     include_current : bool, default=False
         Whether the backward transfer includes the task of the current experience if it was seen before, as in the EGC
         2025 paper's table.
+    undefined : {"raise", "skip"}, default="raise"
+        Whether NaN in a cell that is needed is an error, or the cell is left out of means.
 
     Returns
     -------
@@ -166,7 +185,7 @@ def stepwise_transfer(
     {'BWT': -0.2, 'FWT': 0.1, 'BWT+': 0.0, 'BWT-': -0.2, 'FWT+': 0.1, 'FWT-': 0.0}
     """
     require_choice(baseline, "baseline", ("measured", "zero"))
-    history = read_history(R, order)
+    history = read_history(R, order, undefined)
     if baseline == "zero":
         history.R[0] = 0.0
     backward, forward = history.seen[:-1], ~history.seen[1:]
@@ -175,7 +194,8 @@ def stepwise_transfer(
     steps, tasks = np.nonzero(backward | forward)
     change = np.zeros(backward.shape)
     change[steps, tasks] = history.cells(steps + 1, tasks) - history.cells(steps, tasks)
-    groups = {"BWT": backward, "FWT": forward}
+    defined = ~np.isnan(change)
+    groups = {"BWT": backward & defined, "FWT": forward & defined}
     groups |= {f"{name}+": group & (change >= 0) for name, group in groups.items()} | {
         f"{name}-": group & (change < 0) for name, group in groups.items()
     }
@@ -186,5 +206,5 @@ def stepwise_transfer(
 def _mean_over_steps(change: Floats, group: NDArray[np.bool_]) -> float:
     """Average over the tasks of a group at each step, then over the steps that have any; 0 if none has."""
     counts = group.sum(axis=1)
-    means = divide((change * group).sum(axis=1), counts)[counts > 0]
+    means = divide(np.where(group, change, 0.0).sum(axis=1), counts)[counts > 0]
     return float(means.mean()) if means.size else 0.0

@@ -6,9 +6,18 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from mlstream._files import read_bounded
 from mlstream._validation_errors import describe_error
@@ -18,13 +27,28 @@ Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 SCHEMA_VERSION = 2
 _MAX_BYTES = 64 * 2**20
+TaskRole = Literal["train", "validation", "test", "unseen", "pre-training", "downstream"]
+SharedRows = Literal["mask", "drop"]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
 
 
 class _Strict(BaseModel):
-    """Immutable; unknown fields are refused."""
+    """Immutable; unknown fields are refused. Fields in `_if_set` are written only where they are not None."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    _if_set: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _leave_out_unset(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        fields: dict[str, object] = write(self)
+        return {name: value for name, value in fields.items() if value is not None or name not in self._if_set}
+
+
+class PersistenceCard(_Strict):
+    """How often rows carry the label set of the row before: the subset accuracy of repeating the last labels."""
+
+    repeated: Share = Field(description="Share of the rows that repeat the label set of the row before.")
+    by_chance: Share = Field(description="Mean of that share over all orders of the same rows.")
 
 
 class SourceCard(_Strict):
@@ -42,6 +66,10 @@ class SourceCard(_Strict):
         description="The `labels` of load_dataset that name the label columns; null where the file names them.",
     )
     n_samples: Count
+    persistence: PersistenceCard | None = Field(
+        default=None, description="Of the labels in the order of the source, all rows; left out where not measured."
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence"})
 
 
 class GeneratorCard(_Strict):
@@ -60,6 +88,21 @@ class ScenarioCard(_Strict):
     task_identity: Literal["always", "training", "never"] = Field(
         description="When a learner may see the task of a row: always, in training only, or never."
     )
+    shared_rows: SharedRows | None = Field(
+        default=None,
+        description="Learning rows with labels of several tasks show in each the labels of that task only (mask), or "
+        "are left out (drop); evaluation rows show all their labels. Null where tasks are not made by lists of labels.",
+    )
+    task_roles: list[TaskRole] | None = Field(
+        default=None,
+        description="Role of each task, where they have one: environments are to train on, for validation, for the "
+        "test, or unseen; pre-training precedes the downstream tasks, and no score over tasks counts it.",
+    )
+    emergence: list[Count] | None = Field(
+        default=None,
+        description="Experience in which each label emerges, where labels do: before it, the label is truly absent.",
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"shared_rows", "task_roles", "emergence"})
 
 
 class TaskCard(_Strict):
@@ -67,9 +110,21 @@ class TaskCard(_Strict):
 
     name: str
     signature: list[Count] = Field(description="Indices of the labels that can occur.")
-    label_frequencies: list[Share] = Field(description="Share of the task's rows that carry each label, all labels.")
-    cardinality: float = Field(ge=0, description="Mean number of labels per row.")
-    n_label_sets: Count = Field(description="Number of distinct label sets.")
+    label_frequencies: list[Share] = Field(
+        description="Share of the task's rows that carry each label, of those where it is known, all labels; with "
+        "shared_rows 'mask', only labels of the signature are counted, here and in what follows."
+    )
+    cardinality: float = Field(
+        ge=0, description="Mean number of labels per row; an unknown label counts as the label's frequency."
+    )
+    n_label_sets: Count = Field(
+        description="Number of distinct label sets; that of a row with unknown labels is what is known to be present."
+    )
+    unknown_share: Share | None = Field(
+        default=None,
+        description="Share of the cells of the signature whose label is unknown; left out if all are known.",
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"unknown_share"})
     density: Share | None = Field(default=None, description="Labels per row, of the signature, divided by its size.")
     diversity: Share | None = Field(
         default=None, description="Distinct label sets divided by the most there could be: min(rows, 2 ** labels)."
@@ -175,11 +230,16 @@ class StreamCard(_Strict):
     experiences: list[ExperienceCard]
     drifts: list[DriftCard] = Field(default_factory=list, description="Known drifts, in order; empty if unknown.")
     drops: list[DropCard] = Field(default_factory=list)
+    persistence: PersistenceCard | None = Field(
+        default=None,
+        description="Of the labels that count in learning rows, within experiences; left out where not measured.",
+    )
     data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)
     rows: RowsCard | None = Field(
         default=None, description="Only on the card beside ARFF files: where their rows belong."
     )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence"})
 
     @model_validator(mode="before")
     @classmethod
@@ -195,7 +255,7 @@ class StreamCard(_Strict):
 
     @model_validator(mode="after")
     def _require_consistent(self) -> Self:
-        for what, got in chain(_repeated(self), _impossible(self), _dangling(self)):
+        for what, got in chain(_repeated(self), _impossible(self), _misfitting(self), _dangling(self)):
             raise ValueError(f"{what} of the card must fit its lists. Got {got}")
         return self
 
@@ -212,6 +272,17 @@ def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:
     for drift in card.drifts:
         if not drift.start <= drift.stop <= n_rows:
             yield "drifts", f"one from {drift.start} to {drift.stop} in {n_rows} rows"
+
+
+def _misfitting(card: StreamCard) -> Iterator[tuple[str, object]]:
+    """Find roles and times of emergence that are not one per task and one per label."""
+    roles, emergence = card.scenario.task_roles, card.scenario.emergence
+    if roles is not None and len(roles) != len(card.tasks):
+        yield "task_roles", f"{len(roles)} for {len(card.tasks)} tasks"
+    if emergence is not None and len(emergence) != len(card.label_names):
+        yield "emergence", f"{len(emergence)} for {len(card.label_names)} labels"
+    if max(emergence or [], default=-1) >= len(card.experiences):
+        yield "emergence", f"experience {max(emergence or [])} of {len(card.experiences)}"
 
 
 def _repeated(card: StreamCard) -> Iterator[tuple[str, object]]:

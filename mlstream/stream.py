@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from mlstream import label_values
 from mlstream.card_model import StreamCard
 
 Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array
-Indicator: TypeAlias = npt.NDArray[np.uint8]
-Mask: TypeAlias = npt.NDArray[np.bool_]
+Indicator: TypeAlias = label_values.Indicator
+Mask: TypeAlias = label_values.Mask
 Index: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -26,8 +27,8 @@ class Dataset:
     ----------
     X : ndarray or csr_array of shape (n_samples, n_features)
         Features, finite.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        0/1 label indicator matrix.
+    Y : array-like of shape (n_samples, n_labels)
+        Labels: 1 present, 0 absent, NaN unknown. Kept as uint8 where every label is known, as float32 otherwise.
     feature_names, label_names : tuple of str
         One name per column.
     name : str
@@ -46,7 +47,7 @@ class Dataset:
     Raises
     ------
     ValueError
-        If shapes or names disagree, Y holds anything but 0 and 1, or X holds NaN or infinity.
+        If shapes or names disagree, Y holds anything but 0, 1 and NaN, or X holds NaN or infinity.
     """
 
     X: Features
@@ -62,6 +63,7 @@ class Dataset:
     label_parents: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "Y", label_values.as_indicator(self.Y, f"{self.name}: Y"))
         _require_table(self.X, self.Y, self.name)
         _require_names(self.feature_names, self.X.shape[1], "feature")
         _require_names(self.label_names, self.Y.shape[1], "label")
@@ -96,8 +98,8 @@ class Experience:
     ----------
     X : ndarray or csr_array of shape (n_samples, n_features)
         Features.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        0/1 label indicator matrix.
+    Y : array-like of shape (n_samples, n_labels)
+        Labels: 1 present, 0 absent, NaN unknown. Kept as uint8 where every label is known, as float32 otherwise.
     task_ids : ndarray of int64, shape (n_samples,)
         Index of each row's task in ``stream.tasks``.
     label_mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
@@ -112,6 +114,9 @@ class Experience:
     label_mask: Mask
     row_ids: Index
 
+    def __post_init__(self) -> None:
+        _settle_labels(self)
+
     def __len__(self) -> int:
         return int(self.Y.shape[0])
 
@@ -124,8 +129,8 @@ class EvaluationSet:
     ----------
     X : ndarray or csr_array of shape (n_samples, n_features)
         Features.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        0/1 label indicator matrix.
+    Y : array-like of shape (n_samples, n_labels)
+        Labels: 1 present, 0 absent, NaN unknown. Kept as uint8 where every label is known, as float32 otherwise.
     task_id : int
         Index of the task in ``stream.tasks``.
     label_mask : ndarray of bool, shape (n_labels,)
@@ -139,6 +144,9 @@ class EvaluationSet:
     task_id: int
     label_mask: Mask
     row_ids: Index
+
+    def __post_init__(self) -> None:
+        _settle_labels(self)
 
     def __len__(self) -> int:
         return int(self.Y.shape[0])
@@ -246,14 +254,18 @@ class Stream:
         return present
 
 
+def _settle_labels(part: Experience | EvaluationSet) -> None:
+    # Labels of uint8 are trusted: to read them all would read a memory-mapped stream from end to end.
+    if np.asarray(part.Y).dtype != np.uint8:
+        object.__setattr__(part, "Y", label_values.as_indicator(part.Y))
+
+
 def _require_table(X: Features, Y: Indicator, name: str) -> None:
-    if X.ndim != 2 or Y.ndim != 2 or X.shape[0] != Y.shape[0]:
+    if X.ndim != 2 or X.shape[0] != Y.shape[0]:
         raise ValueError(f"{name}: X and Y must be 2-D with as many rows each. Got shapes {X.shape} and {Y.shape}.")
     values = X.data if sparse.issparse(X) else X
     if not np.isfinite(values).all():
         raise ValueError(f"{name}: X must be finite. Got NaN or infinity in column {_first_bad_column(X)}.")
-    if Y.size and Y.max() > 1:
-        raise ValueError(f"{name}: Y must hold 0 and 1 only. Got the value {Y.max()}.")
 
 
 def _first_bad_column(X: Features) -> int:

@@ -433,6 +433,29 @@ def area_under_curve(instances: Any, scores: Any) -> float:
     return area / (points[-1][0] - points[0][0])
 
 
+# rows one after the other
+
+
+def by_row(oracle: Callable[..., Any]) -> Callable[..., list[Any]]:
+    """Score each row as a table of its own."""
+
+    def score(y_true: Any, other: Any, *args: Any, label_mask: Any = None) -> list[Any]:
+        y_true, other = np.asarray(y_true), np.asarray(other)
+        mask = np.broadcast_to(True if label_mask is None else label_mask, y_true.shape)
+        return [oracle(y_true[[i]], other[[i]], *args, label_mask=mask[[i]]) for i in range(len(y_true))]
+
+    return score
+
+
+def running_mean(values: Any, sum_before: float = 0.0, n_before: int = 0) -> list[float]:
+    found = []
+    for value in values:
+        if not math.isnan(value):
+            sum_before, n_before = sum_before + value, n_before + 1
+        found.append(sum_before / n_before if n_before else NAN)
+    return found
+
+
 # significance
 
 

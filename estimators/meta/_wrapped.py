@@ -81,6 +81,13 @@ def in_threads(work: Callable[[int], Any], n_members: int, n_jobs: int | None) -
         return list(pool.map(work, range(n_members)))
 
 
+def infer_each(estimator: Any, infer: Callable[[Features], Prediction], X: Features) -> Prediction:
+    """Predict rows that are not learnt as the rows around them: those of other packages one by one, for equal bits."""
+    if isinstance(estimator, StreamClassifier):
+        return infer(X)
+    return _joined([infer(X[i : i + 1]) for i in range(X.shape[0])])
+
+
 def _make(estimator: Any, seed: Any, n_features: int, n_classes: int) -> Member:
     if type(estimator) is HoeffdingTreeClassifier:
         return TreeMember(TreeBank(1, n_features, n_classes, check_tree_params(estimator)))

@@ -11,7 +11,7 @@ from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
-from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
+from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params, codes_of
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from metrics._validation import require_choice
@@ -46,7 +46,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     Notes
     -----
     The prediction of a label is that of its classifier: for a tree, the more probable of the two values, 0 on a tie. A
-    classifier without ``predict_proba`` has probabilities 0 or 1.
+    classifier without ``predict_proba`` has probabilities 0 or 1; probabilities that are NaN, as those of
+    ``GaussianNB`` after one row, count as 0. A classifier skips the rows of which its label is unknown (NaN).
 
     Classifiers of other packages learn a chunk in one call, so whether it matters how a stream is cut depends on them;
     `predict_then_fit` passes rows one by one. scikit-learn's linear models (``SGDClassifier``, ``Perceptron``) shuffle
@@ -158,6 +159,9 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
             return _decided(self._models.predict(X), started)
         models = self._models
         return _stacked(in_threads(lambda j: models[j].predict(X), self.n_labels_, self.n_jobs), started)
+
+    def _infer_each(self, X: Features) -> Prediction:
+        return infer_each(self.estimator, self._infer, X)
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]

@@ -11,11 +11,9 @@ from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
-from estimators.meta._wrapped import Member, in_threads, make_members, takes_sparse
+from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP, codes_of
 from metrics._validation import require_choice, require_integer
-
-Prediction = tuple[Array, Array]
 
 
 class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
@@ -141,6 +139,9 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     def _infer(self, X: Features) -> Prediction:
         return self._run_all(X, None, None)
+
+    def _infer_each(self, X: Features) -> Prediction:
+        return infer_each(self.estimator, self._infer, X)
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]

@@ -14,7 +14,7 @@ from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.meta._kernels.combining import combine
 from estimators.meta._pruned_sets import LearningStep, PrunedSets
-from estimators.meta._wrapped import Prediction, make_members, takes_sparse
+from estimators.meta._wrapped import Prediction, infer_each, make_members, takes_sparse
 from estimators.trees._tree_bank import SKIP
 from metrics._validation import require_choice, require_integer
 
@@ -149,6 +149,9 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         parts = [self._model.predict(X[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
         decided = [self._decide(part, np.full(len(part[0]), self._sets.n_known)) for part in parts]
         return np.concatenate([part for part, _ in decided]), np.concatenate([part for _, part in decided])
+
+    def _infer_each(self, X: Features) -> Prediction:
+        return infer_each(self.estimator, self._infer, X)
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]

@@ -272,10 +272,11 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         return proba
 
     def _probabilities_of(self, X: Features) -> Array:
-        """Return the probabilities of rows; zeros where the estimator has learnt nothing."""
+        """Return the probabilities of rows, each as if alone; zeros where the estimator has learnt nothing."""
         if not _is_fitted(self.estimator_):
             return np.zeros((X.shape[0], *self._window_proba.shape[1:]))
-        return self._aligned(self.estimator_, self.estimator_.predict_proba(X))
+        each = [slice(None)] if _tests_then_trains(self.estimator_) else [slice(i, i + 1) for i in range(X.shape[0])]
+        return np.concatenate([self._aligned(self.estimator_, self.estimator_.predict_proba(X[rows])) for rows in each])
 
     # ----------------------------------------------------------------- search
     def _search(self, proba: Array, truth: Array) -> None:

@@ -21,6 +21,7 @@ from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.stream import Stream
 
 Seeds = list[Annotated[int, Field(ge=0, strict=True)]]
+Names = list[Annotated[str, Strict()]]
 Grid = dict[str, Annotated[list[Any], Field(min_length=1)]]
 
 
@@ -66,8 +67,9 @@ class CampaignConfig(_Config):
 
 
 def _file_type(one: Option) -> Any:
-    if one.type == tuple[int, ...]:
-        return Seeds
+    lists = {tuple[int, ...]: Seeds, tuple[str, ...]: Names}
+    if one.type in lists:
+        return lists[one.type]
     return Annotated[one.type, Strict()] if one.type in {bool, int, float} else one.type
 
 

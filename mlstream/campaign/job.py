@@ -131,7 +131,9 @@ class Job:
         # A search that failed chose nothing, and so had no parameters.
         names = [name for name in _IDENTITY if name != "parameters" or not self._is_undecided(record)]
         expected = self.describe(record.selection)
-        self._require_same(self.path, {name: (getattr(record, name), expected[name]) for name in names})
+        # The record of an older version may be that of another rule of the same name.
+        got = {name: getattr(record, name) for name in names} | {"label_space": record.label_space_rule}
+        self._require_same(self.path, {name: (got[name], expected[name]) for name in names})
         return None if record.status == "failed" else record
 
     def find_selection(self) -> Selection | None:

@@ -13,7 +13,12 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from metrics import frug
-from mlstream.evaluation.label_space import CountedLabels
+from mlstream.evaluation.label_space import (
+    CountedLabels,
+    labels_at_prediction,
+    learning_view,
+    shows_task_at_prediction,
+)
 from mlstream.evaluation.learners import adapt, fresh, warm_up
 from mlstream.evaluation.prequential import Plan, PrequentialScorer
 from mlstream.evaluation.provenance import to_json
@@ -171,14 +176,15 @@ def _try(
 def _test_on_first_experience(
     estimator: Any, stream: Stream, seed: int, settings: Settings, deadline: float
 ) -> tuple[float | None, bool, Resources]:
-    first, mask = stream.experiences[0], next(CountedLabels(stream, settings.label_space).online())
+    first, mask = learning_view(stream).experiences[0], next(CountedLabels(stream, settings.label_space).online())
+    heads = labels_at_prediction(stream, first.task_ids)
     plan = Plan(checkpoints=(len(first),), window=len(first), cuts=(len(first),))
     scorer = PrequentialScorer(plan, precision_k(stream), settings.one_class)
     warm_up(estimator, stream)
     with ResourceMeter(settings.energy, settings.cpu_power_w) as meter:
-        learner = adapt(fresh(estimator, seed), stream.n_labels, meter)
+        learner = adapt(fresh(estimator, seed), stream.n_labels, meter, shows_task=shows_task_at_prediction(stream))
         learner.begin(first.X, first.Y)
-        for scored in test_then_train(learner, first, mask, settings.chunk_size):
+        for scored in test_then_train(learner, first, mask, settings.chunk_size, heads):
             scorer.add(scored)
             if time.perf_counter() > deadline:
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+import warnings
 from dataclasses import asdict
 
 from threadpoolctl import threadpool_limits
@@ -10,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from mlstream.campaign.job import Job
 from mlstream.campaign.progress_files import ProgressFile
 from mlstream.campaign.search import select_cost
-from mlstream.evaluation.evaluate import evaluate
+from mlstream.evaluation.evaluate import UndefinedCellsWarning, evaluate
 from mlstream.evaluation.learners import warm_up
 from mlstream.evaluation.run import RowProgress
 from mlstream.records.run_record import RunResult, save_run
@@ -40,7 +41,10 @@ def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
                 estimator, seed = job.configure(selection), job.repetition.seed
                 warm_up(estimator, job.stream)
                 options = asdict(job.settings)
-                result = evaluate(estimator, job.stream, seed=seed, progress=progress or file.update, **options)
+                with warnings.catch_warnings():
+                    # The record counts such cells, and the report states it once per stream.
+                    warnings.simplefilter("ignore", UndefinedCellsWarning)
+                    result = evaluate(estimator, job.stream, seed=seed, progress=progress or file.update, **options)
         except (Exception, SystemExit):
             # A learner's own code that ends its process must not end the campaign.
             return record_failure(job, traceback.format_exc(), selection)

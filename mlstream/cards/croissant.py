@@ -9,6 +9,7 @@ from typing import Any
 
 from mlstream.card_model import FileCard, StreamCard
 from mlstream.cards.front_matter import licence_name
+from mlstream.cards.limits import has_unknown_labels
 
 Record = dict[str, Any]
 
@@ -120,13 +121,15 @@ def _describe_file(file: FileCard) -> Record:
 def _describe_rows(card: StreamCard, file: FileCard) -> Record:
     rows = file.name.removesuffix(".arff")
     held_out = "evaluation" in file.name
-    columns = [(name, "sc:Integer") for name in card.label_names]
+    # Loaders would fail to read a question mark as a number.
+    columns = [(name, "sc:Text" if has_unknown_labels(card) else "sc:Integer") for name in card.label_names]
     columns += [(name, "sc:Float") for name in card.feature_names]
     return {
         "@type": "cr:RecordSet",
         "@id": rows,
         "name": rows,
-        "description": "Rows held out, task after task." if held_out else "Rows to learn from, in stream order.",
+        "description": f"Rows {'held out, task after task' if held_out else 'to learn from, in stream order'}."
+        + (" A label is 0, 1 or ? (unknown)." if has_unknown_labels(card) else ""),
         "field": [
             {
                 "@type": "cr:Field",

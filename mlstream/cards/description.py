@@ -17,12 +17,23 @@ from mlstream.card_model import (
     DropCard,
     ExperienceCard,
     GeneratorCard,
+    PersistenceCard,
     ScenarioCard,
+    SharedRows,
     SourceCard,
     StreamCard,
     TaskCard,
 )
-from mlstream.label_sets import count_label_sets, count_labels, label_statistics, signature_overlap
+from mlstream.label_sets import (
+    count_label_sets,
+    count_repeated,
+    expected_counts,
+    label_frequencies,
+    label_statistics,
+    labels_that_count,
+    signature_overlap,
+)
+from mlstream.label_values import unknown_share
 from mlstream.stream import Dataset, Experience, Features, Indicator, Stream, StreamParts
 
 # What can change the bits of a generated stream.
@@ -34,6 +45,7 @@ class Measures(NamedTuple):
 
     tasks: list[TaskCard]
     experiences: list[ExperienceCard]
+    persistence: PersistenceCard | None
     data_sha256: str
 
 
@@ -80,28 +92,34 @@ def describe_stream(
         label_names=list(dataset.label_names),
         label_parents=_kept_parents(dataset),
         drops=list(drops),
-        **measure(parts)._asdict(),
+        **measure(parts, shared_rows=scenario.shared_rows)._asdict(),
     )
 
 
-def measure(parts: StreamParts | Stream) -> Measures:
+def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> Measures:
     """Measure the fields of a card that follow from the arrays of a stream.
 
     Parameters
     ----------
     parts : StreamParts or Stream
         Tasks, experiences and evaluation sets.
+    shared_rows : {"mask", "drop"} or None
+        The scenario's rule for rows with labels of several tasks; under "mask" a task's statistics are those of its own
+        labels, since its learning rows hide the others.
 
     Returns
     -------
     Measures
-        Tasks, experiences, and the hash of all arrays.
+        Tasks, experiences, how far labels persist within these, and the hash of all arrays.
     """
     return Measures(
-        tasks=[_describe_task(index, parts, overlap) for index, overlap in enumerate(_mean_overlaps(parts))],
+        tasks=[
+            _describe_task(index, parts, overlap, shared_rows) for index, overlap in enumerate(_mean_overlaps(parts))
+        ],
         experiences=[
             ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
         ],
+        persistence=_describe_persistence([labels_that_count(experience) for experience in parts.experiences]),
         data_sha256=hash_data(parts),
     )
 
@@ -128,7 +146,8 @@ def describe_again(
         Without files, which are the other stream's.
     """
     changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
-    return card.model_copy(update=changes | measure(parts)._asdict())
+    measures = measure(parts, shared_rows=card.scenario.shared_rows)
+    return card.model_copy(update=changes | measures._asdict())
 
 
 def hash_data(parts: StreamParts | Stream) -> str:
@@ -181,6 +200,19 @@ def _describe_source(dataset: Dataset) -> SourceCard:
         sha256=dataset.sha256 or None,
         labels=list(dataset.label_rule) if isinstance(dataset.label_rule, tuple) else dataset.label_rule,
         n_samples=dataset.n_samples,
+        persistence=_describe_persistence([dataset.Y]),
+    )
+
+
+def _describe_persistence(segments: Sequence[Indicator]) -> PersistenceCard | None:
+    """Measure how often rows repeat the label set before them, in segments that each begin afresh."""
+    counts = [count_repeated(Y) for Y in segments]
+    n_rows = sum(one.n_rows for one in counts)
+    if not n_rows:
+        return None
+    return PersistenceCard(
+        repeated=sum(one.n_repeated for one in counts) / n_rows,
+        by_chance=math.fsum(one.n_by_chance for one in counts) / n_rows,
     )
 
 
@@ -191,18 +223,22 @@ def _mean_overlaps(parts: StreamParts | Stream) -> list[float | None]:
     return [float((row.sum() - 1) / n_others) if n_others else None for row in overlap]
 
 
-def _describe_task(index: int, parts: StreamParts | Stream, overlap: float | None) -> TaskCard:
+def _describe_task(
+    index: int, parts: StreamParts | Stream, overlap: float | None, shared_rows: SharedRows | None
+) -> TaskCard:
     task, held_out = parts.tasks[index], parts.evaluation_sets[index].Y
+    if shared_rows == "mask":
+        held_out = held_out * task.signature
     learning = [_labels_of_task(experience, index) for experience in parts.experiences]
     Y = np.concatenate([*learning, held_out])
-    n_rows, counts = max(1, len(Y)), count_labels(Y)
     statistics = label_statistics(Y, task.signature)
     return TaskCard(
         name=task.name,
         signature=np.flatnonzero(task.signature).tolist(),
-        label_frequencies=(counts / n_rows).tolist(),
-        cardinality=float(counts.sum() / n_rows),
+        label_frequencies=label_frequencies(Y).tolist(),
+        cardinality=float(expected_counts(Y).sum() / max(1, len(Y))),
         n_label_sets=count_label_sets(Y),
+        unknown_share=unknown_share(Y[:, task.signature]) or None,
         density=statistics.density,
         diversity=statistics.diversity,
         imbalance=None if math.isnan(statistics.imbalance) else statistics.imbalance,

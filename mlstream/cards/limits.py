@@ -9,6 +9,9 @@ from mlstream.card_model import StreamCard
 # With fewer rows than this a label's recall moves by more than 10 points a row.
 _FEW = 10
 _MAX_NAMED = 5
+# Persistence beyond chance from which on it makes scores.
+_MUCH = 0.1
+_CLUSTERING = {"task_stream", "stand_in_stream"}
 
 
 def known_limits(card: StreamCard) -> list[str]:
@@ -31,8 +34,15 @@ def known_limits(card: StreamCard) -> list[str]:
     'The rows are drawn, not measured: scores compare learners, and predict no results in an application.'
     """
     return [
-        sentence for find in (_origin, _making, _rare_labels, _single_labels, _drops, _terms) for sentence in find(card)
+        sentence
+        for find in (_origin, _making, _persistence, _unknown_labels, _rare_labels, _single_labels, _drops, _terms)
+        for sentence in find(card)
     ]
+
+
+def has_unknown_labels(card: StreamCard) -> bool:
+    """Return whether a label of a task's signature is unknown in some row."""
+    return any(task.unknown_share for task in card.tasks)
 
 
 def _origin(card: StreamCard) -> Iterator[str]:
@@ -43,11 +53,30 @@ def _origin(card: StreamCard) -> Iterator[str]:
 
 
 def _making(card: StreamCard) -> Iterator[str]:
-    if card.generator.name in {"task_stream", "stand_in_stream"}:
+    if card.generator.name in _CLUSTERING:
         yield (
             "Tasks are clusters of the label sets of all rows, those held out included: they are a benchmark's "
             "construction, not tasks that occurred in this order."
         )
+
+
+def _persistence(card: StreamCard) -> Iterator[str]:
+    found = card.persistence
+    if found is not None and found.repeated - found.by_chance > _MUCH:
+        yield (
+            f"Labels persist from row to row: repeating the last label set is right in {found.repeated:.1%} of the "
+            f"rows ({found.by_chance:.1%} in random order). Compare scores with that."
+        )
+
+
+def _unknown_labels(card: StreamCard) -> Iterator[str]:
+    if has_unknown_labels(card):
+        yield (
+            "Labels are unknown in some rows: statistics are those of the known ones, which are those of all only if "
+            "labels are unknown by chance."
+        )
+        if card.generator.name in _CLUSTERING:
+            yield "To cluster label sets, an unknown label was replaced by the label's frequency where it is known."
 
 
 def _rare_labels(card: StreamCard) -> Iterator[str]:

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 from mlstream.card_model import StreamCard
 from mlstream.cards.front_matter import licence_name
+from mlstream.cards.limits import has_unknown_labels
 
 _NOT_CASUAL = re.compile(r"[^a-zA-Z0-9_\-.(),]+")
 # Targets are split by commas, so that a name with a comma would be two.
@@ -61,9 +62,10 @@ def _describe(card: StreamCard) -> str:
         for experience in card.experiences
     )
     licence = card.source.licence or "not stated"
+    unknown = ", ? where one is unknown" if has_unknown_labels(card) else ""
     return (
-        f"{card.description} The first {len(card.label_names)} attributes are labels. Rows are in stream order, to be "
-        f"learnt from first to last; experiences (rows): {visits}. Licence: {licence}."
+        f"{card.description} The first {len(card.label_names)} attributes are labels{unknown}. Rows are in "
+        f"stream order, to be learnt from first to last; experiences (rows): {visits}. Licence: {licence}."
     )
 
 

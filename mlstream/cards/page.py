@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from mlstream.card_model import StreamCard, TaskCard
 from mlstream.cards.front_matter import front_matter
-from mlstream.cards.limits import known_limits
+from mlstream.cards.limits import has_unknown_labels, known_limits
 from mlstream.cards.markdown import code, escape_markdown, table_lines
 
 SIGNATURES = "signatures.svg"
@@ -53,14 +54,28 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "features": f"{len(card.feature_names):,}",
         "labels": f"{len(card.label_names):,}",
         **_label_facts(card),
+        **_persistence_facts(card),
+        **_unknown_labels(card),
         "tasks": f"{len(card.tasks):,}",
         "experiences": f"{len(card.experiences):,}",
         "scenario": f"{escape_markdown(card.scenario.name)}: boundaries are {card.scenario.boundary}; "
         f"{_TASK_IDENTITY[card.scenario.task_identity]}",
+        **_scenario_facts(card),
         "made from": escape_markdown(card.source.name),
         "hash of the data": f"`{card.data_sha256}`",
     }
     yield from table_lines(("what", "value"), facts.items())
+
+
+def _scenario_facts(card: StreamCard) -> dict[str, str]:
+    """Roles of tasks, and the times at which labels emerge, where a scenario has them."""
+    counts = Counter(card.scenario.task_roles or ())
+    emerging = sorted(Counter(card.scenario.emergence or ()).items())
+    facts = {
+        "roles of tasks": ", ".join(f"{role} ({count})" for role, count in counts.items()),
+        "labels that emerge, by experience": ", ".join(f"{count} in {place}" for place, count in emerging),
+    }
+    return {fact: text for fact, text in facts.items() if text}
 
 
 def _label_facts(card: StreamCard) -> dict[str, str]:
@@ -77,6 +92,23 @@ def _label_facts(card: StreamCard) -> dict[str, str]:
         "of all labels (density)": f"{cardinality / n_labels:.3f}",
         "share of rows with the rarest and the most frequent label": f"{min(shares):.2%} and {max(shares):.2%}",
     }
+
+
+def _persistence_facts(card: StreamCard) -> dict[str, str]:
+    """Shares of the rows that repeat the labels before them, of cards that hold them."""
+    measured = {"within experiences": card.persistence, "in the source": card.source.persistence}
+    return {
+        f"rows that repeat the label set of the row before, {where}": (
+            f"{found.repeated:.1%} ({found.by_chance:.1%} in random order)"
+        )
+        for where, found in measured.items()
+        if found is not None
+    }
+
+
+def _unknown_labels(card: StreamCard) -> dict[str, str]:
+    found = [f"{escape_markdown(task.name)} {task.unknown_share:.2%}" for task in card.tasks if task.unknown_share]
+    return {"labels of the task that are unknown": ", ".join(found)} if found else {}
 
 
 def _tasks(card: StreamCard) -> Iterator[str]:
@@ -205,7 +237,8 @@ def _loading(card: StreamCard) -> Iterator[str]:
     yield from ("## How to load it", "", "```python", "from mlstream import load", "")
     yield from ('stream = load("stream.npz")', "for experience in stream:")
     yield from ("    experience.X, experience.Y, experience.task_ids, experience.label_mask", "```", "")
-    yield f"Any reader of ARFF takes the plain rows: the first {len(card.label_names)} columns are the labels, 0 or 1"
+    values = "0, 1 or ? (unknown)" if has_unknown_labels(card) else "0 or 1"
+    yield f"Any reader of ARFF takes the plain rows: the first {len(card.label_names)} columns are the labels, {values}"
     yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above lists the rows of each"
     yield 'experience. NumPy alone reads the arrays: `numpy.load("stream.npz")`.'
 

@@ -10,6 +10,7 @@ from mlstream.cli import generate, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
 from mlstream.cli.inspect import inspect
 from mlstream.cli.suggest_tasks import suggest_tasks
+from mlstream.cli.windowed import synthesise_events, windowed
 
 app = typer.Typer(
     name="mlstream",
@@ -22,7 +23,10 @@ app = typer.Typer(
 MAKE = "Make streams"
 # By heading of the help; commands of several kinds (`synthesise tree`) are added below.
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    MAKE: (suggest_tasks,),
+    MAKE: (
+        suggest_tasks,
+        windowed,
+    ),
     "Look at streams": (
         inspect,
         convert,
@@ -46,6 +50,7 @@ for generator_command in generate.COMMANDS:
 for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+synthesise.app.command("events")(synthesise_events)
 app.add_typer(synthesise.app, name="synthesise", rich_help_panel=MAKE)
 app.add_typer(perturb.app, name="perturb", rich_help_panel=MAKE)
 app.add_typer(publishing.datasets, name="datasets", rich_help_panel=MAKE)

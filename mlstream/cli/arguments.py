@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -60,7 +60,12 @@ def require_output(path: Path, force: bool, source: str | Path | None = None) ->
     """Raise an error, before any work, if a file cannot be written, exists without --force, or is the source itself."""
     from mlstream.formats.io import files_of
 
-    files = [file for file in files_of(path) if file.exists()]
+    require_new(files_of(path), force, source)
+
+
+def require_new(paths: Sequence[Path], force: bool, source: str | Path | None = None) -> None:
+    """Raise an error if one of the files to write, of one folder, exists without --force, or is the source itself."""
+    path, files = paths[0], [file for file in paths if file.exists()]
     if not path.parent.is_dir():
         raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
     if files and not force:

@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from metrics.named import NAMED_METRICS
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.card_model import StreamCard, TaskCard
 from mlstream.data.registry import DatasetEntry
@@ -61,6 +62,14 @@ def show_card(card: StreamCard) -> None:
         soft_wrap=True,
     )
     console.print(_task_table(card))
+    measured = {"": card.persistence, "; in the source ": card.source.persistence}
+    shares = [
+        f"{where}{one.repeated:.1%} ({one.by_chance:.1%} in random order)" for where, one in measured.items() if one
+    ]
+    if shares:
+        console.print(f"Rows that repeat the label set of the row before: {''.join(shares)}", soft_wrap=True)
+    if unknown := [f"{task.unknown_share:.1%} in {task.name}" for task in card.tasks if task.unknown_share]:
+        console.print(f"Unknown labels: {_plain(', '.join(unknown))}", soft_wrap=True)
     console.print("Schedule: " + " -> ".join(_visit(card, i) for i in range(len(card.experiences))), soft_wrap=True)
     for drop in card.drops:
         names = f" ({', '.join(drop.names)})" if drop.names else ""
@@ -76,6 +85,7 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
     pairs |= {"P(Y|X)": diagnosis.distances.labels_given_inputs, "signatures": 1 - diagnosis.signature_overlap}
     for what, matrix in pairs.items():
         console.print(f"  {what}: {_extremes(matrix, [task.name for task in diagnosis.tasks])}", markup=False)
+    console.print(_persistence(diagnosis), soft_wrap=True)
     console.print(
         f"Rows of the source: {diagnosis.n_unlearnt_rows:,} are never learnt, {diagnosis.n_unused_rows:,} of them not "
         f"evaluated either; {diagnosis.n_reused_rows:,} are both learnt and evaluated.",
@@ -98,7 +108,8 @@ def show_suggestion(suggestion: Suggestion) -> None:
 def show_results(results: Sequence[RunResult]) -> None:
     """Print one line of scores per run."""
     special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
-    columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug")
+    named = [name for name in NAMED_METRICS if any(name in result.scores for result in results)]
+    columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug", *named)
     table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
     for result in results:
         scores = [_format(result.scores.get(column)) for column in columns]
@@ -137,6 +148,17 @@ def _extremes(distances: Distances, names: Sequence[str]) -> str:
     if not pairs:
         return "no two tasks with enough rows"
     return " - ".join(f"{value:.3f} ({pair})" for value, pair in (min(pairs), max(pairs)))
+
+
+def _persistence(diagnosis: Diagnosis) -> str:
+    measured = [one for one in diagnosis.experiences if one.n_rows]
+    ranges = {
+        "": [one.repeated for one in measured],
+        " (in random order ": [one.by_chance for one in measured],
+        "); kappa of labels ": [one.kappa for one in measured if not np.isnan(one.kappa)],
+    }
+    texts = [f"{name}{min(values):.3f} to {max(values):.3f}" for name, values in ranges.items() if values]
+    return f"Share of rows that repeat the label set before, by experience: {''.join(texts) or 'no rows'}"
 
 
 def _plain(text: str) -> str:

@@ -19,6 +19,12 @@ COMMANDS = (
         "table",
     ),
     GeneratorCommand(
+        "label-emerging",
+        "Make a stream in which labels emerge one group after another, and save it.",
+        "emerging_labels_stream",
+        "table",
+    ),
+    GeneratorCommand(
         "carve",
         "Split a multi-label table into environments with roles and save them as a stream.",
         "carve_environments",

@@ -8,12 +8,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from mlstream.cli.arguments import parse_integers
+from mlstream.cli.arguments import parse_integers, parse_names
 from mlstream.evaluation.settings import CampaignOptions, Option, Settings, list_options
 
 OPTIONS = {one.name: one for kind in (CampaignOptions, Settings) for one in list_options(kind)}
 _PANELS = {CampaignOptions: "Campaign", Settings: "Evaluation"}
-_SEEDS = tuple[int, ...]
+# Lists are typed as text, split by commas.
+_LISTS: dict[Any, str] = {tuple[int, ...]: "SEED,...", tuple[str, ...]: "NAME,..."}
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -30,23 +31,27 @@ def with_options(command: Command) -> Command:
 
 
 def read_options(typed: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of options, seeds read from text; an error names the option as it was typed."""
+    """Return the values of options, lists read from text; an error names the option as it was typed."""
     values = {}
     for name, value in typed.items():
         one = OPTIONS[name]
-        values[name] = _read_seeds(value, one.flags[0]) if one.type == _SEEDS else value
+        values[name] = _read_list(value, one) if one.type in _LISTS else value
         one.check(values[name], one.flags[0])
     return values
 
 
-def _read_seeds(text: str | None, flag: str) -> tuple[int, ...]:
-    return () if text is None else tuple(parse_integers(text, flag))
+def _read_list(text: str | None, one: Option) -> tuple[int, ...] | tuple[str, ...]:
+    if text is None:
+        return ()
+    if one.type == tuple[str, ...]:
+        return tuple(name.strip() for name in parse_names(text))
+    return tuple(parse_integers(text, one.flags[0]))
 
 
 def _parameter(one: Option, panel: str) -> inspect.Parameter:
     kind, default, metavar = one.type, one.default, None
-    if kind == _SEEDS:
-        kind, default, metavar = str | None, ",".join(map(str, default)) or None, "SEED,..."
+    if kind in _LISTS:
+        kind, default, metavar = str | None, ",".join(map(str, default)) or None, _LISTS[kind]
     info = typer.Option(*one.flags, help=one.help, metavar=metavar, rich_help_panel=panel)
     return inspect.Parameter(
         one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]

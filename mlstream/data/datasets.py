@@ -45,16 +45,17 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     Returns
     -------
     Dataset
-        Labels in the order of the file, or of `labels` where these are names. X is float64; it is a CSR matrix if the
-        file is in sparse notation and less than a quarter of X is stored.
+        Labels in the order of the file, or of `labels` where these are names; a missing value of a label is NaN,
+        unknown. X is float64; it is a CSR matrix if the file is in sparse notation and less than a quarter of X is
+        stored.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file; for a named table, the message describes what to do.
     ValueError
-        If the file breaks its format, a value is missing, or a label is not 0 or 1. The message names the file
-        and the line.
+        If the file breaks its format, a feature has a missing value, or a label is not 0 or 1. The message names the
+        file and the line.
 
     Notes
     -----
@@ -62,6 +63,9 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     first value of a nominal column, as in WEKA. Nominal features whose values are all numbers become numbers; any other
     nominal feature becomes one 0/1 column per value, called ``name=value``. Columns of text or dates, and rows with
     weights, are refused.
+
+    A missing value is ``?`` in ARFF, an empty cell in CSV, and null or NaN in Parquet; no other spelling is read, and
+    LIBSVM has none. In a label column it is an unknown label, in any other an error.
 
     Where the last column holds paths through a tree of classes, as Clus writes them (``2/1/3``), each class is a label,
     and the table comes with the hierarchy.
@@ -116,8 +120,8 @@ def iter_dataset(
     Yields
     ------
     Dataset
-        As many rows, the last time what remains. X is a CSR matrix in all if it is one in the first. The hash of the
-        file is not known yet, and left empty.
+        As many rows, the last time what remains. X is a CSR matrix in all if it is one in the first. Y is float32 in
+        chunks with an unknown label, uint8 in others. The hash of the file is not known yet, and left empty.
 
     Raises
     ------

@@ -15,9 +15,11 @@ from mlstream.formats.arff.reader import parse_arff
 from mlstream.formats.content import FormatError, UnpackedFile, at, bare_path, read_lines, show, stem
 from mlstream.formats.lines import Lines
 from mlstream.formats.table import Table, gather, part
+from mlstream.label_values import as_indicator
 from mlstream.stream import Dataset, Indicator
 
 _CLASSES = re.compile(r"\s*@attribute\s+(\S+)\s+hierarchical\s+(\S+)\s*", re.IGNORECASE)
+_UNKNOWN = "?"
 _DATA = re.compile(r"\s*@data\b", re.IGNORECASE)
 
 
@@ -56,7 +58,8 @@ def read_hierarchical_table(paths: Sequence[Path], contents: Sequence[bytes]) ->
     -------
     Dataset
         One label per class, in the order of their declaration, called by its whole path. A row has the labels of its
-        paths and of everything above; `label_parents` is the tree.
+        paths and of everything above; all labels of a row with ``?`` for its paths are unknown. `label_parents` is the
+        tree.
 
     Raises
     ------
@@ -121,19 +124,22 @@ def _declare(text: str, where: str) -> tuple[str, ...]:
 def _take_classes(lines: list[str], start: int, names: tuple[str, ...], path: Path) -> Indicator:
     """Cut the classes off the rows, and mark them and all above."""
     column = {name: place for place, name in enumerate(names)}
-    rows = []
+    rows: list[Indicator] = []
     for number in range(start, len(lines)):
         text = lines[number].strip()
         if not text or text.startswith("%"):
             continue
         values, _, classes = text.rpartition(",")
         lines[number] = f"{values},0"
+        if classes.strip() == _UNKNOWN and _UNKNOWN not in column:
+            rows.append(np.full(len(names), np.nan, dtype=np.float32))
+            continue
         rows.append(np.zeros(len(names), dtype=np.uint8))
         for name in chain.from_iterable(_path(leaf) for leaf in classes.strip().split("@")):
             if name not in column:
                 raise FormatError(f"{at(path, number + 1)}: classes must be declared ones. Got {show(name)}.")
             rows[-1][column[name]] = 1
-    return np.array(rows, dtype=np.uint8).reshape(len(rows), len(names))
+    return as_indicator(np.array(rows).reshape(len(rows), len(names)))
 
 
 def _path(name: str) -> list[str]:

@@ -8,10 +8,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from metrics import label_persistence
 from mlstream.diagnosis.duplicates import duplicated_evaluation_rows
 from mlstream.diagnosis.task_distances import TaskDistances, task_distances
-from mlstream.label_sets import label_statistics, signature_overlap
-from mlstream.stream import Indicator, Mask, Stream
+from mlstream.label_sets import (
+    count_labels,
+    count_repeated,
+    label_statistics,
+    labels_that_count,
+    signature_overlap,
+)
+from mlstream.label_values import filled, unknown_share
+from mlstream.stream import Experience, Indicator, Mask, Stream
 
 Counts = sparse.csr_array
 
@@ -24,21 +32,25 @@ class LabelDiagnosis:
     ----------
     n_rows, n_labels : int
         Rows, and labels that can occur in them.
+    unknown_share : float
+        Unknown cells of the labels that can occur, divided by all of them.
     cardinality : float
-        Mean number of labels of a row; 0 without rows.
+        Mean number of labels of a row; 0 without rows. An unknown label counts as the label's frequency where it is
+        known.
     density : float
         Cardinality divided by `n_labels`.
     diversity : float
         Number of distinct label sets divided by the greatest possible one, ``min(n_rows, 2 ** n_labels)``.
     imbalance : float
         Mean over the labels that occur of the count of the commonest label divided by that of the label: 1 is
-        balanced. NaN if no label occurs.
+        balanced. NaN if no label occurs. Where labels are unknown, frequencies take the place of counts.
     co_occurrence : csr_array of int64, shape (all labels of the stream, the same)
         Rows that carry both labels; the diagonal counts each label.
     """
 
     n_rows: int
     n_labels: int
+    unknown_share: float
     cardinality: float
     density: float
     diversity: float
@@ -72,6 +84,30 @@ class TaskDiagnosis:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class ExperienceDiagnosis:
+    """Persistence of the labels in one experience, those that count.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows to learn from.
+    repeated : float
+        Share of the rows that repeat the label set of the row before: the subset accuracy of predicting the last label
+        set. NaN without rows.
+    by_chance : float
+        The mean of that share over all orders of the same rows. NaN without rows.
+    kappa : float
+        Agreement of a label with its last value beyond chance (Cohen's kappa), mean over labels: 0 where rows are
+        independent, 1 where labels hardly ever change. NaN where every label has one value only.
+    """
+
+    n_rows: int
+    repeated: float
+    by_chance: float
+    kappa: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis:
     """Statistics of a stream.
 
@@ -81,6 +117,8 @@ class Diagnosis:
         Of all rows together, all labels.
     tasks : tuple of TaskDiagnosis
         One for each task.
+    experiences : tuple of ExperienceDiagnosis
+        One for each experience.
     signature_overlap : ndarray of shape (n_tasks, n_tasks)
         Jaccard index of the signatures: labels in both divided by labels in either; 1 for two empty ones.
     distances : TaskDistances
@@ -97,6 +135,7 @@ class Diagnosis:
 
     overall: LabelDiagnosis
     tasks: tuple[TaskDiagnosis, ...]
+    experiences: tuple[ExperienceDiagnosis, ...]
     signature_overlap: npt.NDArray[np.float64]
     distances: TaskDistances
     unlearnt_labels: tuple[str, ...]
@@ -124,7 +163,8 @@ def diagnose(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Diagnosi
 
     Notes
     -----
-    Labels are taken as they are stored: one that is masked, as with missing labels, is absent.
+    Labels are taken as they are stored, whatever the masks say. The label set of a row with unknown labels is that of
+    the labels known to be present.
 
     Examples
     --------
@@ -145,6 +185,7 @@ def diagnose(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Diagnosi
     return Diagnosis(
         overall=describe_labels(every, all_labels),
         tasks=tuple(_diagnose_task(stream, task, duplicated[task]) for task in range(stream.n_tasks)),
+        experiences=tuple(_diagnose_experience(experience) for experience in stream),
         signature_overlap=signature_overlap(signatures),
         distances=task_distances(stream, max_rows=max_rows, seed=seed),
         unlearnt_labels=_absent(learning, all_labels, names),
@@ -159,8 +200,8 @@ def describe_labels(Y: Indicator, signature: Mask) -> LabelDiagnosis:
 
     Parameters
     ----------
-    Y : ndarray of uint8, shape (n_rows, n_labels)
-        0/1 label indicator.
+    Y : ndarray of uint8 or float32, shape (n_rows, n_labels)
+        Label indicator.
     signature : ndarray of bool, shape (n_labels,)
         Labels that can occur; the others are left out.
 
@@ -175,10 +216,11 @@ def describe_labels(Y: Indicator, signature: Mask) -> LabelDiagnosis:
     >>> found.cardinality, found.density, found.diversity, found.imbalance
     (1.5, 0.75, 1.0, 1.5)
     """
-    table = sparse.csr_array((Y * signature).astype(np.int64))
+    table = sparse.csr_array((filled(Y) * signature).astype(np.int64))
     return LabelDiagnosis(
         n_rows=len(Y),
         n_labels=int(signature.sum()),
+        unknown_share=unknown_share(Y[:, signature]),
         **label_statistics(Y, signature)._asdict(),
         co_occurrence=sparse.csr_array(table.T @ table),
     )
@@ -187,15 +229,33 @@ def describe_labels(Y: Indicator, signature: Mask) -> LabelDiagnosis:
 def _diagnose_task(stream: Stream, index: int, duplicated: Mask) -> TaskDiagnosis:
     task, held_out = stream.tasks[index], stream.evaluation_sets[index].Y
     learning = np.concatenate([part.Y[part.task_ids == index] for part in stream])
-    known = {row.tobytes() for row in np.packbits(learning[:, task.signature], axis=1)}
+    learnt = {row.tobytes() for row in _known_label_sets(learning, task.signature)}
     return TaskDiagnosis(
         name=task.name,
         labels=describe_labels(np.concatenate([learning, held_out]), task.signature),
         n_duplicates=int(duplicated.sum()),
-        n_new_label_sets=sum(row.tobytes() not in known for row in np.packbits(held_out[:, task.signature], axis=1)),
+        n_new_label_sets=sum(row.tobytes() not in learnt for row in _known_label_sets(held_out, task.signature)),
         unlearnt_labels=_absent(learning, task.signature, stream.card.label_names),
     )
 
 
+def _diagnose_experience(experience: Experience) -> ExperienceDiagnosis:
+    counts = count_repeated(labels_that_count(experience))
+    n_rows = counts.n_rows or np.nan
+    has_cells = (experience.label_mask & np.isfinite(experience.Y)).any()
+    kappa = label_persistence(experience.Y, label_mask=experience.label_mask).mean_kappa if has_cells else np.nan
+    return ExperienceDiagnosis(
+        n_rows=counts.n_rows,
+        repeated=counts.n_repeated / n_rows,
+        by_chance=counts.n_by_chance / n_rows,
+        kappa=kappa,
+    )
+
+
+def _known_label_sets(Y: Indicator, signature: Mask) -> npt.NDArray[np.uint8]:
+    """Pack the labels known to be present of each row."""
+    return np.packbits(filled(Y)[:, signature], axis=1)
+
+
 def _absent(Y: Indicator, signature: Mask, names: list[str]) -> tuple[str, ...]:
-    return tuple(names[label] for label in np.flatnonzero(signature & ~Y.any(axis=0)))
+    return tuple(names[label] for label in np.flatnonzero(signature & (count_labels(Y) == 0)))

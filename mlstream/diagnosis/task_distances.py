@@ -10,6 +10,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
 
+from mlstream.label_sets import expected_labels
+from mlstream.label_values import as_indicator, known
 from mlstream.stream import Features, Index, Indicator, Stream
 
 Distances = npt.NDArray[np.float64]
@@ -65,13 +67,14 @@ def task_distances(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Ta
     the other, each feature divided by its standard deviation in the draw. It is 0 only if the distributions are equal;
     an estimate below 0 is set to 0.
 
-    P(Y): the energy coefficient of their label vectors, not scaled.
+    P(Y): the energy coefficient of their label vectors, not scaled; an unknown label is replaced by the label's
+    frequency in the draw.
 
     P(Y|X): the root of the mean squared difference between the probabilities that the two tasks give to a label of
     either signature at the same x. With nearest rows in place of the same x, it is how much more often labels differ
     from those of the nearest row of the other task than from those of the nearest other row of the same task: noise
     in labels cancels out. Where inputs do not overlap there is no same x, and the distance measures how far labels
-    differ from those of the nearest rows.
+    differ from those of the nearest rows. Labels that are unknown in either row are left out.
 
     References
     ----------
@@ -88,7 +91,7 @@ def task_distances(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Ta
     if max_rows < 2 * stream.n_tasks:
         raise ValueError(f"max_rows must be at least 2 for each of {stream.n_tasks} tasks. Got {max_rows!r} instead.")
     sample = _draw(stream, max_rows, seed)
-    between, between_labels = _distances(_scale(sample.X)), _distances(sample.Y.astype(np.float64))
+    between, between_labels = _distances(_scale(sample.X)), _distances(expected_labels(sample.Y).astype(np.float64))
     # No row is its own neighbour.
     np.fill_diagonal(between, np.inf)
     signatures = [task.signature for task in stream.tasks]
@@ -123,7 +126,7 @@ def _draw(stream: Stream, max_rows: int, seed: int) -> _Sample:
             mine = found[chosen[(chosen >= start) & (chosen < start + len(found))] - start]
             tables.append(X[mine])
             labels.append(Y[mine])
-    return _Sample(_stack(tables), np.concatenate(labels), rows)
+    return _Sample(_stack(tables), as_indicator(np.concatenate(labels)), rows)
 
 
 def _stack(tables: Sequence[Features]) -> Features:
@@ -191,4 +194,7 @@ def _disagreement(between: Distances, Y: Indicator, one: slice, other: slice) ->
 def _differ(between: Distances, Y: Indicator, rows: slice, among: slice) -> float:
     """Share of labels that differ from those of the nearest row."""
     nearest = between[rows, among].argmin(axis=1)
-    return float((Y[rows] != Y[among][nearest]).mean()) if Y.shape[1] else 0.0
+    mine, theirs = Y[rows], Y[among][nearest]
+    cells = known(mine + theirs)
+    differ = (mine != theirs) if cells is None else (mine != theirs)[cells]
+    return float(differ.mean()) if differ.size else 0.0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
-from mlstream.evaluation.learners import adapt, fresh, model_size_bytes, uses_task
+from mlstream.evaluation.label_space import shows_task_at_prediction
+from mlstream.evaluation.learners import adapt, fresh, model_size_bytes
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.references import reference_scores
@@ -14,22 +17,30 @@ from mlstream.evaluation.settings import EnergyMethod, EnergyUnit, LabelSpace, O
 from mlstream.evaluation.summary import (
     ReferenceScores,
     ScoreRecord,
+    add_constant_labels,
     add_continual,
     add_environments,
     add_frugality,
     add_hierarchy,
+    add_named,
     add_prequential,
     add_references,
+    without_pretraining,
 )
 from mlstream.records.run_record import References, Resources, RunResult, Score, to_score
 from mlstream.stream import Stream
+
+
+class UndefinedCellsWarning(UserWarning):
+    """Some balanced accuracies of R are undefined, and left out of means; given once per evaluation."""
 
 
 def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its record holds
     estimator: Any,
     stream: Stream,
     *,
-    label_space: LabelSpace = Settings.label_space,
+    label_space: LabelSpace | None = Settings.label_space,
+    metrics: Sequence[str] = Settings.metrics,
     references: bool = Settings.references,
     seed: int = 0,
     one_class: OneClass = Settings.one_class,
@@ -51,12 +62,17 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     ----------
     estimator : estimator
         Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. An estimator with
-        `predict_then_fit` is called by chunks, any other row by row. The label mask is passed only when it learns, and
-        only if its `uses_task` is True.
+        `predict_then_fit` is called by chunks, any other row by row. The label mask of the task is passed when it
+        learns, if its `uses_task` is True; where the scenario never shows the task, a mask of all labels is. Where the
+        scenario always shows the task, an estimator whose `predict` or `predict_proba` has a parameter `label_mask`
+        gets the labels of the row's task there too, and is called row by row.
     stream : Stream
         The stream, with its card.
-    label_space : {"task", "seen", "all"}
-        Labels that count in a score: those of the row's task, of all tasks seen so far, or all.
+    label_space : {"task", "seen", "all"}, optional
+        Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
+        scenario asks. That is "seen" for the scenarios class-incremental, task-free and iirc, and "task" for others.
+    metrics : sequence of str
+        Metrics to score by beside those of every run, such as hamming_loss. All names: `metrics.named`.
     references : bool
         Also train joint and single-task models, to compare the learner with. They are clones of the estimator, and give
         the scores ``im``, ``fwt_single`` and ``acc_joint``. Their cost is not in the record.
@@ -87,31 +103,46 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     Returns
     -------
     RunResult
-        The record, its status "done" or "capped". Scores: ``ba_macro``, ``rmse`` and ``precision_at_k`` over all rows;
+        The record, its status "done" or "capped". Scores: ``ba_macro``, ``rmse`` and ``precision_at_k`` over all rows,
+        and ``precision_at_k_maximum``, the most that rows with fewer than k labels allow;
+        ``ba_macro_anytime``, ``rmse_anytime`` and ``precision_at_k_anytime``, the means of these scores over the rows
+        so far, after each row; ``kappa_temporal`` and ``kappa_temporal_macro``, the gain over repeating the last
+        labels, and ``no_change_subset_accuracy``, the subset accuracy of repeating them; for each of `metrics`,
+        ``NAME`` over all rows and ``NAME_held_out`` on the evaluation sets of the tasks seen;
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
         ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
-        ``pw_js``, ``pw_js_mean``, ``jaccard`` and ``refinement_recall`` on the evaluation sets; where tasks are
-        environments, ``nce[NAME]`` in each of them, ``nce_worst`` and ``nce_worst_unseen``. A score that is not
-        defined is None, and ``undefined`` holds the reason.
+        ``pw_js``, ``pw_js_mean``, ``jaccard``, ``refinement_jaccard``, ``refinement_recall`` and
+        ``hierarchy_consistency`` on the evaluation sets, and ``pw_js_bwt``, ``pw_js_fwt`` and ``pw_js_fm``; where tasks
+        are environments, ``nce[NAME]`` in each of them, ``nce_worst``, and ``nce_worst_unseen`` of those with the role
+        "unseen". A score that is not defined is None, and ``undefined`` holds the reason; ``left_out`` counts cells of
+        R and labels that are left out of means. Scores over tasks leave out those to pre-train on.
 
     Raises
     ------
     TypeError
         If the estimator is not a scikit-learn estimator that can learn from a stream.
     ValueError
-        If the value of an option is not valid, the estimator uses the task and the scenario hides it, or the estimator
-        does not return decisions and probabilities of the right shape.
+        If the value of an option is not valid, or the estimator does not return decisions and probabilities of the
+        right shape.
     RuntimeError
         If energy cannot be measured.
+
+    Warns
+    -----
+    UndefinedCellsWarning
+        Once, with their number, if evaluation sets have no balanced accuracy because no label of the task has both
+        classes there.
 
     Notes
     -----
     Before anything is learnt, learners without a start state of their own are recorded as predicting 0 with
     probability 0. The k of precision@k is 3, or the size of the smallest signature.
 
-    Under "seen", nothing counts in row 0 of R. A label that does not occur in an evaluation set has one class there:
-    with ``one_class="skip"`` it is left out, so that false alarms about labels of other tasks cost nothing in
-    `ba_macro`; ``one_class="recall"`` counts them.
+    In R, balanced accuracy is that of the labels of a task on a pool of evaluation sets: its own under "task"; under
+    "seen" also those of all tasks seen by then, and under "all" those of all tasks. So false alarms about a label on
+    rows of other tasks count, as they do online, and a constant prediction has 1/2. A row that is in several sets is
+    counted with each of them. The other scores in R are those of the rows of one set, of which the labels of its task
+    and, under "seen", those of all tasks seen by then count. Unknown labels (NaN) count nowhere.
 
     Time, memory and energy are those of the learner's calls. A compiled learner compiles at its first call on a new
     installation; `run_campaign` makes such calls beforehand. Learners are asked for decisions and for probabilities
@@ -121,6 +152,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     ----------
     Hugo Peuzet, Pascale Kuntz, Frank Meyer, Vincent Lemaire, Killian Le Mau, "Apprentissage multi-labels et
     multi-tâches en continu pour données tabulaires", EGC 2025.
+    L. Wang, X. Zhang, H. Su, J. Zhu, "A comprehensive survey of continual learning", TPAMI 2024: evaluation with one
+    head (all classes seen) or several (the classes of the task).
 
     Examples
     --------
@@ -136,6 +169,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     """
     settings = Settings(
         label_space=label_space,
+        metrics=metrics,  # type: ignore[arg-type]  # any sequence becomes a tuple there, once it is checked
         references=references,
         one_class=one_class,
         energy=energy,
@@ -147,22 +181,26 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         chunk_size=chunk_size,
     )
     copy = fresh(estimator, require_seed(seed))
-    _require_task_identity(copy, stream)
     description = describe_run(copy, stream, seed, settings)
     with ResourceMeter(energy, cpu_power_w) as meter:
-        run = Run(adapt(copy, stream.n_labels, meter), stream, settings)
+        learner = adapt(copy, stream.n_labels, meter, shows_task=shows_task_at_prediction(stream))
+        run = Run(learner, stream, settings)
         run.run(progress)
         resources = meter.report(model_size_bytes(copy))
     bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
-    return _record(description, stream, run, resources, bounds)
+    result = _record(description, stream, run, resources, bounds)
+    _warn_of_undefined_cells(result)
+    return result
 
 
-def _require_task_identity(estimator: Any, stream: Stream) -> None:
-    scenario = stream.card.scenario
-    if uses_task(estimator) and scenario.task_identity == "never":
-        raise ValueError(
-            f"{type(estimator).__name__} uses the task, so the scenario must reveal it in training. "
-            f"Got {stream.card.name!r}, whose scenario {scenario.name!r} never reveals it."
+def _warn_of_undefined_cells(result: RunResult) -> None:
+    left_out = result.left_out.get("ba_macro")
+    if left_out is not None:
+        warnings.warn(
+            f"{left_out.n} of {left_out.of} balanced accuracies on the evaluation sets of {result.stream!r} are "
+            "undefined, since no label of the task has both classes there, and left out of means.",
+            UndefinedCellsWarning,
+            stacklevel=3,
         )
 
 
@@ -170,19 +208,24 @@ def _record(
     description: dict[str, Any], stream: Stream, run: Run, resources: Resources, bounds: ReferenceScores | None
 ) -> RunResult:
     prequential, curves = run.finish()
-    record, R, order = ScoreRecord(), run.R["ba_macro"], stream.order
+    record = ScoreRecord(is_complete=run.is_complete)
+    matrices, order = without_pretraining(run.R, stream.order, stream.card)
+    R = matrices["ba_macro"]
     add_prequential(record, prequential)
     add_continual(record, R, order)
-    add_hierarchy(record, run.R, order)
-    add_environments(record, run.R, order, [task.name for task in stream.tasks])
+    add_hierarchy(record, matrices, order)
+    add_named(record, matrices, order, description["settings"].get("metrics", ()))
+    add_environments(record, run.R, stream.card)
+    add_constant_labels(record, run.constant_labels)
     if bounds is not None:
-        add_references(record, R, order, bounds)
+        add_references(record, R, order, bounds.without_pretraining(stream.card))
     add_frugality(record, _total_energy(resources), description["settings"]["energy_unit"])
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",
         scores=record.values,
         undefined=record.undefined,
+        left_out=record.left_out,
         curves=curves,
         R={name: [_to_scores(row) for row in matrix] for name, matrix in run.R.items()},
         references=None if bounds is None else References(**{k: _to_scores(v) for k, v in bounds._asdict().items()}),

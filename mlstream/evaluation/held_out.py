@@ -1,20 +1,36 @@
-"""Scores of evaluation sets for streams that are more than tasks: hierarchies of labels, and environments."""
+"""Scores of the evaluation sets of a stream: a row of R for every metric that fits it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-from metrics import jaccard, nce, pw_js, refinement_recall
+import numpy as np
+
+from metrics import (
+    hierarchy_consistency,
+    jaccard,
+    nce,
+    pw_js,
+    refinement_jaccard,
+    refinement_recall,
+    stack_counts,
+)
 from mlstream.card_model import StreamCard
-from mlstream.evaluation.scoring import CORE_METRICS, Scored, score
+from mlstream.evaluation.label_space import CountedLabels
+from mlstream.evaluation.named_scores import Metrics, score_named
+from mlstream.evaluation.pools import count_known, pooled_ba_macro
+from mlstream.evaluation.predictions import Floats, Predictions, no_predictions
+from mlstream.evaluation.scoring import CORE_METRICS, Scored, count_known_only, score
 from mlstream.evaluation.settings import OneClass
+from mlstream.stream import Mask, Stream
 
-HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_recall")
+HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_jaccard", "refinement_recall", "hierarchy_consistency")
 ENVIRONMENT_METRICS = ("nce",)
 
 
-class HeldOutScorer:
-    """Scores the evaluation sets of a stream by every metric that fits it.
+class SetScorer:
+    """Scores the rows of one evaluation set by every metric that fits the stream.
 
     Parameters
     ----------
@@ -25,6 +41,8 @@ class HeldOutScorer:
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}
         See `metrics.ba_macro`.
+    metrics : tuple of NamedMetric
+        Metrics beside those that fit the stream.
 
     Attributes
     ----------
@@ -32,16 +50,18 @@ class HeldOutScorer:
         Names of the metrics, those of every stream first.
     """
 
-    def __init__(self, card: StreamCard, k: int, one_class: OneClass) -> None:
+    def __init__(self, card: StreamCard, k: int, one_class: OneClass, metrics: Metrics = ()) -> None:
         place = {name: column for column, name in enumerate(card.label_names)}
         self._parents = {place[child]: place[parent] for child, parent in card.label_parents.items()}
         self._has_environments = card.scenario.name == "environments"
         self._k = k
         self._one_class = one_class
+        self._metrics = metrics
         self.names = (
             *CORE_METRICS,
             *(HIERARCHY_METRICS if self._parents else ()),
             *(ENVIRONMENT_METRICS if self._has_environments else ()),
+            *(one.name for one in metrics),
         )
 
     def score(self, scored: Scored) -> dict[str, float]:
@@ -58,6 +78,7 @@ class HeldOutScorer:
             Name of each metric -> score; NaN where it is not defined.
         """
         found = dict.fromkeys(self.names, math.nan) | score(scored, self._k, self._one_class)
+        found |= score_named(scored, self._k, self._metrics)
         if not len(scored.Y) or not scored.mask.any():
             return found
         if self._parents:
@@ -71,13 +92,102 @@ class HeldOutScorer:
         return {
             "pw_js": pw_js(*rows, label_mask=mask),
             "jaccard": jaccard(*rows, average="samples", label_mask=mask),
+            "refinement_jaccard": refinement_jaccard(*rows, self._parents, label_mask=mask),
             "refinement_recall": refinement_recall(*rows, self._parents, label_mask=mask, zero_division=math.nan),
+            "hierarchy_consistency": hierarchy_consistency(rows[1], self._parents, label_mask=mask),
         }
 
 
+class HeldOutScorer:
+    """Scores all evaluation sets of a stream after a number of experiences.
+
+    Balanced accuracy is that of the labels of a task on a pool of sets, see `CountedLabels.pools`; every other score is
+    one of the rows of a set.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    counted : CountedLabels
+        The labels that count.
+    scorer : SetScorer
+        Scores the rows of a set.
+    one_class : {"skip", "recall", "river"}
+        See `metrics.ba_macro`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the metrics, those of every stream first.
+    """
+
+    def __init__(self, stream: Stream, counted: CountedLabels, scorer: SetScorer, one_class: OneClass) -> None:
+        self._stream = stream
+        self._counted = counted
+        self._scorer = scorer
+        self._one_class = one_class
+        self._signatures = np.stack([task.signature for task in stream.tasks])
+        self.names = scorer.names
+
+    def score(self, step: int, predictions: Iterable[Predictions]) -> dict[str, Floats]:
+        """Score the predictions of all evaluation sets.
+
+        Parameters
+        ----------
+        step : int
+            Number of experiences that were learnt.
+        predictions : iterable of Predictions
+            Of each evaluation set, in the order of tasks; one is in memory at a time.
+
+        Returns
+        -------
+        dict
+            Name of each metric -> a score per task, NaN where it is not defined.
+        """
+        rows, counts = [], []
+        for held_out, predicted in zip(self._stream.evaluation_sets, predictions, strict=True):
+            mask = self._counted.held_out(step, held_out.task_id)
+            rows.append(self._scorer.score(count_known_only(held_out.Y, predicted, mask)))
+            counts.append(count_known(held_out.Y, predicted.decided))
+        found = {name: np.array([row[name] for row in rows]) for name in self.names}
+        pools = self._counted.pools(step)
+        found["ba_macro"] = pooled_ba_macro(stack_counts(counts), pools, self._signatures, self._one_class)
+        return found
+
+
+def count_constant_labels(stream: Stream, counted: CountedLabels) -> dict[str, tuple[int, int]]:
+    """Count the labels that have one class in an environment, and so no base rate to compare with.
+
+    Parameters
+    ----------
+    stream : Stream
+        A stream of environments.
+    counted : CountedLabels
+        The labels that count.
+
+    Returns
+    -------
+    dict
+        Name of each environment that has such labels -> how many, and how many labels count.
+    """
+    found = {}
+    for task, held_out in zip(stream.tasks, stream.evaluation_sets, strict=True):
+        mask = counted.held_out(len(stream), held_out.task_id)
+        nothing = no_predictions(*held_out.Y.shape)
+        n_constant = int((mask & ~_both_classes(count_known_only(held_out.Y, nothing, mask))).sum())
+        if n_constant:
+            found[task.name] = n_constant, int(mask.sum())
+    return found
+
+
+def _both_classes(scored: Scored) -> Mask:
+    """Return the labels that are both 0 and 1 among the rows in which they count: (n_labels,)."""
+    counted = np.broadcast_to(scored.mask, scored.Y.shape)
+    n_true, n_counted = (scored.Y * counted).sum(axis=0, dtype=np.int64), counted.sum(axis=0)
+    return np.asarray((n_true > 0) & (n_true < n_counted))
+
+
 def _score_environment(scored: Scored) -> float:
-    positives, n_rows = scored.Y[:, scored.mask].sum(axis=0), len(scored.Y)
-    if ((positives == 0) | (positives == n_rows)).any():
-        # A label of one class has no base rate to compare with.
+    if not _both_classes(scored).any():
         return math.nan
-    return nce(scored.Y, scored.predictions.proba, label_mask=scored.mask)
+    return nce(scored.Y, scored.predictions.proba, label_mask=scored.mask, constant_labels="skip")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from estimators._seeding import clone_with_seed
 from mlstream.evaluation.compile_lock import compile_lock
 from mlstream.evaluation.foreign_labels import known_part
+from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows, shows_task_at_prediction
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.stream import Features, Indicator, Mask, Stream
@@ -53,6 +55,11 @@ def uses_task(estimator: Any) -> bool:
     return bool(getattr(estimator, "uses_task", False))
 
 
+def takes_task_to_predict(estimator: Any) -> bool:
+    """Return whether an estimator takes the labels of the task when it predicts, as one with a head per task does."""
+    return any(_takes_mask(estimator, method) for method in ("predict", "predict_proba"))
+
+
 def model_size_bytes(estimator: Any) -> int | None:
     """Return the size of an estimator: its `memory_bytes_`, or the size of a pickle of its attributes.
 
@@ -69,9 +76,28 @@ def model_size_bytes(estimator: Any) -> int | None:
         return None
 
 
-def adapt(estimator: Any, n_labels: int, meter: ResourceMeter) -> Learner:
-    """Return the adapter of an estimator: by chunks if it has `predict_then_fit`, else row by row."""
-    adapter = ChunkLearner if hasattr(estimator, "predict_then_fit") else RowLearner
+def adapt(estimator: Any, n_labels: int, meter: ResourceMeter, *, shows_task: bool = False) -> Learner:
+    """Return the adapter of an estimator: by chunks if it has `predict_then_fit`, else row by row.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator, which the adapter changes.
+    n_labels : int
+        Number of labels of the stream.
+    meter : ResourceMeter
+        What measures its calls.
+    shows_task : bool
+        Whether the scenario shows the task at prediction. Then an estimator that takes it there is called row by row:
+        `predict_then_fit` has one mask, for learning.
+
+    Returns
+    -------
+    Learner
+        The adapter.
+    """
+    by_row = shows_task and takes_task_to_predict(estimator) and hasattr(estimator, "partial_fit")
+    adapter = ChunkLearner if hasattr(estimator, "predict_then_fit") and not by_row else RowLearner
     return adapter(estimator, n_labels, meter)
 
 
@@ -87,12 +113,14 @@ def warm_up(estimator: Any, stream: Stream) -> None:
     stream : Stream
         Source of the rows: compiled code depends on their types.
     """
-    first, held_out, rows = stream.experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
-    learner = adapt(fresh(estimator, 0), stream.n_labels, ResourceMeter("none"))
-    mask = first.label_mask
+    first, held_out, rows = learning_view(stream).experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
+    heads = [labels_at_prediction(stream, ids) for ids in (first.task_ids[rows], np.array([held_out.task_id]))]
+    learner = adapt(
+        fresh(estimator, 0), stream.n_labels, ResourceMeter("none"), shows_task=shows_task_at_prediction(stream)
+    )
     with compile_lock(f"compiles {type(estimator).__qualname__}"):
-        learner.test_then_train(first.X[rows], first.Y[rows], mask[rows] if mask.ndim == 2 else mask)
-        learner.predict(held_out.X[rows])
+        learner.test_then_train(first.X[rows], first.Y[rows], mask_rows(first.label_mask, rows), heads[0])
+        learner.predict(held_out.X[rows], heads[1])
 
 
 class Learner(ABC):
@@ -114,39 +142,42 @@ class Learner(ABC):
         self._meter = meter
         self._name = type(estimator).__name__
         self._uses_task = uses_task(estimator)
+        self._with_heads = {name: _takes_mask(estimator, name) for name in ("predict", "predict_proba")}
         self._can_predict = False
 
     @abstractmethod
     def begin(self, X: Features, Y: Indicator) -> None:
         """Take the state before any learning; only the widths of X and Y are read."""
 
-    def predict(self, X: Features) -> Predictions:
-        """Predict held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start state."""
+    def predict(self, X: Features, heads: Mask | None = None) -> Predictions:
+        """Predict held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start state.
+
+        `heads`, the labels of the rows' tasks, are passed to an estimator that takes them.
+        """
         if not self._can_predict:
             return no_predictions(X.shape[0], self._n_labels)
         X = _plain(X)
         with self._meter.block(), self._meter.phase("evaluate"):
-            predictions = self._call_predict(X)
+            predictions = self._call_predict(X, heads)
         return self._read(*predictions, X.shape[0])
 
-    def test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
+    def test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None = None) -> Predictions:
         """Predict each row with what was learnt from the rows before it, then learn it.
 
         A row of which no label counts has nothing to learn: it is only predicted.
         """
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
-            return self._test_then_train(X, Y, mask)
+            return self._test_then_train(X, Y, mask, heads)
         cuts = [0, *np.flatnonzero(np.diff(known)) + 1, len(Y)]
-        pieces = [slice(start, stop) for start, stop in pairwise(cuts)]
-        return join_predictions(
-            [
-                self._test_then_train(X[rows], Y[rows], mask[rows])
-                if known[rows.start]
-                else self._predict_online(X[rows])
-                for rows in pieces
-            ]
-        )
+        predictions = []
+        for rows in (slice(start, stop) for start, stop in pairwise(cuts)):
+            own = None if heads is None else mask_rows(heads, rows)
+            if known[rows.start]:
+                predictions.append(self._test_then_train(X[rows], Y[rows], mask_rows(mask, rows), own))
+            else:
+                predictions.append(self._predict_online(X[rows], own))
+        return join_predictions(predictions)
 
     def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         """Learn rows one after the other, except those without a label that counts."""
@@ -157,21 +188,24 @@ class Learner(ABC):
             self._learn(X[known], Y[known], mask[known])
 
     @abstractmethod
-    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         """Predict rows and learn them, one after the other."""
 
     @abstractmethod
-    def _predict_online(self, X: Features) -> Predictions:
+    def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
         """Predict rows of the stream that are not learnt."""
 
     @abstractmethod
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         """Learn rows, one after the other."""
 
-    def _call_predict(self, X: Features) -> tuple[Any, Any]:
-        estimator = self.estimator
-        decided = estimator.predict(X) if hasattr(estimator, "predict") else None
-        proba = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
+    def _call_predict(self, X: Features, heads: Mask | None) -> tuple[Any, Any]:
+        decided, proba = (
+            getattr(self.estimator, name)(X, **({} if heads is None or not takes_heads else {"label_mask": heads}))
+            if hasattr(self.estimator, name)
+            else None
+            for name, takes_heads in self._with_heads.items()
+        )
         return decided, proba
 
     def _read(self, decided: Any, proba: Any, n_samples: int) -> Predictions:
@@ -199,23 +233,29 @@ class ChunkLearner(Learner):
             self.estimator.begin(_plain(X)[:1], Y[:1])
             self._can_predict = True
 
-    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
+    def _test_then_train(
+        self,
+        X: Features,
+        Y: Indicator,
+        mask: Mask,
+        heads: Mask | None,  # noqa: ARG002 - `predict_then_fit` has no mask for predictions
+    ) -> Predictions:
         X = _plain(X)
         with self._meter.block(), self._meter.phase("online"):
             decided, proba = self.estimator.predict_then_fit(X, Y, **self._visible(mask))
         self._can_predict = True
         return self._read(decided, proba, len(Y))
 
-    def _predict_online(self, X: Features) -> Predictions:
+    def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
         if not self._can_predict:
             return no_predictions(X.shape[0], self._n_labels)
         X = _plain(X)
         with self._meter.block(), self._meter.phase("online"):
-            predictions = self._call_predict(X)
+            predictions = self._call_predict(X, heads)
         return self._read(*predictions, X.shape[0])
 
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        self._test_then_train(X, Y, mask)
+        self._test_then_train(X, Y, mask, None)
 
 
 class RowLearner(Learner):
@@ -236,33 +276,35 @@ class RowLearner(Learner):
     def begin(self, X: Features, Y: Indicator) -> None:
         """Do nothing: in scikit-learn's contract there is no prediction before the first row is learnt."""
 
-    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask) -> Predictions:
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         X, predictions = _plain(X), []
         Y, mask, learnt = known_part(self.estimator, Y, mask, uses_task=self._uses_task)
         with self._meter.block():
-            for i in range(len(Y)):
-                predictions.append(self._test(X[i : i + 1]))
-                if learnt[i]:
-                    self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
+            for row in _single_rows(len(Y)):
+                predictions.append(self._test(X, row, heads))
+                if learnt[row].all():
+                    self._train(X[row], Y[row], mask_rows(mask, row))
         return join_predictions(predictions)
 
-    def _predict_online(self, X: Features) -> Predictions:
+    def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
         X = _plain(X)
         with self._meter.block():
-            return join_predictions([self._test(X[i : i + 1]) for i in range(X.shape[0])])
+            return join_predictions([self._test(X, row, heads) for row in _single_rows(X.shape[0])])
 
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         X = _plain(X)
         Y, mask, learnt = known_part(self.estimator, Y, mask, uses_task=self._uses_task)
         with self._meter.block():
-            for i in np.flatnonzero(learnt).tolist():
-                self._train(X[i : i + 1], Y[i : i + 1], mask[i : i + 1] if mask.ndim == 2 else mask)
+            for row in _single_rows(len(Y)):
+                if learnt[row].all():
+                    self._train(X[row], Y[row], mask_rows(mask, row))
 
-    def _test(self, row: Features) -> Predictions:
+    def _test(self, X: Features, row: slice, heads: Mask | None) -> Predictions:
         if not self._can_predict:
             return no_predictions(1, self._n_labels)
+        own = None if heads is None else mask_rows(heads, row)
         with self._predicting:
-            predictions = self._call_predict(row)
+            predictions = self._call_predict(X[row], own)
         return self._read(*predictions, 1)
 
     def _train(self, row: Features, labels: Indicator, mask: Mask) -> None:
@@ -278,6 +320,15 @@ def _classes(estimator: Any, n_labels: int) -> dict[str, Any]:
     if isinstance(estimator, MultiOutputClassifier):
         return {"classes": [np.array([0, 1])] * n_labels}
     return {"classes": np.arange(n_labels)}
+
+
+def _takes_mask(estimator: Any, method: str) -> bool:
+    call = getattr(estimator, method, None)
+    return call is not None and "label_mask" in inspect.signature(call).parameters
+
+
+def _single_rows(n_rows: int) -> Iterator[slice]:
+    return (slice(i, i + 1) for i in range(n_rows))
 
 
 def _plain(X: Features) -> Features:

@@ -7,6 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mlstream.evaluation.anytime import AnytimeScores
+from mlstream.evaluation.named_scores import Metrics, NamedSums, sum_rows
+from mlstream.evaluation.no_change import Mistakes, NoChangePredictor, NoChangeSums
+from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.scoring import CORE_METRICS, CumulativeSums, Scored, Tally, join_scored, tally
 from mlstream.evaluation.settings import OneClass
 from mlstream.records.run_record import Curve, to_score
@@ -78,14 +82,21 @@ class PrequentialScorer:
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}
         How a label whose true values are all the same counts, see `metrics.ba_macro`.
+    metrics : tuple of NamedMetric
+        Metrics beside those of every run.
     """
 
-    def __init__(self, plan: Plan, k: int, one_class: OneClass) -> None:
+    def __init__(self, plan: Plan, k: int, one_class: OneClass, metrics: Metrics = ()) -> None:
         self._plan = plan
         self._k = k
         self._one_class = one_class
         self._pending: list[Scored] = []
         self._pieces: list[Tally] = []
+        self._metrics = metrics
+        self._sums: list[Floats] = []
+        self._no_change: NoChangePredictor | None = None
+        self._mistakes: list[Mistakes] = []
+        self._anytime = AnytimeScores(k, one_class)
         self._n_rows = 0
 
     @property
@@ -105,20 +116,29 @@ class PrequentialScorer:
                 self._close()
 
     def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
-        """Return each score over all rows, and its curve up to the last checkpoint reached; nothing without rows."""
+        """Return each score over all rows and its curve up to the last checkpoint reached; nothing without rows.
+
+        Beside the scores stand their any-time scores, the means of the scores over the rows so far, after each row, and
+        scores against a predictor that repeats the last labels.
+        """
         if self._pending:
             self._close()
         if not self._pieces:
             return {}, {}
-        sums = CumulativeSums(self._pieces, self._k, self._one_class)
         reached = [checkpoint for checkpoint in self._plan.checkpoints if checkpoint <= self._n_rows]
-        final = {name: float(values[0]) for name, values in sums.between([0], [self._n_rows]).items()}
-        return final, self._curves(sums, reached) if reached else {}
+        final = {name: float(values[0]) for name, values in self._between([0], [self._n_rows]).items()}
+        return final | self._anytime.finish(), self._curves(reached) if reached else {}
 
-    def _curves(self, sums: CumulativeSums, reached: list[int]) -> dict[str, Curve]:
+    def _between(self, starts: list[int], stops: list[int]) -> dict[str, Floats]:
+        core = CumulativeSums(self._pieces, self._k, self._one_class)
+        named = NamedSums(self._pieces, self._sums, self._metrics)
+        no_change = NoChangeSums(self._mistakes)
+        return core.between(starts, stops) | no_change.between(starts, stops) | named.between(starts, stops)
+
+    def _curves(self, reached: list[int]) -> dict[str, Curve]:
         window = self._plan.window
-        cumulative = sums.between([0] * len(reached), reached)
-        windowed = sums.between([max(0, checkpoint - window) for checkpoint in reached], reached)
+        cumulative = self._between([0] * len(reached), reached)
+        windowed = self._between([max(0, checkpoint - window) for checkpoint in reached], reached)
         return {
             name: Curve(
                 n_rows=reached,
@@ -126,9 +146,15 @@ class PrequentialScorer:
                 windowed=[to_score(value) for value in windowed[name]],
                 window=window,
             )
-            for name in CORE_METRICS
+            for name in (*CORE_METRICS, "kappa_temporal", *(one.name for one in self._metrics))
         }
 
     def _close(self) -> None:
-        self._pieces.append(tally(join_scored(self._pending), self._k))
+        piece = join_scored(self._pending)
+        self._pieces.append(tally(piece, self._k))
+        self._sums.append(sum_rows(piece, self._k, self._metrics))
+        if self._no_change is None:
+            self._no_change = NoChangePredictor(piece.Y.shape[1])
+        self._mistakes.append(self._no_change.count_mistakes(piece))
+        self._anytime.add(piece)
         self._pending.clear()

@@ -8,12 +8,14 @@ import re
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import JsonValue
 
-from mlstream.evaluation.learners import uses_task
+from mlstream.card_model import StreamCard
+from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
+from mlstream.evaluation.learners import takes_task_to_predict, uses_task
 from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
 from mlstream.stream import Stream
@@ -52,12 +54,20 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
         "task_names": [task.name for task in stream.tasks],
         "order": [np.flatnonzero(row).tolist() for row in stream.order],
         "experience_sizes": [len(experience) for experience in stream],
-        "label_space": settings.label_space,
+        "label_space": resolve_label_space(settings.label_space, stream.card),
         "settings": settings.as_json() | {"k": precision_k(stream)},
         "uses_task": uses_task(estimator),
+        "given_labels": _given_labels(estimator, stream.card),
+        "predicts_with_task": shows_task_at_prediction(stream) and takes_task_to_predict(estimator),
         "versions": installed_versions(),
         "machine": describe_machine(),
     }
+
+
+def _given_labels(estimator: Any, card: StreamCard) -> Literal["none", "task", "all"]:
+    if not uses_task(estimator):
+        return "none"
+    return "all" if card.scenario.task_identity == "never" else "task"
 
 
 def to_json(value: Any) -> JsonValue:

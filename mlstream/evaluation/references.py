@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mlstream.evaluation.label_space import CountedLabels
+from metrics import stack_counts
+from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, shows_task_at_prediction
 from mlstream.evaluation.learners import Learner, adapt, fresh
+from mlstream.evaluation.pools import count_known, pooled_ba_macro
+from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
-from mlstream.evaluation.run import precision_k
-from mlstream.evaluation.scoring import Scored, score
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.summary import ReferenceScores
 from mlstream.stream import Features, Index, Indicator, Mask, Stream
@@ -51,19 +52,19 @@ def reference_scores(estimator: Any, stream: Stream, seed: int, settings: Settin
     """
     models = _Models(estimator, stream, seed, settings)
     scores = ReferenceScores(*(np.full(stream.n_tasks, np.nan) for _ in ReferenceScores._fields))
-    order = stream.order
+    order, shown = stream.order, learning_view(stream)
     last, trained = len(stream), np.flatnonzero(order.any(axis=0)).tolist()
     first = order.argmax(axis=0) + 1
     for step in sorted({*first[trained].tolist(), last}):
-        joint = models.train(_shuffled(_rows_until(stream, step), seed, step))
-        for task in trained:
-            if first[task] == step:
-                scores.joint_at_first_visit[task] = models.score(joint, task, step)
-            if step == last:
-                scores.joint[task] = models.score(joint, task, step)
+        new = [task for task in trained if first[task] == step]
+        wanted = trained if step == last else new
+        joint = models.score(models.train(_shuffled(_rows_until(shown, step), seed, step)), step, wanted)
+        scores.joint_at_first_visit[new] = joint[new]
+        if step == last:
+            scores.joint[trained] = joint[trained]
     for task in trained:
         step = int(first[task])
-        scores.single[task] = models.score(models.train(_rows_of_task(stream, step, task)), task, step)
+        scores.single[task] = models.score(models.train(_rows_of_task(shown, step, task)), step, [task])[task]
     return scores
 
 
@@ -76,16 +77,26 @@ class _Models:
         self._seed = seed
         self._counted = CountedLabels(stream, settings.label_space)
         self._one_class = settings.one_class
+        self._signatures = np.stack([task.signature for task in stream.tasks])
 
     def train(self, rows: _Rows) -> Learner:
-        learner = adapt(fresh(self._estimator, self._seed), self._stream.n_labels, ResourceMeter("none"))
+        copy, shows_task = fresh(self._estimator, self._seed), shows_task_at_prediction(self._stream)
+        learner = adapt(copy, self._stream.n_labels, ResourceMeter("none"), shows_task=shows_task)
         learner.learn(*rows)
         return learner
 
-    def score(self, learner: Learner, task: int, step: int) -> float:
-        held_out = self._stream.evaluation_sets[task]
-        scored = Scored(held_out.Y, learner.predict(held_out.X), self._counted.held_out(step, task))
-        return score(scored, precision_k(self._stream), self._one_class)["ba_macro"]
+    def score(self, learner: Learner, step: int, tasks: Sequence[int]) -> Floats:
+        """Return the balanced accuracy of each of some tasks; those of the others mean nothing."""
+        pools = self._counted.pools(step)
+        is_needed = np.any(pools[tasks], axis=0).tolist()
+        counts = []
+        for held_out, needed in zip(self._stream.evaluation_sets, is_needed, strict=True):
+            heads = labels_at_prediction(self._stream, np.array([held_out.task_id]))
+            if needed:
+                counts.append(count_known(held_out.Y, learner.predict(held_out.X, heads).decided))
+            else:
+                counts.append(count_known(held_out.Y[:0], held_out.Y[:0]))
+        return pooled_ba_macro(stack_counts(counts), pools, self._signatures, self._one_class)
 
 
 def _rows_until(stream: Stream, step: int) -> _Rows:

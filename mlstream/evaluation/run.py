@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mlstream.evaluation.held_out import HeldOutScorer
-from mlstream.evaluation.label_space import CountedLabels
+from metrics.named import find_metrics
+from mlstream.evaluation.held_out import HeldOutScorer, SetScorer, count_constant_labels
+from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learners import Learner
-from mlstream.evaluation.predictions import Floats
+from mlstream.evaluation.predictions import Floats, Predictions
 from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
-from mlstream.evaluation.scoring import Scored
+from mlstream.evaluation.scoring import Scored, count_known_only
 from mlstream.evaluation.settings import Settings
 from mlstream.records.run_record import Curve
 from mlstream.stream import Experience, Mask, Stream
@@ -29,19 +30,23 @@ def precision_k(stream: Stream) -> int:
     return min(_MAX_K, *(int(task.signature.sum()) for task in stream.tasks))
 
 
-def test_then_train(learner: Learner, experience: Experience, mask: Mask, chunk_size: int) -> Iterator[Scored]:
+def test_then_train(
+    learner: Learner, experience: Experience, mask: Mask, chunk_size: int, heads: Mask | None
+) -> Iterator[Scored]:
     """Predict the rows of an experience, each before the learner learns it, chunk by chunk.
 
     Parameters
     ----------
     learner : Learner
-        The learner; it sees the label mask of the experience, never that of the score.
+        The learner; it is given the label mask of the experience, never that of the score.
     experience : Experience
-        The rows.
+        The rows, in the view of learners, see `learning_view`.
     mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
         The labels that count.
     chunk_size : int
         Rows per chunk.
+    heads : ndarray of bool, shape (n_labels,) or (n_samples, n_labels), or None
+        The labels of the rows' tasks, where the scenario shows the task at prediction.
 
     Yields
     ------
@@ -50,9 +55,10 @@ def test_then_train(learner: Learner, experience: Experience, mask: Mask, chunk_
     """
     for start in range(0, len(experience), chunk_size):
         rows = slice(start, start + chunk_size)
-        Y, visible = experience.Y[rows], experience.label_mask
-        predictions = learner.test_then_train(experience.X[rows], Y, visible[rows] if visible.ndim == 2 else visible)
-        yield Scored(Y, predictions, mask[rows] if mask.ndim == 2 else mask)
+        Y, shown = experience.Y[rows], mask_rows(experience.label_mask, rows)
+        own = None if heads is None else mask_rows(heads, rows)
+        predictions = learner.test_then_train(experience.X[rows], Y, shown, own)
+        yield count_known_only(Y, predictions, mask_rows(mask, rows))
 
 
 class Run:
@@ -76,15 +82,23 @@ class Run:
     def __init__(self, learner: Learner, stream: Stream, settings: Settings) -> None:
         self._learner = learner
         self._stream = stream
+        self._shown = learning_view(stream)
         self._settings = settings
         self._counted = CountedLabels(stream, settings.label_space)
         self._k = precision_k(stream)
         plan = plan_curves([len(part) for part in stream], settings.n_checkpoints, settings.window)
-        self._scorer = PrequentialScorer(plan, self._k, settings.one_class)
-        self._held_out = HeldOutScorer(stream.card, self._k, settings.one_class)
+        metrics = find_metrics(settings.metrics)
+        self._scorer = PrequentialScorer(plan, self._k, settings.one_class, metrics)
+        scorer = SetScorer(stream.card, self._k, settings.one_class, metrics)
+        self._held_out = HeldOutScorer(stream, self._counted, scorer, settings.one_class)
         self._n_rows_of_R = 0
         empty = np.full((len(stream) + 1, stream.n_tasks), np.nan)
         self.R: dict[str, Floats] = {name: empty.copy() for name in self._held_out.names}
+
+    @property
+    def constant_labels(self) -> dict[str, tuple[int, int]]:
+        """Labels of one class in each environment, see `count_constant_labels`; nothing for other streams."""
+        return count_constant_labels(self._stream, self._counted) if "nce" in self.R else {}
 
     @property
     def is_complete(self) -> bool:
@@ -110,8 +124,9 @@ class Run:
         self._learner.begin(first.X, first.Y)
         self._measure(step=0)
         yield
-        for step, (experience, mask) in enumerate(zip(self._stream, self._counted.online(), strict=True), start=1):
-            for scored in test_then_train(self._learner, experience, mask, self._settings.chunk_size):
+        for step, (experience, mask) in enumerate(zip(self._shown, self._counted.online(), strict=True), start=1):
+            heads = labels_at_prediction(self._stream, experience.task_ids)
+            for scored in test_then_train(self._learner, experience, mask, self._settings.chunk_size, heads):
                 self._scorer.add(scored)
                 yield
             self._measure(step)
@@ -119,8 +134,11 @@ class Run:
 
     def _measure(self, step: int) -> None:
         """Fill a row of R."""
-        for task, held_out in enumerate(self._stream.evaluation_sets):
-            scored = Scored(held_out.Y, self._learner.predict(held_out.X), self._counted.held_out(step, task))
-            for name, value in self._held_out.score(scored).items():
-                self.R[name][step, task] = value
+        for name, values in self._held_out.score(step, self._predictions()).items():
+            self.R[name][step] = values
         self._n_rows_of_R += 1
+
+    def _predictions(self) -> Iterator[Predictions]:
+        for held_out in self._stream.evaluation_sets:
+            heads = labels_at_prediction(self._stream, np.array([held_out.task_id]))
+            yield self._learner.predict(held_out.X, heads)

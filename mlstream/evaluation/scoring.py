@@ -8,9 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metrics import LabelCounts, ba_macro_from_counts, label_counts, precision_at_k, rmse, stack_counts
+from metrics import (
+    LabelCounts,
+    ba_macro_from_counts,
+    label_counts,
+    precision_at_k,
+    precision_at_k_maximum,
+    rmse,
+    stack_counts,
+)
 from mlstream.evaluation.predictions import Floats, Predictions, join_predictions
 from mlstream.evaluation.settings import OneClass
+from mlstream.label_values import filled, known
 from mlstream.stream import Indicator, Mask
 
 CORE_METRICS = ("ba_macro", "rmse", "precision_at_k")
@@ -22,14 +31,14 @@ class Scored(NamedTuple):
     Parameters
     ----------
     Y : ndarray of uint8, shape (n_samples, n_labels)
-        The truth.
+        The truth; 0 in unknown cells.
     predictions : Predictions
         Decisions and probabilities.
     mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
-        Labels that count.
+        Labels that count, none of them unknown.
     """
 
-    Y: Indicator
+    Y: npt.NDArray[np.uint8]
     predictions: Predictions
     mask: Mask
 
@@ -38,6 +47,34 @@ class Scored(NamedTuple):
         cut = slice(start, stop)
         mask = self.mask[cut] if self.mask.ndim == 2 else self.mask
         return Scored(self.Y[cut], Predictions(self.predictions.decided[cut], self.predictions.proba[cut]), mask)
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> Scored:
+        """Return the rows for which `kept` is True."""
+        if kept.all():
+            return self
+        mask = self.mask[kept] if self.mask.ndim == 2 else self.mask
+        return Scored(self.Y[kept], Predictions(self.predictions.decided[kept], self.predictions.proba[kept]), mask)
+
+
+def count_known_only(Y: Indicator, predictions: Predictions, mask: Mask) -> Scored:
+    """Return rows to score, of whose labels the unknown ones do not count.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        The truth: 1, 0 or NaN (unknown).
+    predictions : Predictions
+        Decisions and probabilities.
+    mask : ndarray of bool, shape (n_labels,) or (n_samples, n_labels)
+        Labels that count where they are known.
+
+    Returns
+    -------
+    Scored
+        The rows.
+    """
+    cells = known(Y)
+    return Scored(filled(Y), predictions, mask if cells is None else mask & cells)
 
 
 class Tally(NamedTuple):
@@ -52,11 +89,14 @@ class Tally(NamedTuple):
     counts: LabelCounts
     rmse: float
     hits_at_k: int
+    most_hits_at_k: int
 
 
 def join_scored(parts: Sequence[Scored]) -> Scored:
     """Join consecutive rows of one experience."""
     Y, predictions, masks = zip(*parts, strict=True)
+    if any(mask.ndim == 2 for mask in masks):
+        masks = tuple(np.broadcast_to(mask, part.shape) for mask, part in zip(masks, Y, strict=True))
     mask = np.concatenate(masks) if masks[0].ndim == 2 else masks[0]
     return Scored(np.concatenate(Y), join_predictions(predictions), mask)
 
@@ -78,15 +118,16 @@ def tally(scored: Scored, k: int) -> Tally:
     """
     n_rows = len(scored.Y)
     n_counted = np.broadcast_to(scored.mask.sum(axis=-1), n_rows)
-    ranked = np.flatnonzero(n_counted >= k)
-    n_scored, n_ranked = int(np.count_nonzero(n_counted)), len(ranked)
+    ranked = n_counted >= k
+    n_scored, n_ranked = int(np.count_nonzero(n_counted)), int(np.count_nonzero(ranked))
     if not n_scored:
         nothing = np.zeros(scored.Y.shape[1], dtype=np.int64)
-        return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0)
+        return Tally(n_rows, 0, 0, LabelCounts(nothing, nothing, nothing, nothing), 0.0, 0, 0)
     (decided, proba), mask = scored.predictions, scored.mask
     counts = label_counts(scored.Y, decided, label_mask=mask)
     errors = n_scored * rmse(scored.Y, proba, label_mask=mask)
-    return Tally(n_rows, n_scored, n_ranked, counts, errors, _hits(scored, k, ranked) if n_ranked else 0)
+    hits, most_hits = _hits(scored.where(ranked), k) if n_ranked else (0, 0)
+    return Tally(n_rows, n_scored, n_ranked, counts, errors, hits, most_hits)
 
 
 class CumulativeSums:
@@ -103,15 +144,19 @@ class CumulativeSums:
     """
 
     def __init__(self, pieces: Sequence[Tally], k: int, one_class: OneClass) -> None:
-        n_rows, n_scored, n_ranked, counts, errors, hits = zip(*pieces, strict=True)
-        self._ends, self._errors, self._hits = (_accumulate(np.array(part)) for part in (n_rows, errors, hits))
-        self._n_scored, self._n_ranked = (_accumulate(np.array(part)) for part in (n_scored, n_ranked))
-        self._counts = [_accumulate(part) for part in _parts(stack_counts(counts))]
+        n_rows, n_scored, n_ranked, counts, errors, hits, most_hits = zip(*pieces, strict=True)
+        self._ends, self._errors = (accumulate(np.array(part)) for part in (n_rows, errors))
+        self._hits, self._most_hits = (accumulate(np.array(part)) for part in (hits, most_hits))
+        self._n_scored, self._n_ranked = (accumulate(np.array(part)) for part in (n_scored, n_ranked))
+        self._counts = [accumulate(part) for part in _parts(stack_counts(counts))]
         self._k = k
         self._one_class = one_class
 
     def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
-        """Return the scores over stretches of the stream; all numbers must be ends of pieces, or 0."""
+        """Return the scores over stretches of the stream; all numbers must be ends of pieces, or 0.
+
+        Beside the scores there is the greatest precision at k that the rows allow.
+        """
         left, right = np.searchsorted(self._ends, starts), np.searchsorted(self._ends, stops)
         n_scored, n_ranked = (sums[right] - sums[left] for sums in (self._n_scored, self._n_ranked))
         counts = LabelCounts(*(part[right] - part[left] for part in self._counts))
@@ -119,6 +164,7 @@ class CumulativeSums:
             "ba_macro": ba_macro_from_counts(counts, one_class=self._one_class),
             "rmse": _mean(self._errors[right] - self._errors[left], n_scored),
             "precision_at_k": _mean(self._hits[right] - self._hits[left], self._k * n_ranked),
+            "precision_at_k_maximum": _mean(self._most_hits[right] - self._most_hits[left], self._k * n_ranked),
         }
 
 
@@ -143,15 +189,22 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
     if not n_rows or not scored.mask.any():
         return dict.fromkeys(CORE_METRICS, float("nan"))
     sums = CumulativeSums([tally(scored, k)], k, one_class)
-    return {name: float(values[0]) for name, values in sums.between([0], [n_rows]).items()}
+    found = sums.between([0], [n_rows])
+    return {name: float(found[name][0]) for name in CORE_METRICS}
 
 
-def _hits(scored: Scored, k: int, ranked: npt.NDArray[np.intp]) -> int:
-    """Count the relevant labels among the k best-scored ones of the rows in which k labels count."""
-    if len(ranked) < len(scored.Y):
-        decided, proba = scored.predictions
-        scored = Scored(scored.Y[ranked], Predictions(decided[ranked], proba[ranked]), scored.mask[ranked])
-    return round(len(ranked) * k * precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask))
+def _hits(scored: Scored, k: int) -> tuple[int, int]:
+    """Count the relevant labels among the k best-scored ones of rows in which k labels count.
+
+    Returns
+    -------
+    (int, int)
+        Their number, and the greatest that it could be.
+    """
+    n_places = len(scored.Y) * k
+    found = precision_at_k(scored.Y, scored.predictions.proba, k, label_mask=scored.mask)
+    most = precision_at_k_maximum(scored.Y, k, label_mask=scored.mask)
+    return round(n_places * found), round(n_places * most)
 
 
 def _mean(sums: Floats, n: npt.NDArray[np.int64]) -> Floats:
@@ -162,5 +215,6 @@ def _parts(counts: LabelCounts) -> tuple[npt.NDArray[np.int64], ...]:
     return counts.tp, counts.fp, counts.fn, counts.tn
 
 
-def _accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def accumulate(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sums of the first pieces: none, one, two, and so on."""
     return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])

@@ -89,6 +89,11 @@ def _require_choice(choices: tuple[str, ...], value: object, name: str) -> None:
     require_choice(value, name, choices)
 
 
+def _require_label_space(value: object, name: str) -> None:
+    if value is not None:
+        _require_choice(get_args(LabelSpace), value, name)
+
+
 def _require_bool(value: object, name: str) -> None:
     if not isinstance(value, bool):
         # Like every other option.
@@ -120,6 +125,17 @@ def _require_processes(value: object, name: str) -> None:
         raise ValueError(f"{name} must be a number of processes, or -1 for as many as cores. Got {value!r} instead.")
 
 
+def _require_metrics(value: Any, name: str) -> None:
+    if isinstance(value, str) or not all(isinstance(one, str) for one in value):
+        raise ValueError(f"{name} must be a list of names. Got {value!r} instead.")
+    if len(set(value)) < len(value):
+        raise ValueError(f"{name} must hold each name once. Got {list(value)!r} instead.")
+    if value:
+        from metrics.named import find_metrics
+
+        find_metrics(value, name)
+
+
 def _require_address(value: object, name: str) -> None:
     if value is not None and not isinstance(value, str):
         raise ValueError(f"{name} must be an address such as tcp://127.0.0.1:8786. Got {value!r} instead.")
@@ -143,12 +159,17 @@ class Settings:
         If the value of an option is not valid.
     """
 
-    label_space: LabelSpace = field(
-        default="task",
+    label_space: LabelSpace | None = field(
+        default=None,
         metadata=_about(
-            "Labels that count in a score: those of the row's task, of all tasks seen so far, or all.",
-            partial(_require_choice, get_args(LabelSpace)),
+            "Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as "
+            "the scenario asks.",
+            _require_label_space,
         ),
+    )
+    metrics: tuple[str, ...] = field(
+        default=(),
+        metadata=_about("Metrics to score by beside those of every run, such as hamming_loss.", _require_metrics),
     )
     references: bool = field(
         default=False,
@@ -197,6 +218,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         _check_all(self)
+        object.__setattr__(self, "metrics", tuple(self.metrics))
         if self.time_cap_s == math.inf:
             # JSON has no infinity: records hold null.
             object.__setattr__(self, "time_cap_s", None)
@@ -204,11 +226,13 @@ class Settings:
     def as_json(self) -> dict[str, JsonValue]:
         """Return the options that a record repeats.
 
-        The label space has a field of its own there, nothing depends on the size of chunks, and the stated power only
-        counts where it is used.
+        The label space has a field of its own there, nothing depends on the size of chunks, the stated power only
+        counts where it is used, and records without further metrics are as those of versions that had none.
         """
         left_out = {"label_space", "chunk_size"} | ({"cpu_power_w"} if self.energy != "cpu" else set())
-        return {name: value for name, value in asdict(self).items() if name not in left_out}
+        left_out |= set() if self.metrics else {"metrics"}
+        kept = {name: value for name, value in asdict(self).items() if name not in left_out}
+        return kept | ({"metrics": list(self.metrics)} if self.metrics else {})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
+from mlstream.card_model import StreamCard
 from mlstream.evaluation.held_out import HIERARCHY_METRICS
 from mlstream.evaluation.predictions import Floats
-from mlstream.records.run_record import Score
+from mlstream.records.run_record import LeftOut, Score
 from mlstream.stream import Mask
+
+_NO_MISTAKE = "Repeating the last labels makes no mistake, so that nothing can be gained."
 
 Numbers = Mapping[str, float]
 
@@ -33,19 +38,39 @@ class ReferenceScores(NamedTuple):
     joint_at_first_visit: Floats
     single: Floats
 
+    def without_pretraining(self, card: StreamCard) -> ReferenceScores:
+        """Return the scores of the tasks that scores over tasks count."""
+        kept = counted_tasks(card)
+        return ReferenceScores(*(scores[kept] for scores in self))
+
 
 class ScoreRecord:
-    """Collects scores by name; one that cannot be computed is None, and has a reason."""
+    """Collects scores by name; one that cannot be computed is None, and has a reason.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    is_complete : bool
+        Whether everything was measured. Then a cell of R that is NaN is undefined, and left out of means; else it may
+        be one that was not measured, and a mean that needs it is undefined.
+    """
+
+    def __init__(self, *, is_complete: bool = True) -> None:
         self.values: dict[str, Score] = {}
         self.undefined: dict[str, str] = {}
+        self.left_out: dict[str, LeftOut] = {}
+        self.cells: Literal["skip", "raise"] = "skip" if is_complete else "raise"
 
     def add(self, name: str, value: float, reason: str) -> None:
         """Record a score; NaN becomes None, for the reason given."""
         self.values[name] = None if math.isnan(value) else float(value)
         if math.isnan(value):
             self.undefined[name] = reason
+
+    def count_undefined(self, name: str, R: Floats, used: Mask) -> None:
+        """Record how many cells of a matrix means leave out, if any."""
+        n = int(np.isnan(R[used]).sum())
+        if n and self.cells == "skip":
+            self.left_out[name] = LeftOut(what="cells", n=n, of=int(used.sum()))
 
     def compute(self, scores: Callable[[], Numbers], names: tuple[str, ...], reason: str) -> None:
         """Record the scores of a metric; its error (a missing cell of R, for example) is the reason for all of them."""
@@ -57,10 +82,43 @@ class ScoreRecord:
             self.add(name, values[name], reason)
 
 
+def counted_tasks(card: StreamCard) -> Mask:
+    """Return which tasks scores over tasks count: all but those to pre-train on."""
+    roles: Sequence[str] = card.scenario.task_roles or [""] * len(card.tasks)
+    return np.array([role != "pre-training" for role in roles])
+
+
+def without_pretraining(R: Mapping[str, Floats], order: Mask, card: StreamCard) -> tuple[dict[str, Floats], Mask]:
+    """Return the matrices and the order of a stream without its pre-training, which no score over tasks counts.
+
+    Parameters
+    ----------
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Tasks of each experience.
+    card : StreamCard
+        Roles of the tasks.
+
+    Returns
+    -------
+    R : dict of str to ndarray
+        Without the columns of tasks to pre-train on, and without the rows after experiences of them only. Row 0 is the
+        learner after pre-training.
+    order : ndarray of bool
+        Without them too.
+    """
+    kept = counted_tasks(card)
+    steps = np.flatnonzero(order[:, kept].any(axis=1)) + 1
+    rows = np.concatenate([steps[:1] - 1, steps])
+    return {name: matrix[np.ix_(rows, kept)] for name, matrix in R.items()}, order[np.ix_(steps - 1, kept)]
+
+
 def add_prequential(record: ScoreRecord, scores: Numbers) -> None:
     """Record the scores over all rows of the stream."""
     for name, value in scores.items():
-        record.add(name, value, "No label that counts has both classes.")
+        no_change = name.startswith("kappa_temporal")
+        record.add(name, value, _NO_MISTAKE if no_change else "No label that counts has both classes.")
 
 
 def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
@@ -76,27 +134,29 @@ def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
         Tasks of each experience.
     """
     single: dict[str, Callable[[], float]] = {
-        "acc": lambda: acc(R, order),
-        "acc_mean": lambda: acc(R, order, when="mean"),
-        "bwt": lambda: bwt(R, order),
-        "fwt": lambda: fwt(R, order),
-        "fm": lambda: fm(R, order),
+        "acc": lambda: acc(R, order, undefined=record.cells),
+        "acc_mean": lambda: acc(R, order, when="mean", undefined=record.cells),
+        **_transfers(record, R, order),
     }
     for name, metric in single.items():
         _compute_one(record, name, metric)
     stepwise = ("BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-")
-    record.compute(lambda: stepwise_transfer(R, order), stepwise, "")
+    record.compute(lambda: stepwise_transfer(R, order, undefined=record.cells), stepwise, "")
+    record.count_undefined("ba_macro", R, _used_cells(order))
 
 
 def add_references(record: ScoreRecord, R: Floats, order: Mask, references: ReferenceScores) -> None:
     """Record the scores that need reference models: intransigence, single-task forward transfer, the joint bound."""
-    _compute_one(record, "im", lambda: intransigence(R, order, references.joint_at_first_visit, when="mean"))
-    _compute_one(record, "fwt_single", lambda: fwt(R, order, reference_scores=references.single))
-    record.add("acc_joint", float(references.joint[order.any(axis=0)].mean()), "A task has no balanced accuracy.")
+    joint, single, joint_at_first_visit = references.joint, references.single, references.joint_at_first_visit
+    cells = record.cells
+    _compute_one(record, "im", lambda: intransigence(R, order, joint_at_first_visit, when="mean", undefined=cells))
+    _compute_one(record, "fwt_single", lambda: fwt(R, order, reference_scores=single, undefined=cells))
+    bound = joint[order.any(axis=0) & ~np.isnan(joint)]
+    record.add("acc_joint", bound.mean() if len(bound) else math.nan, "No task has a balanced accuracy.")
 
 
 def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> None:
-    """Record, where labels have a hierarchy, the means of its metrics over the tasks seen.
+    """Record, where labels have a hierarchy, the means of its metrics over the tasks seen, and transfer of pw-JS.
 
     Parameters
     ----------
@@ -107,36 +167,65 @@ def add_hierarchy(record: ScoreRecord, R: Mapping[str, Floats], order: Mask) -> 
     order : ndarray of bool, shape (n_experiences, n_tasks)
         Tasks of each experience.
     """
+    last = _final_cells(order)
     for name in HIERARCHY_METRICS:
         if name in R:
-            _compute_one(record, name, partial(acc, R[name], order))
+            _compute_one(record, name, partial(acc, R[name], order, undefined=record.cells))
+            record.count_undefined(name, R[name], _used_cells(order) if name == "pw_js" else last)
     if "pw_js" in R:
-        _compute_one(record, "pw_js_mean", lambda: acc(R["pw_js"], order, when="mean"))
+        _compute_one(record, "pw_js_mean", lambda: acc(R["pw_js"], order, when="mean", undefined=record.cells))
+        for name, metric in _transfers(record, R["pw_js"], order).items():
+            _compute_one(record, f"pw_js_{name}", metric)
 
 
-def add_environments(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, task_names: Sequence[str]) -> None:
+def add_named(record: ScoreRecord, R: Mapping[str, Floats], order: Mask, names: Sequence[str]) -> None:
+    """Record, for metrics asked for by name, the means over the evaluation sets of the tasks seen, at the end.
+
+    Parameters
+    ----------
+    record : ScoreRecord
+        Receives ``NAME_held_out`` for each metric.
+    R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
+        A matrix per metric.
+    order : ndarray of bool, shape (n_experiences, n_tasks)
+        Tasks of each experience.
+    names : sequence of str
+        Names of the metrics.
+    """
+    for name in names:
+        _compute_one(record, f"{name}_held_out", partial(acc, R[name], order, undefined=record.cells))
+        record.count_undefined(f"{name}_held_out", R[name], _final_cells(order))
+
+
+def add_environments(record: ScoreRecord, R: Mapping[str, Floats], card: StreamCard) -> None:
     """Record, where tasks are environments, the normalised cross-entropy in each of them at the end, and the worst.
 
     Parameters
     ----------
     record : ScoreRecord
-        Receives ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those never learnt.
+        Receives ``nce[NAME]`` for each environment, ``nce_worst``, and ``nce_worst_unseen`` of those whose role is
+        "unseen", if there are any: not those for validation and test, by which a learner may be chosen.
     R : dict of str to ndarray of shape (n_experiences + 1, n_tasks)
         A matrix per metric.
-    order : ndarray of bool, shape (n_experiences, n_tasks)
-        Environments of each experience.
-    task_names : sequence of str
-        Names of the environments.
+    card : StreamCard
+        Names and roles of the environments.
     """
     if "nce" not in R:
         return
-    final, reason = R["nce"][-1], "An environment has a label of one class, or the run did not reach the end."
-    for name, value in zip(task_names, final, strict=True):
-        record.add(f"nce[{name}]", value, reason)
+    final = R["nce"][-1]
+    reason = "Every label of an environment has one class there, or the run did not reach the end."
+    for task, value in zip(card.tasks, final, strict=True):
+        record.add(f"nce[{task.name}]", value, reason)
     record.add("nce_worst", final.max(), reason)
-    unseen = ~order.any(axis=0)
+    unseen = np.array([role == "unseen" for role in card.scenario.task_roles or ()])
     if unseen.any():
         record.add("nce_worst_unseen", final[unseen].max(), reason)
+
+
+def add_constant_labels(record: ScoreRecord, constant: Mapping[str, tuple[int, int]]) -> None:
+    """Record how many labels the cross-entropy of each environment leaves out, see `count_constant_labels`."""
+    for name, (n, n_labels) in constant.items():
+        record.left_out[f"nce[{name}]"] = LeftOut(what="labels", n=n, of=n_labels)
 
 
 def add_frugality(record: ScoreRecord, energy_kwh: float | None, energy_unit: str) -> None:
@@ -146,6 +235,30 @@ def add_frugality(record: ScoreRecord, energy_kwh: float | None, energy_unit: st
         record.add("frug", math.nan, "Energy was not measured." if energy_kwh is None else "ACC is not defined.")
     else:
         record.add("frug", frug(accuracy, energy_kwh, energy_unit=energy_unit), "")
+
+
+def _transfers(record: ScoreRecord, R: Floats, order: Mask) -> dict[str, Callable[[], float]]:
+    return {
+        "bwt": lambda: bwt(R, order, undefined=record.cells),
+        "fwt": lambda: fwt(R, order, undefined=record.cells),
+        "fm": lambda: fm(R, order, undefined=record.cells),
+    }
+
+
+def _final_cells(order: Mask) -> Mask:
+    """Return the cells of R after the last experience, of the tasks seen."""
+    last = np.zeros((len(order) + 1, order.shape[1]), dtype=bool)
+    last[-1] = order.any(axis=0)
+    return last
+
+
+def _used_cells(order: Mask) -> Mask:
+    """Return the cells of R that accuracy and transfer use: those of tasks seen, and for the later ones two before."""
+    seen = np.vstack([np.zeros_like(order[:1]), np.logical_or.accumulate(order, axis=0)])
+    first = seen.argmax(axis=0)
+    later = np.flatnonzero(first > 1)
+    seen[0, later] = seen[first[later] - 1, later] = True
+    return np.asarray(seen)
 
 
 def _compute_one(record: ScoreRecord, name: str, metric: Callable[[], float]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -41,13 +42,14 @@ def read_csv(source: Readable, path: Path) -> Iterator[Table]:
     Yields
     ------
     Table
-        At least one; dense, all columns numeric. Names lose the apostrophe that `format_csv` puts before those that a
-        spreadsheet would take for a formula.
+        At least one; dense, all columns numeric; an empty cell is NaN. Names lose the apostrophe that `format_csv` puts
+        before those that a spreadsheet would take for a formula.
 
     Raises
     ------
     FormatError
-        If a row is not as wide as the first, or a cell is not a finite number; the message names the line.
+        If a row is not as wide as the first, or a cell is neither a finite number nor empty; the message names the
+        line.
     """
     rows = csv.reader(Lines(source, path).head())
     numbered = _number(rows, path)
@@ -75,8 +77,8 @@ def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]
     ----------
     X : ndarray of float32 or float64, shape (n_samples, n_features)
         Features, finite.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Labels.
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Labels; the cell of an unknown one is empty.
     names : sequence of str
         Names of the columns: labels first.
 
@@ -110,8 +112,14 @@ def _number(rows: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
 def _read_row(row: list[str], names: list[str], where: str) -> list[float]:
     if len(row) != len(names):
         raise FormatError(f"{where}: a row must hold {len(names)} values. Got {len(row)}.")
-    numbers = [number for number in map(to_number, row) if number is not None]
+    numbers = [number for number in map(_to_cell, row) if number is not None]
     if len(numbers) < len(row):
-        name, cell = next((name, cell) for name, cell in zip(names, row, strict=True) if to_number(cell) is None)
-        raise FormatError(f"{where}: column {show(name)} must be a finite number. Got {show(cell)}.")
+        name, cell = next((name, cell) for name, cell in zip(names, row, strict=True) if _to_cell(cell) is None)
+        raise FormatError(
+            f"{where}: column {show(name)} must be a finite number, or empty for an unknown label. Got {show(cell)}."
+        )
     return numbers
+
+
+def _to_cell(text: str) -> float | None:
+    return to_number(text) if text.strip() else math.nan

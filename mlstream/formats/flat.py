@@ -11,6 +11,7 @@ import numpy as np
 
 from mlstream.card_model import StreamCard
 from mlstream.formats._joined_features import cut_rows, join_rows
+from mlstream.label_values import as_indicator
 from mlstream.stream import EvaluationSet, Experience, Features, Index, Indicator, Mask, Stream, StreamParts, Task
 
 # In place of a part's mask where the mask goes by row.
@@ -25,8 +26,8 @@ class FlatParts:
     ----------
     X : ndarray or csr_array of shape (n_rows, n_features)
         Features.
-    Y : ndarray of uint8, shape (n_rows, n_labels)
-        Labels.
+    Y : ndarray of uint8 or float32, shape (n_rows, n_labels)
+        Labels; float32 where one of any part is unknown.
     task_ids : ndarray of int64, shape (n_rows,)
         Index of each row's task.
     row_ids : ndarray of int64, shape (n_rows,)
@@ -173,13 +174,17 @@ def _join(
     of_parts = [BY_ROW if each else int(ids[0]) for ids, each in zip(mask_ids, by_row, strict=True)]
     return FlatParts(
         join([part.X for part in parts]),
-        join([part.Y for part in parts]),
+        join(_of_one_type([part.Y for part in parts])),
         np.concatenate(task_ids),
         np.concatenate([part.row_ids for part in parts]),
         np.concatenate(of_rows),
         np.array(of_parts),
         np.cumsum([0, *sizes]),
     )
+
+
+def _of_one_type(parts: Sequence[Indicator]) -> Sequence[Indicator]:
+    return parts if len({part.dtype for part in parts}) < 2 else [part.astype(np.float32, copy=False) for part in parts]
 
 
 def _cut(rows: FlatParts) -> list[FlatParts]:
@@ -236,13 +241,13 @@ def _require_rows_fit(rows: FlatParts, flat: FlatStream) -> None:
 
 def _require_values(rows: FlatParts, flat: FlatStream, *, check_all: bool) -> None:
     if check_all:
-        _require_between(rows.Y, 0, 2, "Y")
+        as_indicator(rows.Y)
         _require_between(rows.task_ids, 0, len(flat.signatures), "task_ids")
     if check_all or (rows.part_mask_ids == BY_ROW).any():
         _require_between(rows.mask_ids, 0, len(flat.masks), "mask_ids")
     _require_between(rows.part_mask_ids, BY_ROW, len(flat.masks), "part_mask_ids")
 
 
-def _require_between(array: Index | Indicator, least: int, stop: int, name: str) -> None:
+def _require_between(array: Index, least: int, stop: int, name: str) -> None:
     if array.size and not least <= array.min() <= array.max() < stop:
         raise ValueError(f"{name} must be between {least} and {stop - 1}. Got {array.min()} to {array.max()}.")

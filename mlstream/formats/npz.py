@@ -13,7 +13,7 @@ key                         type         what
 ``learning_X_data``         float        the stored values,
 ``learning_X_indices``      int          their columns,
 ``learning_X_indptr``       int          and where each row begins
-``learning_Y``              uint8        (n_rows, n_labels): 0 and 1
+``learning_Y``              uint8        (n_rows, n_labels): 0 and 1; float32, with NaN, if a label is unknown
 ``learning_task_ids``       int64        (n_rows,): index of the row's task
 ``learning_row_ids``        int64        (n_rows,): index of the row in the table that the stream was made from
 ``learning_mask_ids``       int64        (n_rows,): index of the row's mask
@@ -52,7 +52,7 @@ _STREAM = {"format_version": ("i", 1), "card": ("u", 1), "signatures": ("b", 2),
 _DENSE = {"X": ("f", 2)}
 _CSR = {"X_data": ("f", 1), "X_indices": ("i", 1), "X_indptr": ("i", 1)}
 _ROWS = {
-    "Y": ("u", 2),
+    "Y": ("uf", 2),
     "task_ids": ("i", 1),
     "row_ids": ("i", 1),
     "mask_ids": ("i", 1),
@@ -90,7 +90,8 @@ def load_npz(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
         The file.
     mmap : bool
         Leave X and Y in the file, read-only, until they are used: the time is that of a small file, whatever the size.
-        Neither checksums nor values are looked at then, so that the file should be one to be trusted.
+        Neither checksums nor values are looked at then, so that the file should be one to be trusted. Labels are read
+        where some are unknown, since each part holds them in the type that its own need.
 
     Returns
     -------
@@ -169,7 +170,7 @@ def _require_keys(arrays: Mapping[str, Array], path: Path) -> None:
         got = ", ".join(strange[:_MAX_SHOWN])
         raise FormatError(f"{path} must hold the arrays of a stream. Got {got}.")
     for key, (kind, n_dimensions) in expected.items():
-        if arrays[key].dtype.kind != kind or arrays[key].ndim != n_dimensions:
+        if arrays[key].dtype.kind not in kind or arrays[key].ndim != n_dimensions:
             got = f"{arrays[key].ndim} dimensions of {arrays[key].dtype}"
             raise FormatError(f"{path}: {key} must have {n_dimensions} dimensions of kind {kind!r}. Got {got}.")
 

@@ -11,6 +11,7 @@ import numpy as np
 from mlstream.formats.content import FormatError, clip, show
 from mlstream.formats.lines import Readable
 from mlstream.formats.table import Column, Table
+from mlstream.label_values import filled, known
 from mlstream.stream import Features, Indicator
 
 try:
@@ -24,7 +25,7 @@ _PIECE_BYTES = 2**20
 
 
 def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -> None:
-    """Write a dense table: labels as bytes, then features in their own type.
+    """Write a dense table: labels as bytes, null where they are unknown, then features in their own type.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -
         The file.
     X : ndarray of float32 or float64, shape (n_samples, n_features)
         Features, finite.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
         Labels.
     names : sequence of str
         Names of the columns: labels first.
@@ -45,8 +46,13 @@ def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -
     table = np.asarray(X)
     if not np.isfinite(table).all():
         raise ValueError(f"X must be finite to be written as Parquet. Got {table[~np.isfinite(table)][0]}.")
-    columns = [np.ascontiguousarray(column) for part in (Y, table) for column in part.T]
-    parquet.write_table(pa.Table.from_arrays(list(map(pa.array, columns)), list(names)), path)
+    columns = [*map(_to_nullable, Y.T), *(pa.array(np.ascontiguousarray(column)) for column in table.T)]
+    parquet.write_table(pa.Table.from_arrays(columns, list(names)), path)
+
+
+def _to_nullable(labels: Indicator) -> Any:
+    cells = known(labels)
+    return pa.array(np.ascontiguousarray(filled(labels)), mask=None if cells is None else ~cells)
 
 
 def read_parquet(source: Readable, path: Path) -> Iterator[Table]:
@@ -62,13 +68,13 @@ def read_parquet(source: Readable, path: Path) -> Iterator[Table]:
     Yields
     ------
     Table
-        At least one; dense, all columns numeric. Rows are numbered from 1, for there are no lines.
+        At least one; dense, all columns numeric, a missing value NaN. Rows are numbered from 1, for there are no lines.
 
     Raises
     ------
     FormatError
-        If the file is no Parquet file, or a column is neither numeric nor boolean, has missing or infinite values, or
-        the name of another.
+        If the file is no Parquet file, or a column is neither numeric nor boolean, has infinite values, or the name of
+        another.
     """
     content = b"".join(iter(lambda: source.read(_PIECE_BYTES), b""))
     try:
@@ -96,10 +102,8 @@ def _read_columns(schema: Any, path: Path) -> tuple[Column, ...]:
 
 def _read_column(batch: Any, index: int, path: Path) -> Any:
     column = batch.column(index)
-    numbers = column.to_numpy(zero_copy_only=False)
-    if column.null_count or not np.isfinite(numbers.astype(np.float64)).all():
-        name = show(batch.schema.names[index])
-        raise FormatError(
-            f"{path}: column {name} must have a finite value in every row. Got a missing one, or another."
-        )
-    return numbers.astype(np.float64)
+    # Of whole numbers and booleans, too, a missing one is NaN.
+    numbers = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    if np.isinf(numbers).any():
+        raise FormatError(f"{path}: column {show(batch.schema.names[index])} must hold finite numbers. Got infinity.")
+    return numbers

@@ -21,8 +21,9 @@ from mlstream.card_model import FileCard, PartCard, RowsCard, StreamCard, load_c
 from mlstream.formats.content import FormatError, UnpackedFile, stem
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
-from mlstream.formats.table import Table, gather
+from mlstream.formats.table import Table, gather, require_complete
 from mlstream.formats.table_io import read_tables, write_table
+from mlstream.label_values import as_indicator
 from mlstream.stream import Features, Index, Mask, Stream
 
 _HINT = "load_dataset reads plain tables."
@@ -124,6 +125,7 @@ def _read(path: Path, card: StreamCard) -> Table:
         table = gather(read_tables(path, file))
     if table.names != (*card.label_names, *card.feature_names):
         raise FormatError(f"{path} must have the columns that its card lists: labels, then features. Got others.")
+    require_complete(table, range(len(card.label_names), len(table.columns)))
     return table
 
 
@@ -175,7 +177,7 @@ def _to_parts(
     ]
     return FlatParts(
         features,
-        (Y.toarray() if sparse.issparse(Y) else Y).astype(np.uint8),
+        as_indicator(Y.toarray() if sparse.issparse(Y) else Y, f"the labels of {table.path.name}"),
         _join(parse_repeats(part.task_ids, size) for part, size in zip(parts, sizes, strict=True)),
         _join(parse_ranges(part.row_ids, size) for part, size in zip(parts, sizes, strict=True)),
         _join(masks),

@@ -22,6 +22,7 @@ from mlstream.stream import Features, Indicator
 # Below this share of stored cells, a table in sparse notation becomes a CSR matrix: less than half of the memory.
 # Files in sparse notation that are full all the same (Yeast's) become dense.
 SPARSE_BELOW = 0.25
+_UNKNOWN = 2
 
 
 class Column(NamedTuple):
@@ -55,7 +56,7 @@ class Table:
     columns : tuple of Column
         The columns, in the order of the file.
     cells : ndarray or csr_array of float64, shape (n_rows, n_columns)
-        Numbers, and indices of values in coded columns.
+        Numbers, and indices of values in coded columns; NaN where a value is missing.
     lines : ndarray of int64, shape (n_rows,)
         The line of each row, from 1.
     relation : str
@@ -165,12 +166,13 @@ def part_all(tables: Iterable[Table], labels: Sequence[int]) -> Parted:
     Returns
     -------
     Parted
-        X is a CSR matrix if most tables are and less than a quarter of X is stored, else dense.
+        X is a CSR matrix if most tables are and less than a quarter of X is stored, else dense. A missing value of a
+        label is an unknown label.
 
     Raises
     ------
     FormatError
-        If a label column holds anything but 0 and 1.
+        If a label column holds anything but 0, 1 and missing values, or a feature has a missing value.
     """
     first, tables = _peek(tables)
     features = np.setdiff1d(np.arange(len(first.columns)), labels).tolist()
@@ -184,7 +186,27 @@ def part_all(tables: Iterable[Table], labels: Sequence[int]) -> Parted:
         if len(table.lines):
             X.extend(_read_features(table, features))
             Y.extend(_read_labels(table, labels))
-    return Parted(X.take(), Y.take(), names)
+    return Parted(X.take(), _to_indicator(Y.take()), names)
+
+
+def require_complete(table: Table, columns: Sequence[int]) -> None:
+    """Refuse columns that have a missing value.
+
+    Raises
+    ------
+    FormatError
+        The message names the line and the column.
+    """
+    block = _take_columns(table.cells, columns)
+    stored = block.data if sparse.issparse(block) else block
+    if not np.isnan(stored).any():
+        return
+    dense = block.toarray() if sparse.issparse(block) else block
+    row, column = np.argwhere(np.isnan(dense))[0]
+    raise FormatError(
+        f"{at(table.path, table.lines[row])}: column {show(table.names[columns[column]])} must have a value in every "
+        "row; labels only may be unknown. Got a missing value."
+    )
 
 
 def _feature_names(column: Column) -> tuple[str, ...]:
@@ -194,6 +216,7 @@ def _feature_names(column: Column) -> tuple[str, ...]:
 
 
 def _read_features(table: Table, features: Sequence[int]) -> Cells:
+    require_complete(table, features)
     X: Cells = join_columns(list(_blocks(table, features)))
     if sparse.issparse(X):
         X.eliminate_zeros()
@@ -222,7 +245,8 @@ def _one_hot(codes: Cells, n_values: Sequence[int]) -> Cells:
     return X if sparse.issparse(codes) else X.toarray()
 
 
-def _read_labels(table: Table, labels: Sequence[int]) -> Indicator:
+def _read_labels(table: Table, labels: Sequence[int]) -> npt.NDArray[np.uint8]:
+    """Return labels as 0, 1 and the code of an unknown one, which take a quarter of the memory of an indicator."""
     for index in labels:
         column = table.columns[index]
         if column.is_coded:
@@ -230,10 +254,16 @@ def _read_labels(table: Table, labels: Sequence[int]) -> Indicator:
             raise FormatError(f"{table.path}: label {show(column.name)} must be 0 or 1. Got the values {show(got)}.")
     block = _take_columns(table.cells, labels)
     values = block.toarray() if sparse.issparse(block) else block
-    wrong = np.argwhere((values != 0) & (values != 1))
+    unknown = np.isnan(values)
+    wrong = np.argwhere((values != 0) & (values != 1) & ~unknown)
     if len(wrong):
         row, column = wrong[0]
         name = table.columns[labels[column]].name
         got = f"{values[row, column]:g}"
         raise FormatError(f"{at(table.path, table.lines[row])}: label {show(name)} must be 0 or 1. Got {got}.")
-    return np.ascontiguousarray(values, dtype=np.uint8)
+    return np.where(unknown, _UNKNOWN, values).astype(np.uint8)
+
+
+def _to_indicator(codes: npt.NDArray[np.uint8]) -> Indicator:
+    unknown = codes == _UNKNOWN
+    return np.where(unknown, np.float32(np.nan), codes) if unknown.any() else codes

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from mlstream.card_model import GeneratorCard
 from mlstream.generators._parameters import Generator
 from mlstream.generators.from_tables.clustering import task_stream
+from mlstream.generators.from_tables.emerging_labels import emerging_labels_stream
 from mlstream.generators.from_tables.environments_from_table import carve_environments
 from mlstream.generators.from_tables.iirc import iirc_stream
 from mlstream.generators.from_tables.scenarios import scenario_stream
@@ -22,6 +23,7 @@ from mlstream.stream import Dataset, Stream
 
 FROM_TABLES: dict[str, Generator] = {
     "carve_environments": carve_environments,
+    "emerging_labels_stream": emerging_labels_stream,
     "iirc_stream": iirc_stream,
     "scenario_stream": scenario_stream,
     "task_stream": task_stream,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from scipy import sparse
@@ -22,7 +23,7 @@ def to_river(stream: Stream) -> Iterator[tuple[dict[str, float], dict[str, bool]
     x : dict of str to float
         Features by name; of a sparse row, the stored values only.
     y : dict of str to bool
-        Labels by name.
+        Labels by name; one that is unknown has no key.
 
     Examples
     --------
@@ -39,4 +40,4 @@ def to_river(stream: Stream) -> Iterator[tuple[dict[str, float], dict[str, bool]
                 stored = zip((features[index] for index in x.indices), x.data.tolist(), strict=True)
             else:
                 stored = zip(features, x[0].tolist(), strict=True)
-            yield dict(stored), dict(zip(labels, map(bool, y), strict=True))
+            yield dict(stored), {name: bool(cell) for name, cell in zip(labels, y, strict=True) if not math.isnan(cell)}

@@ -31,6 +31,8 @@ class StreamRows(IterableDataset[Any]):
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
+        # A batch must not mix types.
+        self._label_type = np.result_type(*(part.Y.dtype for part in stream))
 
     def __len__(self) -> int:
         return self.stream.n_samples
@@ -41,7 +43,7 @@ class StreamRows(IterableDataset[Any]):
         position = 0
         for experience in self.stream:
             for row in range((first - position) % step, len(experience), step):
-                yield _row(experience, row)
+                yield _row(experience, row, self._label_type)
             position += len(experience)
 
 
@@ -97,7 +99,21 @@ def to_torch(stream: Stream) -> StreamRows:
     Returns
     -------
     StreamRows
-        One dictionary per row, in the order of the stream: tensors x, y, task_id and label_mask.
+        One dictionary per row, in the order of the stream: tensors x, y, task_id and label_mask. y is uint8; where a
+        label of the stream is unknown it is float32 with NaN there, inside the mask or not.
+
+    Examples
+    --------
+    A loss over the labels that are known and count; NaN must not reach it, since NaN times 0 is NaN.
+
+    >>> from mlstream.generators import missing_labels, multiplier_stream
+    >>> stream = missing_labels(multiplier_stream("rand", n_rows=60), rate=0.3)
+    >>> batch = next(iter(torch.utils.data.DataLoader(to_torch(stream), batch_size=8)))
+    >>> counted = batch["label_mask"] & ~torch.isnan(batch["y"])
+    >>> scores = torch.zeros(batch["y"].shape)
+    >>> losses = torch.nn.functional.binary_cross_entropy_with_logits(scores[counted], batch["y"][counted])
+    >>> round(float(losses), 3)
+    0.693
     """
     return StreamRows(stream)
 
@@ -114,7 +130,19 @@ def to_avalanche(stream: Stream) -> AvalancheBenchmark:
     -------
     AvalancheBenchmark
         Experiences as `train_stream`, evaluation sets as `test_stream`.
+
+    Raises
+    ------
+    ValueError
+        If a label is unknown: the losses and metrics of Avalanche would return NaN.
     """
+    parts: tuple[Experience | EvaluationSet, ...] = (*stream.experiences, *stream.evaluation_sets)
+    n_unknown = sum(int(np.isnan(part.Y).sum()) for part in parts)
+    if n_unknown:
+        raise ValueError(
+            f"Every label must be known for Avalanche, whose losses return NaN otherwise. Got {n_unknown:,} unknown "
+            f"labels in {stream.card.name!r}; to_torch keeps them as NaN, with a mask."
+        )
     learning = [_experience(part, number, part.task_ids) for number, part in enumerate(stream.experiences)]
     evaluation = [
         _experience(part, number, np.full(len(part), part.task_id))
@@ -130,12 +158,12 @@ def _experience(part: Experience | EvaluationSet, number: int, task_ids: Any) ->
     return AvalancheExperience(TensorDataset(*tensors), number, np.unique(task_ids).tolist(), classes)
 
 
-def _row(experience: Experience, row: int) -> dict[str, torch.Tensor]:
+def _row(experience: Experience, row: int, label_type: np.dtype[Any]) -> dict[str, torch.Tensor]:
     x = experience.X[row : row + 1]
     mask = experience.label_mask if experience.label_mask.ndim == 1 else experience.label_mask[row]
     arrays = {
         "x": (x.toarray() if sparse.issparse(x) else x)[0],
-        "y": experience.Y[row],
+        "y": experience.Y[row].astype(label_type),
         "task_id": experience.task_ids[row],
         "label_mask": mask,
     }

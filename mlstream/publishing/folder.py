@@ -236,8 +236,9 @@ def _compare_contents(folder: Path) -> Iterator[str]:
         yield f"{CARD} lists other files"
     if stream.card != card.model_copy(update={"files": [], "rows": None}):
         yield f"the card in {NPZ} is not {CARD}"
-    for field, value in measure(stream)._asdict().items():
-        if getattr(card, field) != value:
+    for field, value in measure(stream, shared_rows=card.scenario.shared_rows)._asdict().items():
+        # Cards of older versions lack some measures.
+        if getattr(card, field) is not None and getattr(card, field) != value:
             yield f"{field} on the card are not those of {NPZ}"
     if hash_data(rows) != card.data_sha256:
         yield f"the data in {ARFF} are not those on the card"

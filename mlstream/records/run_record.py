@@ -16,7 +16,7 @@ from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
 from mlstream.records.checks import require_consistent
 from mlstream.records.paths import Repetition, file_name, run_path
-from mlstream.records.schema import Record, VersionedRecord, read_record, refusal
+from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord, read_record, refusal
 from mlstream.records.selection_record import Selection, SelectionRecord
 
 Seconds = Annotated[float, Field(ge=0)]
@@ -72,6 +72,16 @@ class Curve(Record):
     window: int = Field(ge=1)
 
 
+class LeftOut(Record):
+    """Undefined parts that a score leaves out."""
+
+    what: Literal["cells", "labels"] = Field(
+        description="Cells of R that means need; or labels that have one class in an environment."
+    )
+    n: int = Field(ge=1, description="How many are left out.")
+    of: int = Field(ge=1, description="How many there are.")
+
+
 class References(Record):
     """Balanced accuracy of clones on the evaluation set of each task; null for tasks never learnt."""
 
@@ -100,10 +110,21 @@ class RunResult(VersionedRecord):
     label_space: Literal["task", "seen", "all"]
     settings: dict[str, JsonValue] = Field(default_factory=dict, description="The other options of the evaluation.")
     uses_task: bool
+    given_labels: Literal["none", "task", "all"] | None = Field(
+        None,
+        description="Label mask that the learner is given when it learns: none, that of the row's task, or one of all "
+        "labels, where the scenario hides the task. None in records of version 1.",
+    )
+    predicts_with_task: bool = Field(
+        False, description="Whether the learner is given the labels of the row's task when it predicts."
+    )
     status: Literal["done", "capped", "failed"]
     error: str | None = None
     scores: dict[str, Score] = Field(default_factory=dict, description="One number per metric.")
     undefined: dict[str, str] = Field(default_factory=dict, description="Why a score is null.")
+    left_out: dict[str, LeftOut] = Field(
+        default_factory=dict, description="Metric of R, or score -> what is undefined, and left out of means."
+    )
     curves: dict[str, Curve] = Field(default_factory=dict)
     R: dict[str, list[list[Score]]] = Field(default_factory=dict)
     references: References | None = None
@@ -111,6 +132,12 @@ class RunResult(VersionedRecord):
     resources: Resources | None = None
     versions: dict[str, str]
     machine: dict[str, str]
+
+    @property
+    def label_space_rule(self) -> str:
+        """The label space; where it is that of an older schema and means something else, its version is stated too."""
+        changed = self.schema_version < SCHEMA_VERSION and self.label_space != "task"
+        return f"{self.label_space} (records of version {self.schema_version})" if changed else self.label_space
 
     @property
     def tuning(self) -> str:

@@ -6,14 +6,15 @@ import os
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from mlstream._validation_errors import WRONG_VERSION, find_problem
 
 # A record of 5,000 experiences and 100 tasks has a tenth of this.
 _MAX_BYTES = 2**28
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_FIRST_VERSION = 1
 _OLD_VERSION = {"format_version": 1}
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -26,26 +27,32 @@ class Record(BaseModel):
 
 
 class VersionedRecord(Record):
-    """A record with the version of its schema. Files of mlstream 0.1 call the version ``format_version``."""
+    """A record with the version of its schema.
+
+    Version 1, which files of mlstream 0.1 call ``format_version`` and some leave out, is read: in its records, the
+    label spaces "seen" and "all" score each evaluation set alone, so that false alarms on rows of other tasks are free.
+    """
 
     schema_version: int = SCHEMA_VERSION
 
     @model_validator(mode="before")
     @classmethod
-    def _check_version(cls, content: Any) -> Any:
-        """Refuse other versions before unknown fields, which a newer version may have."""
+    def _check_version(cls, content: Any, info: ValidationInfo) -> Any:
+        """Refuse newer versions before unknown fields, which they may have."""
         if not isinstance(content, dict):
             return content
         if "schema_version" in content:
             version = content["schema_version"]
-            if isinstance(version, bool) or version != SCHEMA_VERSION:
+            if isinstance(version, bool) or version not in range(_FIRST_VERSION, SCHEMA_VERSION + 1):
                 raise PydanticCustomError(
                     WRONG_VERSION,
-                    "schema_version must be {expected}. Got {version} instead.",
-                    {"expected": SCHEMA_VERSION, "version": repr(version)},
+                    "schema_version must be {first} to {last}. Got {version} instead.",
+                    {"first": _FIRST_VERSION, "last": SCHEMA_VERSION, "version": repr(version)},
                 )
             return content
-        return {name: value for name, value in content.items() if (name, value) not in _OLD_VERSION.items()}
+        known = {name: value for name, value in content.items() if (name, value) not in _OLD_VERSION.items()}
+        # What is made in Python is of this version; a file that does not state one is old.
+        return known | {"schema_version": _FIRST_VERSION} if info.mode == "json" else known
 
 
 def read_record(path: Path, model: type[Model]) -> Model:

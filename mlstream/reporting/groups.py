@@ -106,7 +106,13 @@ def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
     -------
     dict
         Name of the stream -> its groups, one per strategy, both in the order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If runs on one stream do not share a label space: their scores measure different things.
     """
+    _require_one_label_space(runs)
     styles = {name: place for place, name in enumerate(dict.fromkeys(run.strategy for run in runs))}
     sorted_runs: dict[str, dict[str, list[RunResult]]] = {}
     for run in runs:
@@ -115,6 +121,18 @@ def group_runs(runs: Sequence[RunResult]) -> dict[str, list[Group]]:
         stream: [Group(name, styles[name], tuple(members)) for name, members in strategies.items()]
         for stream, strategies in sorted_runs.items()
     }
+
+
+def _require_one_label_space(runs: Iterable[RunResult]) -> None:
+    chosen: dict[str, dict[str, None]] = {}
+    for run in runs:
+        chosen.setdefault(run.stream, {})[run.label_space_rule] = None
+    for stream, rules in chosen.items():
+        if len(rules) > 1:
+            raise ValueError(
+                f"Runs on one stream must share a label space to be compared: run each in a folder of its own. "
+                f"Got {' and '.join(rules)} on {stream!r}."
+            )
 
 
 def spread(values: Iterable[float | None]) -> Spread:

@@ -17,6 +17,7 @@ from mlstream.plotting.schedule import schedule_chart
 from mlstream.plotting.styles import Key, task_keys
 from mlstream.plotting.transfer import Limits, Transfer
 from mlstream.records.run_record import RunResult
+from mlstream.reporting.along_stream import along_table, final_table, repeating_note
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
 from mlstream.reporting.curves import curve_chart
@@ -32,7 +33,7 @@ from mlstream.reporting.ranks import (
 )
 from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.strategy_tables import strategy_table, trial_table
-from mlstream.reporting.tables import Table, overview_table, score_table
+from mlstream.reporting.tables import Table, overview_table
 from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
 
 _OVERVIEW_SCORE = "ba_macro"
@@ -60,6 +61,8 @@ class StreamPart:
     labels: Chart
     schedule: Chart
     scores: Table
+    along: Table | None
+    repeating: str
     curves: Chart | None
     speeds: Table | None
     strategies: list[StrategyPart]
@@ -171,7 +174,9 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
         card=card,
         labels=label_chart(card),
         schedule=schedule_chart(card),
-        scores=score_table(groups),
+        scores=final_table(groups),
+        along=along_table(groups),
+        repeating=repeating_note(groups),
         curves=curve_chart(groups),
         speeds=speed_table(groups),
         strategies=[_describe_strategy(group, limits) for group in groups if group.measured],
@@ -211,7 +216,21 @@ def _notices(card: StreamCard, runs: Sequence[RunResult]) -> list[str]:
         notices.append(
             "BA_macro follows River's convention for labels of one class here: a constant predictor can reach 0.6."
         )
-    return notices
+    without_task = dict.fromkeys(run.strategy for run in runs if run.given_labels == "all")
+    if without_task:
+        notices.append(
+            f"This scenario never shows the task: strategies that use it were given all labels "
+            f"({', '.join(without_task)})."
+        )
+    left_out = {(name, one.n, one.of, one.what): None for run in runs for name, one in run.left_out.items()}
+    return notices + [_describe_left_out(*one) for one in left_out]
+
+
+def _describe_left_out(name: str, n: int, of: int, what: str) -> str:
+    title = score_heading(name).title
+    if what == "labels":
+        return f"{title}: {n} of {of} labels have one class, and are left out of the mean."
+    return f"{title}: {n} of {of} scores on evaluation sets are undefined, and left out of means."
 
 
 def _describe_strategy(group: Group, limits: dict[str, Limits]) -> StrategyPart:
@@ -262,13 +281,23 @@ def _methods(runs: Sequence[RunResult]) -> Facts:
         ("Seeds of learners", _seeds(run.seed for run in runs)),
         ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs)),
         ("Seeds of splits of rows", _seeds(run.split_seed for run in runs)),
-        ("Labels that count", ", ".join(_LABEL_SPACES[space] for space in sorted({run.label_space for run in runs}))),
+        ("Labels that count", _label_spaces(runs)),
         ("Energy", ", ".join(sorted(meters))),
         ("Power read while idle, W", _range([used.energy_idle_w for used in resources])),
         ("CPU share of the meter itself", _range([used.energy_overhead_share for used in resources])),
         ("Memory", ", ".join(sorted(memory - {""}))),
         *_agreed({name: str(value) for name, value in run.settings.items()} for run in runs),
     ]
+
+
+def _label_spaces(runs: Sequence[RunResult]) -> str:
+    """Describe the labels that count; where streams differ, with the streams of each label space."""
+    streams: dict[str, dict[str, None]] = {}
+    for run in runs:
+        streams.setdefault(run.label_space, {})[run.stream] = None
+    if len(streams) == 1:
+        return _LABEL_SPACES[runs[0].label_space]
+    return "; ".join(f"{_LABEL_SPACES[space]}: {', '.join(names)}" for space, names in sorted(streams.items()))
 
 
 def _seeds(seeds: Iterable[int | None]) -> str:

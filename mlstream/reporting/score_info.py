@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from metrics.named import NAMED_METRICS
+
 Better = Literal["higher", "lower", "neither"]
 
 
@@ -30,10 +32,22 @@ SCORE_HEADINGS = {
     "ba_macro": Heading(
         "BA_macro", "higher", "Balanced accuracy, mean over labels; each row is predicted before it is learnt."
     ),
-    "hamming_loss": Heading("Hamming loss", "lower", "Share of labels predicted wrongly."),
-    "subset_accuracy": Heading("Subset accuracy", "higher", "Share of rows with every label right."),
     "precision_at_k": Heading("Precision@k", "higher", "Share of the k best-scored labels that are relevant."),
+    "precision_at_k_maximum": Heading(
+        "Precision@k, attainable", "neither", "The most that rows with fewer than k relevant labels allow."
+    ),
     "rmse": Heading("RMSE", "lower", "Root of the mean squared error of a row's probabilities, mean over rows."),
+    "kappa_temporal": Heading(
+        "Kappa-temporal",
+        "higher",
+        "Share of the mistakes of repeating the last labels that the strategy avoids, by rows with every label right.",
+    ),
+    "kappa_temporal_macro": Heading(
+        "Kappa-temporal, macro", "higher", "The same for each label on its own, mean over labels."
+    ),
+    "no_change_subset_accuracy": Heading(
+        "Repeating", "neither", "Subset accuracy of repeating the last labels: the same for every strategy."
+    ),
     "acc": Heading("ACC", "higher", "BA_macro on the evaluation sets of the tasks seen, after the last experience."),
     "acc_mean": Heading("ACC, mean", "higher", "The same after each experience, mean over experiences."),
     "bwt": Heading("BWT", "higher", "Backward transfer: final score on a task minus that right after its last visit."),
@@ -55,13 +69,28 @@ SCORE_HEADINGS = {
         "pw-JS", "higher", "Precision-weighted Jaccard similarity of label paths, mean over the tasks seen, at the end."
     ),
     "pw_js_mean": Heading("pw-JS, mean", "higher", "The same after each experience, mean over experiences."),
+    "pw_js_bwt": Heading("pw-JS, BWT", "higher", "Backward transfer of pw-JS, as BWT is that of BA_macro."),
+    "pw_js_fwt": Heading("pw-JS, FWT", "higher", "Forward transfer of pw-JS, as FWT is that of BA_macro."),
+    "pw_js_fm": Heading("pw-JS, FM", "lower", "Forgetting of pw-JS, as FM is that of BA_macro."),
+    "hierarchy_consistency": Heading(
+        "Hierarchy consistency", "higher", "Share of rows whose predicted subclasses come with their superclass."
+    ),
     "jaccard": Heading("Jaccard", "higher", "Jaccard similarity of label sets, mean over the tasks seen, at the end."),
+    "refinement_jaccard": Heading(
+        "Refinement Jaccard", "higher", "Jaccard similarity in which a subclass weighs more, the harder it is to guess."
+    ),
     "refinement_recall": Heading("Refinement recall", "higher", "Share of the true subclasses that are predicted."),
     "nce": Heading("NCE", "lower", _NCE),
     "nce_worst": Heading("NCE, worst", "lower", f"{_NCE} In the environment where it is worst."),
-    "nce_worst_unseen": Heading("NCE, worst unseen", "lower", f"{_NCE} The worst of environments never learnt."),
+    "nce_worst_unseen": Heading("NCE, worst unseen", "lower", f"{_NCE} The worst of those with the role unseen."),
+    **{name: Heading(one.title, one.better, one.meaning) for name, one in NAMED_METRICS.items()},
 }
 _ENVIRONMENT = re.compile(r"nce\[(.*)\]")
+# Endings of names: what the title gains, and how the score follows from that of the shorter name.
+_VARIANTS = {
+    "_anytime": (", any time", "Over the rows so far, mean over all rows: the area under the prequential curve."),
+    "_held_out": (", held out", "On the evaluation sets of the tasks seen, after the last experience."),
+}
 
 
 def score_heading(name: str) -> Heading:
@@ -71,7 +100,13 @@ def score_heading(name: str) -> Heading:
     --------
     >>> score_heading("nce[test-0]").title
     'NCE, test-0'
+    >>> score_heading("rmse_anytime").title
+    'RMSE, any time'
     """
+    for ending, (words, how) in _VARIANTS.items():
+        plain = SCORE_HEADINGS.get(name.removesuffix(ending))
+        if plain is not None and name.endswith(ending):
+            return Heading(f"{plain.title}{words}", plain.better, f"{plain.meaning} {how}")
     if environment := _ENVIRONMENT.fullmatch(name):
         return Heading(f"NCE, {environment[1]}", "lower", _NCE)
     return SCORE_HEADINGS.get(name, Heading(name))

@@ -39,13 +39,15 @@ def score_names(groups: Iterable[Group]) -> list[str]:
     return list(dict.fromkeys(name for group in groups for run in group.runs for name in run.scores))
 
 
-def score_table(groups: Sequence[Group]) -> Table:
-    """Build the table of all scores of one stream.
+def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> Table:
+    """Build the table of scores of one stream.
 
     Parameters
     ----------
     groups : sequence of Group
         One per row.
+    names : sequence of str, optional
+        The scores; by default all.
 
     Returns
     -------
@@ -53,8 +55,9 @@ def score_table(groups: Sequence[Group]) -> Table:
         Strategy, how its parameters were chosen, one column per score (mean over seeds, the spread where there are
         several), how its runs ended.
     """
-    heads = [_head(name, groups) for name in score_names(groups)]
-    columns = [_score_cells(groups, name) for name in score_names(groups)]
+    names = score_names(groups) if names is None else names
+    heads = [_head(name, groups) for name in names]
+    columns = [_score_cells(groups, name) for name in names]
     rows = [(*name_cells(group), *cells, _runs_cell(group)) for group, *cells in zip(groups, *columns, strict=True)]
     return Table((STRATEGY, PARAMETERS, *heads, Heading("Runs")), tuple(rows))
 
@@ -153,7 +156,7 @@ def _head(name: str, groups: Sequence[Group]) -> Heading:
     head = score_heading(name)
     if name == "frug" and (unit := _setting("energy_unit", groups)):
         return replace(head, title=f"{head.title} ({unit})")
-    if name == "precision_at_k" and (k := _setting("k", groups)):
+    if "@k" in head.title and (k := _setting("k", groups)):
         return replace(head, title=head.title.replace("@k", f"@{k}"))
     return head
 

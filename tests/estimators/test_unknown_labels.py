@@ -221,3 +221,13 @@ def test_tables_and_codes_are_two_forms_of_one_thing(data):
 
 def test_the_default_is_to_refuse():
     assert StreamClassifier._learns_unknown is False
+
+
+@pytest.mark.parametrize("dtype", ["Int8", "boolean", "Float32", "float64"])
+def test_missing_values_of_pandas_are_unknown_labels(dtype):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    Y = [[1, None], [0, 1], [None, 0]]
+    table = pandas.DataFrame(Y, columns=["a", "b"], dtype="float64").astype(dtype)
+    one = Strict().fit(np.eye(3), table)
+    two = Strict().fit(np.eye(3), np.array(Y, dtype=float))
+    assert np.array_equal(one.coef_, two.coef_)

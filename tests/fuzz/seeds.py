@@ -23,7 +23,7 @@ def seeds(name: str) -> list[bytes]:
 
 def _npz() -> list[bytes]:
     contents, path = [], Path(tempfile.mkdtemp()) / "x.npz"
-    for shape in (Shape(), Shape(sparse=True), Shape(by_row=True)):
+    for shape in (Shape(), Shape(sparse=True), Shape(by_row=True), Shape(unknown=0.3)):
         save_npz(make_stream(shape), path)
         contents.append(path.read_bytes())
     return contents
@@ -33,14 +33,17 @@ def _parquet() -> list[bytes]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    sink = BytesIO()
-    parquet.write_table(pa.table({"a": np.arange(3.0), "y": [0, 1, 0]}), sink)
-    return [sink.getvalue()]
+    contents = []
+    for labels in ([0, 1, 0], [0, None, 1]):
+        sink = BytesIO()
+        parquet.write_table(pa.table({"a": np.arange(3.0), "y": labels}), sink)
+        contents.append(sink.getvalue())
+    return contents
 
 
 _MAKERS: dict[str, Callable[[], list[bytes]]] = {
     "arff": lambda: [text.encode() for text, _ in DIALECTS.values()],
-    "csv": lambda: [b"a,y\n1,0\n2.5e3,1\n", b'"a,b","c""d"\r\n1,0\r\n'],
+    "csv": lambda: [b"a,y\n1,0\n2.5e3,1\n", b'"a,b","c""d"\r\n1,0\r\n', b"a,y\n1,\n2,0\n"],
     "libsvm": lambda: [b"1,3 1:0.5 4:-2e3\n 2:1\n"],
     "parquet": _parquet,
     "xml": lambda: [format_labels("abc", {"c": "a"}).encode()],

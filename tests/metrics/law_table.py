@@ -269,6 +269,10 @@ def _of_chunks(draw: st.DrawFn) -> Any:
     return [metrics.LabelCounts(*draw(given.tables((4, n_labels), tuple(range(10))))) for _ in range(n_chunks)]
 
 
+def _of_rows(cases: st.SearchStrategy[given.LabelCase]) -> st.SearchStrategy[Any]:
+    return cases.map(lambda case: ((case.y_true, case.other, *case.extra), {"label_mask": case.mask}))
+
+
 def _window_oracle(chunks: list[metrics.LabelCounts], width: int) -> Any:
     tables = [_stacked(chunk).tolist() for chunk in chunks]
     return [
@@ -323,6 +327,31 @@ VALUE_ROWS: dict[str, ValueRow] = {
     "area_under_curve": ValueRow(
         metrics.area_under_curve, oracles.area_under_curve, CURVE.map(lambda c: (c, {})), 0, 1
     ),
+    "counts_by_row": ValueRow(
+        lambda *args, **kwargs: _stacked(metrics.counts_by_row(*args, **kwargs)),
+        lambda *args, **kwargs: np.stack(oracles.by_row(oracles.counts)(*args, **kwargs), axis=1),
+        _of_rows(given.decisions()),
+        0,
+        1,
+    ),
+    "rmse_by_row": ValueRow(metrics.rmse_by_row, oracles.by_row(oracles.rmse), _of_rows(given.scored()), 0, 1),
+    "precision_at_k_by_row": ValueRow(
+        metrics.precision_at_k_by_row,
+        oracles.by_row(oracles.precision_at_k),
+        _of_rows(given.scored_at_k()),
+        0,
+        1,
+    ),
+    "running_mean": ValueRow(
+        metrics.running_mean,
+        oracles.running_mean,
+        st.tuples(CURVE, st.sampled_from([{}, {"sum_before": 0.75, "n_before": 3}])).map(
+            lambda pair: ((pair[0][1],), pair[1])
+        ),
+        0,
+        1,
+    ),
+    "anytime_score": ValueRow(metrics.anytime_score, oracles.mean, CURVE.map(lambda c: ((c[1],), {})), 0, 1),
     "pragma (classes)": ValueRow(metrics.pragma, oracles.pragma, _of_pragma(), 0, 1),
     "pragma_plane": ValueRow(
         metrics.pragma_plane,

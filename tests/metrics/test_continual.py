@@ -106,3 +106,57 @@ def test_one_experience_has_accuracy_but_nothing_to_forget() -> None:
     assert math.isnan(metrics.fm(R[:2], [0]))
     assert math.isnan(metrics.bwt(R[:2], [0]))
     assert math.isnan(metrics.fwt(R[:2], [0]))
+
+
+def _defined(values: list[float]) -> float:
+    kept = [value for value in values if not math.isnan(value)]
+    return sum(kept) / len(kept) if kept else math.nan
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_undefined_cells_are_left_out_of_means_on_demand(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    order = rng.integers(4, size=6).tolist()
+    scores = np.where(rng.random((7, 4)) < 0.3, math.nan, rng.random((7, 4)))
+    seen = [set(order[:s]) for s in range(7)]
+    first = {task: order.index(task) + 1 for task in seen[6]}
+    last = {task: 6 - order[::-1].index(task) for task in seen[6]}
+    gone = [task for task in seen[6] if task != order[-1]]
+    new = [task for task in seen[6] if first[task] > 1]
+    best = {j: max((scores[s, j] for s in range(first[j], 6) if not math.isnan(scores[s, j])), default=math.nan)
+            for j in gone}  # fmt: skip
+    found = {
+        "final": metrics.acc(scores, order, undefined="skip"),
+        "mean": metrics.aia(scores, order, undefined="skip"),
+        "triangular": metrics.acc(scores, order, when="triangular", undefined="skip"),
+        "bwt": metrics.bwt(scores, order, undefined="skip"),
+        "fwt": metrics.fwt(scores, order, undefined="skip"),
+        "fm": metrics.fm(scores, order, undefined="skip"),
+        "im": metrics.intransigence(scores, order, [0.9] * 4, when="mean", undefined="skip"),
+    }
+    expected = {
+        "final": _defined([scores[6, j] for j in seen[6]]),
+        "mean": _defined([_defined([scores[s, j] for j in seen[s]]) for s in range(1, 7)]),
+        "triangular": _defined([scores[s, j] for s in range(1, 7) for j in seen[s]]),
+        "bwt": _defined([scores[6, j] - scores[last[j], j] for j in gone]),
+        "fwt": _defined([scores[first[j] - 1, j] - scores[0, j] for j in new]),
+        "fm": _defined([best[j] - scores[6, j] for j in gone]),
+        "im": _defined([0.9 - scores[first[j], j] for j in seen[6]]),
+    }
+    assert found == pytest.approx(expected, nan_ok=True)
+    steps = [
+        [scores[s, j] - scores[s - 1, j] for j in seen[s - 1] - {order[s - 1]}]
+        for s in range(1, 7)
+    ]  # fmt: skip
+    kept = [_defined(changes) for changes in steps if not math.isnan(_defined(changes))]
+    backward = metrics.stepwise_transfer(scores, order, undefined="skip")["BWT"]
+    assert backward == pytest.approx(sum(kept) / len(kept) if kept else 0.0)
+
+
+def test_an_infinite_score_is_an_error_even_where_undefined_ones_are_left_out() -> None:
+    holes = R.copy()
+    holes[-1, 0] = math.inf
+    with pytest.raises(ValueError, match=r"R must be finite .* Got inf"):
+        metrics.acc(holes, ORDER, undefined="skip")
+    with pytest.raises(ValueError, match="undefined must be one of 'raise', 'skip'"):
+        metrics.acc(R, ORDER, undefined="drop")

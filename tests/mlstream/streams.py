@@ -11,7 +11,8 @@ from scipy import sparse
 
 from mlstream.card_model import GeneratorCard, ScenarioCard, StreamCard
 from mlstream.cards.description import describe_stream
-from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Mask, Stream, StreamParts, Task
+from mlstream.label_values import as_indicator
+from mlstream.stream import Dataset, EvaluationSet, Experience, Features, Indicator, Mask, Stream, StreamParts, Task
 
 # Whatever a column may be called; lone surrogates are no text in any encoding.
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
@@ -48,6 +49,8 @@ class Shape:
     sizes: tuple[int, ...] = (6, 0, 3, 5)
     evaluation_sizes: tuple[int, ...] = (4, 2)
     seed: int = 0
+    unknown: float = 0.0
+    """Share of the label cells that are unknown."""
 
 
 def make_stream(shape: Shape = Shape()) -> Stream:
@@ -65,6 +68,7 @@ def build_stream(X: npt.NDArray[np.floating], shape: Shape) -> Stream:
     signatures = rng.random((n_tasks, n_labels)) < 0.7
     task_ids = _task_ids(shape, rng)
     Y = (signatures[task_ids] & (rng.random((len(X), n_labels)) < 0.5)).astype(np.uint8)
+    Y = hide_cells(Y, shape.unknown, shape.seed)
     table: Features = sparse.csr_array(X) if shape.sparse else X
     row_ids = rng.permutation(len(X))
     cuts = np.cumsum([0, *shape.sizes, *shape.evaluation_sizes])
@@ -81,6 +85,12 @@ def build_stream(X: npt.NDArray[np.floating], shape: Shape) -> Stream:
     parts = StreamParts(tasks, tuple(experiences), tuple(evaluation_sets))
     source = Dataset(table, Y, shape.feature_names, shape.label_names, name="hand: made")
     return Stream(parts, _describe(source, parts))
+
+
+def hide_cells(Y: Indicator, share: float, seed: int) -> Indicator:
+    """Make a share of the label cells unknown, at random."""
+    hidden = np.random.default_rng([seed, 1]).random(Y.shape) < share
+    return as_indicator(np.where(hidden, np.nan, Y))
 
 
 def assert_same_stream(got: Stream, expected: Stream) -> None:
@@ -123,7 +133,7 @@ def assert_same_features(got: Features, expected: Features) -> None:
 
 @st.composite
 def streams(draw: st.DrawFn) -> Stream:
-    """Streams of all kinds: dense or sparse, float32 or float64, odd names, empty parts, masks by row."""
+    """Streams of all kinds: dense or sparse, float32 or float64, odd names, empty parts, masks by row, NaN in Y."""
     names = draw(st.lists(NAMES, min_size=3, max_size=8, unique=True))
     n_labels = draw(st.integers(1, len(names) - 1))
     shape = Shape(
@@ -135,6 +145,7 @@ def streams(draw: st.DrawFn) -> Stream:
         sizes=tuple(draw(st.lists(st.integers(0, 4), min_size=1, max_size=4))),
         evaluation_sizes=tuple(draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))),
         seed=draw(st.integers(0, 99)),
+        unknown=draw(st.sampled_from([0.0, 0.3, 1.0])),
     )
     n_samples = sum(shape.sizes) + sum(shape.evaluation_sizes)
     width = 32 if shape.dtype == np.float32 else 64

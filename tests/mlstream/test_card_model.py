@@ -53,6 +53,13 @@ def test_a_card_of_version_1_is_read_as_one_of_version_2() -> None:
         parse_card(json.dumps({"format_version": 2} | fields).encode(), "x")
 
 
+def test_fields_of_a_scenario_that_hold_nothing_are_not_written() -> None:
+    card = make_stream().card
+    assert set(card.model_dump()["scenario"]) == {"name", "boundary", "task_identity"}
+    marked = card.scenario.model_copy(update={"shared_rows": "mask"})
+    assert marked.model_dump()["shared_rows"] == "mask"
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
 def test_what_is_no_card_is_one_error(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"x must hold a StreamCard of this version: its content must be .*. Got "):
@@ -74,6 +81,18 @@ def drift_with(**changes):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        (
+            text_of(scenario={**make_stream().card.scenario.model_dump(), "task_roles": ["train"]}),
+            "task_roles of the card must fit its lists. Got 1 for 2 tasks",
+        ),
+        (
+            text_of(scenario={**make_stream().card.scenario.model_dump(), "emergence": [0]}),
+            "emergence of the card must fit its lists. Got 1 for 3 labels",
+        ),
+        (
+            text_of(scenario={**make_stream().card.scenario.model_dump(), "emergence": [0, 0, 99]}),
+            "emergence of the card must fit its lists. Got experience 99 of",
+        ),
         (text_of(tasks=[task_with(signature=[3])]), "signatures of the card must fit its lists. Got label 3 of 3"),
         (text_of(tasks=[task_with(label_frequencies=[0.5])]), "label_frequencies .* Got 1 for 3 labels"),
         (
@@ -134,3 +153,11 @@ def test_the_schema_accepts_what_cards_are_and_nothing_else() -> None:
 def test_cards_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
         make_stream().card.name = "other"
+
+
+def test_a_card_without_persistence_is_written_as_it_was_read() -> None:
+    fields = json.loads(make_stream().card.model_dump_json())
+    assert fields.pop("persistence").keys() == fields["source"].pop("persistence").keys() == {"repeated", "by_chance"}
+    card = parse_card(json.dumps(fields).encode(), "x")
+    assert card.persistence is card.source.persistence is None
+    assert json.loads(card.model_dump_json()) == fields

@@ -48,7 +48,8 @@ def test_order_says_which_tasks_an_experience_holds():
         ({"X": X[:5]}, r"as many rows each. Got shapes \(5, 2\) and \(6, 2\)"),
         ({"X": np.where(np.arange(12).reshape(6, 2) == 3, np.nan, X)}, "finite. Got NaN or infinity in column 1"),
         ({"X": sparse.csr_array(np.where(X == 4, np.inf, X))}, "finite. Got NaN or infinity in column 0"),
-        ({"Y": Y * 2}, "0 and 1 only. Got the value 2"),
+        ({"Y": Y * 2}, r"tiny: Y must hold 0, 1 and NaN \(unknown\) only. Got 2 in row 0, column 0"),
+        ({"Y": Y[:, 0]}, r"tiny: Y must be 2-D, one column for each label. Got the shape \(6,\)"),
         ({"feature_names": ("a",)}, "Got 1 names for 2 columns"),
         ({"label_names": ("p", "p")}, "Label names must differ. Got 'p' more than once"),
     ],
@@ -73,6 +74,36 @@ def test_a_table_that_does_not_fit_is_refused_in_one_sentence(changes, message):
 def test_parts_that_disagree_are_refused_in_one_sentence(changes, message):
     with pytest.raises(ValueError, match=message):
         Stream(parts(**changes), card=None)
+
+
+@pytest.mark.parametrize("kind", [list, bool, np.int64, np.float64, np.uint8])
+def test_known_labels_of_any_type_are_kept_as_whole_numbers(kind):
+    table = dataset(Y=Y.tolist() if kind is list else Y.astype(kind))
+    assert table.Y.dtype == np.uint8
+    np.testing.assert_array_equal(table.Y, Y)
+
+
+def test_unknown_labels_are_kept_in_tables_and_parts():
+    hidden = Y.astype(float)
+    hidden[2, 1] = np.nan
+    table = dataset(Y=hidden)
+    mixed = Experience(X, hidden, np.zeros(6, int), np.ones(2, bool), np.arange(6))
+    tested = EvaluationSet(X, hidden.tolist(), 0, np.ones(2, bool), np.arange(6))
+    for part in (table, mixed, tested):
+        assert part.Y.dtype == np.float32
+        np.testing.assert_array_equal(part.Y, hidden)
+
+
+def test_a_part_whose_labels_are_all_known_holds_whole_numbers_again():
+    hidden = Y.astype(np.float32)
+    hidden[2, 1] = np.nan
+    part = EvaluationSet(X[:2], dataset(Y=hidden).Y[:2], 0, np.ones(2, bool), np.arange(2))
+    assert part.Y.dtype == np.uint8
+
+
+def test_a_part_refuses_what_is_no_label():
+    with pytest.raises(ValueError, match=r"0, 1 and NaN \(unknown\) only. Got 0.5 in row 1, column 0"):
+        Experience(X[:2], np.array([[1, 0], [0.5, np.nan]]), np.zeros(2, int), np.ones(2, bool), np.arange(2))
 
 
 def test_a_table_knows_its_rows_and_cannot_be_rebound():

@@ -1,4 +1,7 @@
-"""Compiled loops that write rows of ARFF: labels, then numbers as `repr` writes them."""
+"""Compiled loops that write rows of ARFF: labels, then numbers as `repr` writes them.
+
+A label is the distance of its sign from the sign 0: 0, 1, or that of an unknown label.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from mlstream.formats._kernels.shortest import LONGEST, write_double, write_inte
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
 
-BLANK, NEWLINE, COMMA, OPEN, CLOSE, ONE = ord(" "), ord("\n"), ord(","), ord("{"), ord("}"), ord("1")
+BLANK, NEWLINE, COMMA, OPEN, CLOSE = ord(" "), ord("\n"), ord(","), ord("{"), ord("}")
 # A column's number, a blank, and a comma or brace.
 _AROUND_CELL = 22
 
@@ -63,7 +66,7 @@ def _print_sparse(matrix: tuple[Doubles, Integers, Integers], Y: Bytes, out: Byt
         for label in range(n_labels):
             if Y[row, label]:
                 position = _print_column(out, position, label)
-                out[position], out[position + 1] = ONE, COMMA
+                out[position], out[position + 1] = ZERO + Y[row, label], COMMA
                 position += 2
         for place in range(ends[row], ends[row + 1]):
             position = _print_column(out, position, columns[place] + n_labels)

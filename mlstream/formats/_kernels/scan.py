@@ -1,7 +1,7 @@
-"""Compiled loops over the rows of an ARFF file: plain numbers, and nothing else.
+"""Compiled loops over the rows of an ARFF file: plain numbers and missing values, and nothing else.
 
-A scan goes on until the text ends or a row needs care (quotes, comments, missing values, mistakes), and says where that
-row begins. Every line of the text must end.
+A scan goes on until the text ends or a row needs care (quotes, comments, mistakes), and says where that row begins.
+Every line of the text must end.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ Indices = npt.NDArray[np.int32]
 
 BLANK, TAB, NEWLINE, RETURN = ord(" "), ord("\t"), ord("\n"), ord("\r")
 COMMA, OPEN, CLOSE, PERCENT, ONE = ord(","), ord("{"), ord("}"), ord("%"), ord("1")
+UNKNOWN = ord("?")
 NOWHERE = -1
 
 
@@ -50,6 +51,8 @@ def _read_cell(text: Bytes, position: int, is_binary: bool) -> tuple[float, int]
     digit, following = text[position] - ZERO, text[position + 1]
     if 0 <= digit <= 9 and following in (COMMA, CLOSE, NEWLINE):
         return (float(digit), position + 1) if digit <= 1 or not is_binary else (0.0, NOWHERE)
+    if text[position] == UNKNOWN:
+        return np.nan, position + 1
     number, end = read_number(text, position)
     return (number, end) if not is_binary or number in (0.0, 1.0) else (0.0, NOWHERE)
 

@@ -45,7 +45,7 @@ def read_arff(source: Readable, path: Path) -> Iterator[Table]:
     """Read an ARFF file in tables of some thousands of rows, one after the other.
 
     Dense and sparse rows, comments, blank lines, trailing commas, quotes and escapes, keywords in any case, UTF-8 and
-    Latin-1 are read; columns are numeric or nominal. The width is the header's.
+    Latin-1 are read; columns are numeric or nominal. The width is the header's. A missing value is NaN.
 
     Parameters
     ----------
@@ -73,17 +73,11 @@ def read_arff(source: Readable, path: Path) -> Iterator[Table]:
     for block in lines.blocks():
         rows = reader.read(block, first_line)
         table = Table(path, header.columns, rows.cells, rows.lines, header.relation)
-        if rows.n_careful:
-            # Compiled loops read finite numbers only, and 0 and 1 only where these are declared.
-            _require_finite(table)
+        # Compiled loops read 0 and 1 only where these are declared.
         if rows.n_careful or has_values:
             _require_declared(table)
         yield table
         first_line = rows.next_line
-
-
-def _require_finite(table: Table) -> None:
-    _require(table, ~np.isfinite(_stored(table.cells)), "a finite number")
 
 
 def _require_declared(table: Table) -> None:
@@ -96,7 +90,7 @@ def _require_declared(table: Table) -> None:
         member = np.isin(np.arange(len(table.columns)), group)
         chosen = member[table.cells.indices] if sparse.issparse(table.cells) else (slice(None), member)
         wrong = np.zeros(stored.shape, dtype=bool)
-        wrong[chosen] = ~np.isin(stored[chosen], numbers)
+        wrong[chosen] = ~np.isin(stored[chosen], numbers) & ~np.isnan(stored[chosen])
         _require(table, wrong, f"one of {{{clip(', '.join(f'{number:g}' for number in numbers))}}}")
 
 

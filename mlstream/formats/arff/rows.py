@@ -1,11 +1,13 @@
 """The rows of an ARFF file, dense or sparse.
 
 Almost every row is a list of plain numbers, which Python's own `split` and `float` read fast. Whatever they refuse
-(quotes, comments, missing values, mistakes) is read again with care, and only there can a row be found wrong.
+(quotes, comments, missing values, mistakes) is read again with care, and only there can a row be found wrong. A missing
+value, ``?``, is NaN: which columns are labels, and may have one, is not known yet.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,7 +18,7 @@ from mlstream.formats.arff.header import QUOTED, unquote
 from mlstream.formats.content import FormatError, at, clip, first_repeated, show
 from mlstream.formats.table import Column, to_number
 
-_MISSING = {"?", ""}
+_MISSING = "?"
 
 # Nothing is tried twice, so that the time is that of reading the text once, whatever it is.
 _CELL = re.compile(rf"""\s*+({QUOTED}\s*+|[^\s,%'"][^,%]*+|)(,|%.*$|$)""")
@@ -51,7 +53,9 @@ class RowReader:
             cells.pop()
         if len(cells) == len(self._columns) and _is_plain_text(text):
             with suppress(KeyError, ValueError):
-                return list(map(float, cells)) if self._is_plain else self._convert(range(len(cells)), cells)
+                row = list(map(float, cells)) if self._is_plain else self._convert(range(len(cells)), cells)
+                if _is_finite(row):
+                    return row
         return self._dense_with_care(number, text)
 
     def sparse(self, number: int, text: str) -> tuple[list[int], list[float]]:
@@ -62,7 +66,8 @@ class RowReader:
                 indices = [int(index) for index, _ in pairs]
                 cells = [cell for _, cell in pairs]
                 values = list(map(float, cells)) if self._is_plain else self._convert(indices, cells)
-                return self._require_indices(number, indices), values
+                if _is_finite(values):
+                    return self._require_indices(number, indices), values
         return self._sparse_with_care(number, text)
 
     def _convert(self, indices: Sequence[int], cells: Sequence[str]) -> list[float]:
@@ -102,8 +107,12 @@ class RowReader:
 
     def _read(self, number: int, index: int, cell: str) -> float:
         column = self._columns[index]
-        if cell in _MISSING:
-            self._fail(number, f"column {show(column.name)} must have a value in every row. Got {show(cell)}")
+        if cell == _MISSING:
+            return math.nan
+        if not cell:
+            self._fail(
+                number, f"column {show(column.name)} must have a value, or ? for an unknown label. Got {show(cell)}"
+            )
         value = self._codes[index].get(unquote(cell)) if column.is_coded else to_number(unquote(cell))
         if value is None:
             rule = f"one of {{{clip(', '.join(column.values or ()))}}}" if column.is_coded else "a finite number"
@@ -121,13 +130,18 @@ def _number_values(column: Column) -> dict[str, float]:
 
 def _converter(column: Column, codes: dict[str, float]) -> Callable[[str], float]:
     # Without quotes, a question mark is no value but a missing one.
-    bare = {value: code for value, code in codes.items() if value not in _MISSING}
+    bare = {value: code for value, code in codes.items() if value != _MISSING}
     return (lambda cell: bare[cell.strip()]) if column.is_coded else float
 
 
 def _is_plain_text(text: str) -> bool:
     # Python reads 1_000 and ٣ as numbers; no other program does.
     return "_" not in text and text.isascii()
+
+
+def _is_finite(row: list[float]) -> bool:
+    # Python reads "nan" and "inf" as numbers. Their sum shows them, and takes no loop.
+    return math.isfinite(sum(row))
 
 
 def _split(text: str) -> list[str] | None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from mlstream.label_values import filled
 from mlstream.stream import Features, Indicator
+
+Codes: TypeAlias = npt.NDArray[np.uint8]
+
+UNKNOWN = "?"
 
 # What is written at once: enough to be fast, few enough to be small.
 _CELLS = 2**18
@@ -30,8 +36,8 @@ def format_arff(
     ----------
     X : ndarray or csr_array of float32 or float64, shape (n_samples, n_features)
         Features, finite; a CSR matrix gives sparse rows.
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Labels.
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Labels; an unknown one is written as ``?``.
     feature_names, label_names : sequence of str
         Names of the columns.
     title : str
@@ -59,9 +65,10 @@ def format_arff(
 
 
 def format_dense_rows(X: Features, Y: Indicator) -> Iterator[str]:
-    """Write rows of a dense table, labels first, parted by commas."""
+    """Write rows of a dense table, labels first, parted by commas; the cell of an unknown label is empty."""
     _require_type(X)
-    yield from _format_rows(X, Y)
+    # Nothing but unknown labels is written with this sign.
+    yield from (piece.replace(UNKNOWN, "") for piece in _format_rows(X, Y))
 
 
 def require_different(feature_names: Sequence[str], label_names: Sequence[str]) -> None:
@@ -81,7 +88,12 @@ def _format_rows(X: Features, Y: Indicator) -> Iterator[str]:
     # Compiled loops write doubles only; all of X counts, for the rest will follow.
     write = _write_compiled if X.dtype == np.float64 and X.size > _SHORT_CELLS else _write
     for start in range(0, len(Y), n_rows):
-        yield write(_require_finite(X[start : start + n_rows]), Y[start : start + n_rows])
+        yield write(_require_finite(X[start : start + n_rows]), _codes(Y[start : start + n_rows]))
+
+
+def _codes(Y: Indicator) -> Codes:
+    """Return labels as the distances of their signs from the sign 0."""
+    return filled(Y, ord(UNKNOWN) - ord("0"))
 
 
 def quote_name(name: str) -> str:
@@ -106,11 +118,11 @@ def _require_finite(X: Features) -> Features:
     return X
 
 
-def _write(X: Features, Y: Indicator) -> str:
+def _write(X: Features, Y: Codes) -> str:
     return "".join(_sparse_rows(_without_duplicates(X), Y) if sparse.issparse(X) else _dense_rows(np.asarray(X), Y))
 
 
-def _write_compiled(X: Features, Y: Indicator) -> str:
+def _write_compiled(X: Features, Y: Codes) -> str:
     from mlstream.formats._kernels.print import print_dense, print_sparse
 
     if not sparse.issparse(X):
@@ -125,16 +137,16 @@ def _without_duplicates(X: sparse.csr_array) -> sparse.csr_array:
     return X
 
 
-def _dense_rows(X: npt.NDArray[np.floating], Y: Indicator) -> Iterator[str]:
+def _dense_rows(X: npt.NDArray[np.floating], Y: Codes) -> Iterator[str]:
     width, numbers = X.shape[1], _format_numbers(X.ravel())
-    for row, labels in enumerate(Y.tolist()):
-        yield ",".join([*map(str, labels), *numbers[row * width : (row + 1) * width]]) + "\n"
+    for row, labels in enumerate((Y + ord("0")).tolist()):
+        yield ",".join([*map(chr, labels), *numbers[row * width : (row + 1) * width]]) + "\n"
 
 
-def _sparse_rows(X: sparse.csr_array, Y: Indicator) -> Iterator[str]:
+def _sparse_rows(X: sparse.csr_array, Y: Codes) -> Iterator[str]:
     columns, numbers, starts = (X.indices + Y.shape[1]).tolist(), _format_numbers(X.data), X.indptr.tolist()
     for labels, (start, stop) in zip(Y, pairwise(starts), strict=True):
-        cells = [f"{label} 1" for label in np.flatnonzero(labels).tolist()]
+        cells = [f"{label} {chr(ord('0') + labels[label])}" for label in np.flatnonzero(labels).tolist()]
         cells += map("{} {}".format, columns[start:stop], numbers[start:stop])
         # River cannot read {}, the row of zeros only.
         yield "{" + (",".join(cells) or "0 0") + "}\n"

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from metrics._validation import require_choice
 from mlstream.card_model import DropCard
+from mlstream.label_sets import count_labels, has_label
 from mlstream.stream import Dataset, Features, Index, Mask
 
 Keep = Literal["drop", "keep"]
@@ -38,6 +39,8 @@ class Cleaned(NamedTuple):
 def clean(dataset: Dataset, *, unlabelled: Keep = "drop", constant_features: Keep = "drop") -> Cleaned:
     """Leave out labels that never occur and, unless they are to be kept, rows without labels and constant features.
 
+    A label occurs if it is known to be present in some row. A row with a label that is unknown is not without labels.
+
     Parameters
     ----------
     dataset : Dataset
@@ -59,9 +62,9 @@ def clean(dataset: Dataset, *, unlabelled: Keep = "drop", constant_features: Kee
     """
     require_choice(unlabelled, "unlabelled", ("drop", "keep"))
     require_choice(constant_features, "constant_features", ("drop", "keep"))
-    labelled = dataset.Y.any(axis=1)
+    labels: Mask = count_labels(dataset.Y) > 0
+    labelled = has_label(dataset.Y if labels.all() else dataset.Y[:, labels])
     rows = np.flatnonzero(labelled) if unlabelled == "drop" else np.arange(dataset.n_samples)
-    labels: Mask = np.any(dataset.Y, axis=0)
     features = np.ones(dataset.X.shape[1], dtype=bool)
     if constant_features == "drop" and labels.any():
         features = _varies(dataset.X if len(rows) == dataset.n_samples else dataset.X[rows])

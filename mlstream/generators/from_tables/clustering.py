@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Literal
 
 import numpy as np
@@ -19,10 +20,14 @@ from mlstream.generators.from_tables.spherical_kmeans import published_spherical
 from mlstream.generators.schedule.experiences import lay_out
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan
-from mlstream.label_sets import label_set_ids
-from mlstream.stream import Dataset, Index, Indicator, Stream
+from mlstream.label_sets import expected_labels, has_label, label_set_ids
+from mlstream.label_values import filled, known
+from mlstream.stream import Dataset, Index, Indicator, Mask, Stream
 
 Variant = Literal["standard", "published"]
+
+# 1 / 0.1 is not below 10: quotients this near to a whole number are that number.
+_ROUNDING = 1e-9
 
 
 def task_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -64,7 +69,9 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     constant_features : {"drop", "keep"}
         What happens to features with one value only.
     merge_single_label : bool
-        Merge a cluster with one label into the nearest cluster by cosine of the means of their label vectors.
+        Merge a cluster with one label into the nearest cluster by cosine of the means of their label vectors. Unless
+        the variant is "published", so is a cluster of one label set, or nearly one: where no label is both present and
+        absent in a row that is held out, in expectation, scores would not be defined.
     name : str, optional
         Name of the stream; by default that of the table with "-tasks" added.
     learning_fractions : sequence of float
@@ -77,7 +84,8 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     stratified : bool
         Spread every label set of a task evenly over its parts.
     window : int
-        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
+        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary. More rows than an
+        experience has blend several tasks at a time.
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
 
@@ -104,10 +112,11 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     require_choice(variant, "variant", ("standard", "published"))
     visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
     table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
-    labelled = rows[table.Y[rows].any(axis=1)]
+    labelled = rows[has_label(table.Y[rows])]
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
     if merge_single_label:
-        assignment = merge_single_label_clusters(table.Y[labelled], assignment)
+        least = 0 if variant == "published" else least_rows(evaluation_fraction)
+        assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
     partition = group_label_sets(table, rows, assignment, seed)
     parts, unused = lay_out(table, partition, visits)
     name = name or f"{dataset.name}-tasks"
@@ -115,12 +124,19 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         table,
         parts,
         name=name,
-        description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each.",
+        description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each"
+        f"{_describe_merges(n_tasks - len(partition))}.",
         generator=describe_call(task_stream, given | visits.describe() | {"name": name}),
         scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),
         drops=[*drops, *unused],
     )
     return Stream(parts, card)
+
+
+def _describe_merges(n_merged: int) -> str:
+    return f"; clusters with one label, or nearly one label set, that were merged into others: {n_merged}" * bool(
+        n_merged
+    )
 
 
 def cluster_label_sets(
@@ -130,8 +146,9 @@ def cluster_label_sets(
 
     Parameters
     ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Label indicator, no row without a label.
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Label indicator, no row without a label. An unknown label is replaced by the label's frequency where it is
+        known.
     n_tasks : int
         Number of clusters.
     seed : int
@@ -152,7 +169,9 @@ def cluster_label_sets(
         If there are fewer distinct label sets than clusters.
     """
     require_count(n_tasks, "n_tasks")
-    ids = label_set_ids(Y)
+    cells = known(Y)
+    # Rows that differ in what is unknown have different vectors.
+    ids = label_set_ids(Y if cells is None else np.hstack([filled(Y), ~cells]).view(np.uint8))
     _, first, count = np.unique(ids, return_index=True, return_counts=True)
     if len(first) < n_tasks:
         raise ValueError(
@@ -160,9 +179,9 @@ def cluster_label_sets(
             f"Got {n_tasks} tasks for {len(first)} label sets in {len(Y)} labelled rows."
         )
     if variant == "published":
-        return published_spherical_kmeans(Y, n_tasks, n_init=n_init).assignment
+        return published_spherical_kmeans(expected_labels(Y), n_tasks, n_init=n_init).assignment
     # Rows with the same labels never part, so each label set is clustered once, weighted by its rows.
-    label_sets = sparse.csr_array(Y[first])
+    label_sets = sparse.csr_array(expected_labels(Y)[first])
     found = spherical_kmeans(label_sets, n_tasks, seed=seed, n_init=n_init, sample_weight=count)
     return found.assignment[ids]
 
@@ -186,26 +205,50 @@ def group_label_sets(table: Dataset, rows: Index, assignment: Index, seed: int) 
     Partition
         One task per cluster.
     """
-    has_label = table.Y[rows].any(axis=1)
-    labelled = rows[has_label]
+    may_carry = has_label(table.Y[rows])
+    labelled = rows[may_carry]
     members = [labelled[assignment == task] for task in range(int(assignment.max()) + 1)]
-    return make_partition(table, deal_rows(members, rows[~has_label], seed))
+    return make_partition(table, deal_rows(members, rows[~may_carry], seed))
 
 
-def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer]) -> Index:
-    """Merge clusters that have one label only into their nearest neighbours.
+def least_rows(evaluation_fraction: float) -> int:
+    """Return the number of rows of which one is held out, in expectation.
 
     Parameters
     ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Label indicator.
+    evaluation_fraction : float
+        Share of a task's rows that is held out.
+
+    Returns
+    -------
+    int
+        The least number of rows that a task needs with, and without, one of its labels.
+
+    Examples
+    --------
+    >>> least_rows(0.3)
+    4
+    """
+    return ceil(1 / evaluation_fraction - _ROUNDING)
+
+
+def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer], *, least_rows: int = 0) -> Index:
+    """Merge clusters that have one label only, or nearly one label set, into their nearest neighbours.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Label indicator; labels known to be present count.
     assignment : ndarray of int, shape (n_samples,)
         Cluster of each row.
+    least_rows : int
+        A cluster is also merged if none of its labels is present in so many of its rows, and absent in as many: 0
+        merges clusters with one label only, 1 also those with one label set, more those with nearly one.
 
     Returns
     -------
     ndarray of int64, shape (n_samples,)
-        Cluster of each row, numbered 0, 1, ... without gaps. No cluster has one label only, unless it is the last one.
+        Cluster of each row, numbered 0, 1, ... without gaps. No cluster is to be merged, unless it is the last one.
 
     Notes
     -----
@@ -220,9 +263,10 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     """
     cluster: Index = np.unique(assignment, return_inverse=True)[1]
     counts = _label_counts(Y, cluster)
-    while len(counts) > 1 and (single := np.flatnonzero((counts > 0).sum(axis=1) == 1)).size:
+    while len(counts) > 1 and (single := np.flatnonzero(_hardly_vary(Y, cluster, least_rows))).size:
         source = int(single[0])
-        unit = counts / np.linalg.norm(counts, axis=1, keepdims=True)
+        # A cluster in which no label is known to be present points nowhere.
+        unit = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1)
         # Rounded, so that equal cosines tie and the least number wins.
         cosine = (unit @ unit[source]).round(12)
         cosine[source] = -1
@@ -232,7 +276,13 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     return cluster
 
 
+def _hardly_vary(Y: Indicator, cluster: Index, least_rows: int) -> Mask:
+    """Return the clusters with one label, or without a label that is known to be there and not there so often."""
+    present, absent = _label_counts(Y, cluster), _label_counts(1 - filled(Y, 1), cluster)
+    return np.asarray(((present > 0).sum(axis=1) <= 1) | (np.minimum(present, absent).max(axis=1) < least_rows))
+
+
 def _label_counts(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:
     """Count each cluster's labels: the direction of its mean label vector."""
     members = sparse.csr_array((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))))
-    return np.asarray(members @ Y)
+    return np.asarray(members @ filled(Y))

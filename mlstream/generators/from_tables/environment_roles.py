@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
-from mlstream.card_model import GeneratorCard, ScenarioCard, StreamCard
+from mlstream.card_model import GeneratorCard, ScenarioCard, StreamCard, TaskRole
 from mlstream.cards.description import describe_stream
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import make_partition
@@ -19,7 +19,7 @@ Role = Literal["train", "validation", "test", "unseen"]
 ROLES: tuple[Role, ...] = ("train", "validation", "test", "unseen")
 
 
-def check_roles(roles: Sequence[str], n_environments: int) -> list[str]:
+def check_roles(roles: Sequence[str], n_environments: int) -> list[Role]:
     """Refuse roles that are unknown, or leave nothing to learn from.
 
     Parameters
@@ -51,7 +51,7 @@ def check_roles(roles: Sequence[str], n_environments: int) -> list[str]:
         raise ValueError(f"There must be one role per environment. Got {len(roles)} for {n_environments} environments.")
     if "train" not in roles:
         raise ValueError(f"One environment at least must have the role 'train'. Got {list(roles)}.")
-    return list(roles)
+    return cast(list[Role], list(roles))
 
 
 def lay_out_roles(
@@ -104,7 +104,13 @@ def lay_out_roles(
 
 
 def describe_environments(
-    table: Dataset, parts: StreamParts, generator: GeneratorCard, *, name: str, description: str
+    table: Dataset,
+    parts: StreamParts,
+    roles: Sequence[Role],
+    generator: GeneratorCard,
+    *,
+    name: str,
+    description: str,
 ) -> StreamCard:
     """Build the card of a stream of environments.
 
@@ -114,6 +120,8 @@ def describe_environments(
         The table that the rows come from.
     parts : StreamParts
         Environments.
+    roles : sequence of str
+        Role of each, in any order.
     generator : GeneratorCard
         What makes the stream again.
     name, description : str
@@ -122,7 +130,9 @@ def describe_environments(
     Returns
     -------
     StreamCard
-        The environment of a row is never told.
+        The environment of a row is never told; the role of each environment is on the card.
     """
-    scenario = ScenarioCard(name="environments", boundary="abrupt", task_identity="never")
+    # Environments are laid out by role.
+    task_roles: list[TaskRole] = sorted(roles, key=ROLES.index)
+    scenario = ScenarioCard(name="environments", boundary="abrupt", task_identity="never", task_roles=task_roles)
     return describe_stream(table, parts, name=name, description=description, generator=generator, scenario=scenario)

@@ -9,7 +9,7 @@ from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
 from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks
-from mlstream.stream import Dataset, Stream
+from mlstream.stream import Dataset, Stream, StreamParts
 
 
 def carve_environments(
@@ -49,7 +49,8 @@ def carve_environments(
     Raises
     ------
     ValueError
-        If a role is unknown, or the rule finds another number of environments than there are roles.
+        If a role is unknown, or the rule finds another number of environments than there are roles, or no label of an
+        environment's evaluation set has both classes.
 
     Examples
     --------
@@ -67,8 +68,23 @@ def carve_environments(
     partition, _ = find_tasks(table, rows, TaskRule(by, len(roles), column=column, seed=seed))
     roles = check_roles(roles, len(partition))
     parts = lay_out_roles(table, partition.members, roles, evaluation_fraction=evaluation_fraction, seed=seed)
+    _require_both_classes(parts)
     call = describe_call(carve_environments, given | {"roles": roles})
     name = f"{dataset.name}-environments"
     description = f"Environments of {dataset.name} by {by}."
-    card = describe_environments(table, parts, call, name=name, description=description)
+    card = describe_environments(table, parts, roles, call, name=name, description=description)
     return Stream(parts, card.model_copy(update={"drops": list(drops)}))
+
+
+def _require_both_classes(parts: StreamParts) -> None:
+    """Refuse environments in which no cross-entropy can be normalised."""
+    constant = [
+        f"{task.name} with {len(held_out)} rows"
+        for task, held_out in zip(parts.tasks, parts.evaluation_sets, strict=True)
+        if not ((held_out.Y == 0).any(axis=0) & (held_out.Y == 1).any(axis=0)).any()
+    ]
+    if constant:
+        raise ValueError(
+            f"The evaluation set of each environment must hold a label with both classes. Got {', '.join(constant)} "
+            f"without one; carve fewer environments (roles), or by another rule (by)."
+        )

@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from mlstream.generators._checks import require_count
+from mlstream.label_sets import expected_counts
+from mlstream.label_values import as_indicator, filled, known
 from mlstream.stream import Dataset, Indicator, Mask
 
 _MAX_SHOWN = 8
@@ -94,17 +96,17 @@ def complete_labels(Y: Indicator, above: Mask) -> Indicator:
 
     Parameters
     ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
         Label indicator.
     above : ndarray of bool, shape (n_labels, n_labels)
         Ancestors of each label.
 
     Returns
     -------
-    ndarray of uint8, shape (n_samples, n_labels)
-        Label indicator, with all ancestors.
+    ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Label indicator, with all ancestors of the labels known to be present; no other cell changes.
     """
-    return Y | labels_above(Y, above).view(np.uint8)
+    return as_indicator(np.where(labels_above(Y, above), Y.dtype.type(1), Y))
 
 
 def labels_above(Y: Indicator, above: Mask) -> Mask:
@@ -112,7 +114,7 @@ def labels_above(Y: Indicator, above: Mask) -> Mask:
 
     Parameters
     ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
         Label indicator.
     above : ndarray of bool, shape (n_labels, n_labels)
         Ancestors of each label.
@@ -120,10 +122,10 @@ def labels_above(Y: Indicator, above: Mask) -> Mask:
     Returns
     -------
     ndarray of bool, shape (n_samples, n_labels)
-        A label of the row is True only if another one is below it.
+        A label of the row is True only if another one, known to be present, is below it.
     """
     # Rows have few labels, and labels few ancestors: a product of whole matrices would grow with the labels' square.
-    found = sparse.csr_array(Y.astype(np.int32)) @ sparse.csr_array(above.astype(np.int32))
+    found = sparse.csr_array(filled(Y).astype(np.int32)) @ sparse.csr_array(above.astype(np.int32))
     return np.asarray(found.toarray() > 0)
 
 
@@ -140,7 +142,8 @@ def with_superclasses(dataset: Dataset, parents: Mapping[str, str]) -> Dataset:
     Returns
     -------
     Dataset
-        The same features; labels as before, ancestors set, new labels last, in the order of their names.
+        The same features; labels as before, ancestors set, new labels last, in the order of their names. A new label is
+        unknown in the rows where a label below it is, and none is known to be present.
 
     Raises
     ------
@@ -150,8 +153,18 @@ def with_superclasses(dataset: Dataset, parents: Mapping[str, str]) -> Dataset:
     new = sorted(set(parents.values()) - set(dataset.label_names))
     names = (*dataset.label_names, *new)
     check_hierarchy(parents, names)
-    Y = np.hstack([dataset.Y, np.zeros((dataset.n_samples, len(new)), dtype=np.uint8)])
-    return replace(dataset, Y=complete_labels(Y, ancestor_matrix(parents, names)), label_names=names)
+    above = ancestor_matrix(parents, names)
+    Y = np.hstack([dataset.Y, _new_columns(dataset.Y, above)])
+    return replace(dataset, Y=complete_labels(as_indicator(Y), above), label_names=names)
+
+
+def _new_columns(Y: Indicator, above: Mask) -> Indicator:
+    """Return the columns of new superclasses, before any is set: unknown where a label below is, else absent."""
+    cells, n_labels = known(Y), Y.shape[1]
+    if cells is None:
+        return np.zeros((len(Y), len(above) - n_labels), dtype=np.uint8)
+    below_unknown = labels_above((~cells).view(np.uint8), above[:n_labels, n_labels:])
+    return np.where(below_unknown, np.float32(np.nan), np.float32(0))
 
 
 def hierarchy_from_names(label_names: Sequence[str], *, separator: str = ".") -> dict[str, str]:
@@ -191,8 +204,8 @@ def discover_hierarchy(Y: Indicator, label_names: Sequence[str], *, min_support:
 
     Parameters
     ----------
-    Y : ndarray of uint8, shape (n_samples, n_labels)
-        Label indicator.
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Label indicator. Two labels are compared in the rows where both are known.
     label_names : sequence of str
         Names of the columns.
     min_support : int
@@ -210,11 +223,13 @@ def discover_hierarchy(Y: Indicator, label_names: Sequence[str], *, min_support:
     {'polar': 'bear', 'brown': 'bear'}
     """
     require_count(min_support, "min_support")
-    together = Y.T.astype(np.int64) @ Y
-    support = np.diag(together)
-    implies = (together == support[:, np.newaxis]) & (support[:, np.newaxis] < support) & (support > 0)[:, np.newaxis]
+    present, cells = filled(Y).T.astype(np.int64), known(Y)
+    together, support = present @ filled(Y), expected_counts(Y)
+    # Rows of each label where the other one is known: what the implication rests on.
+    rows = np.diag(together)[:, np.newaxis] if cells is None else present @ cells
+    implies = (together == rows) & (support[:, np.newaxis] < support) & (rows >= min_support)
     parents = {}
-    for label in np.flatnonzero(implies.any(axis=1) & (support >= min_support)).tolist():
+    for label in np.flatnonzero(implies.any(axis=1)).tolist():
         above = np.flatnonzero(implies[label])
         parents[label_names[label]] = label_names[int(above[np.argmin(support[above])])]
     return parents

@@ -27,12 +27,13 @@ from mlstream.generators.schedule.partition import count_rows
 from mlstream.generators.schedule.splits import split_evenly
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.label_sets import label_set_ids
+from mlstream.label_values import with_unknown_of
 from mlstream.stream import Dataset, EvaluationSet, Experience, Index, Mask, Stream, StreamParts, Task
 
 Information = Literal["incomplete", "complete"]
 
 # The schedule drawn from these parameters is on the card.
-_DRAWN_FROM = ("labels_per_task", "first_labels", "plain_first")
+_DRAWN_FROM = ("labels_per_task", "first_labels")
 
 
 def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -67,13 +68,14 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
         for superclasses without one; "discover" puts a label below another one if it never occurs without it. By
         default the hierarchy of the table, or "discover" if it has none.
     introductions : sequence of sequence of str, optional
-        Labels that each task introduces, superclasses first; by default drawn at random.
+        Labels that each task introduces: in the first task superclasses only, then each label in a later task than its
+        superclass; by default drawn at random.
     labels_per_task : int
         Maximum number of labels that a task introduces, where the schedule is drawn.
     first_labels : int, optional
         Maximum number of labels that the first task introduces; by default twice as many as the others.
     plain_first : bool
-        Whether the first task of a drawn schedule may hold labels without superclass and subclasses.
+        Whether the first task may hold labels without superclass and subclasses.
     superclass_share : float
         Share of the learning rows of a subclass that show the labels of each of its superclasses.
     subclass_share : float
@@ -102,8 +104,9 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     Raises
     ------
     ValueError
-        If the hierarchy has a cycle or unknown names, a label does not come after its superclass, a share is outside
-        [0, 1], or a task would have no rows to learn or to evaluate.
+        If the hierarchy has a cycle or unknown names, the first task introduces anything but superclasses, a label does
+        not come in a later task than its superclass, a share is outside [0, 1], or a task would have no rows to learn
+        or to evaluate.
 
     Notes
     -----
@@ -141,7 +144,12 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
         parts,
         name=name,
         description=f"Labels of {dataset.name} refined from superclasses to subclasses, {information} information.",
-        generator=describe_call(iirc_stream, given | {"introductions": order, "name": name}, replaced=_DRAWN_FROM),
+        generator=describe_call(
+            iirc_stream,
+            given | {"introductions": order, "name": name},
+            # The option matters again where it let labels into the first task of the schedule on the card.
+            replaced=_DRAWN_FROM if plain_first else (*_DRAWN_FROM, "plain_first"),
+        ),
         scenario=ScenarioCard(name="iirc", boundary="abrupt", task_identity="training"),
         drops=[*drops, *unused],
     )
@@ -177,9 +185,9 @@ def _resolve_order(
     drawn: tuple[int, int | None, bool],
     seed: int,
 ) -> list[list[str]]:
-    if introductions is not None:
-        return check_schedule(introductions, table.label_names, parents)
     labels_per_task, first_labels, plain_first = drawn
+    if introductions is not None:
+        return check_schedule(introductions, table.label_names, parents, plain_first=plain_first)
     width = require_count(labels_per_task, "labels_per_task")
     return draw_schedule(
         table.label_names,
@@ -230,7 +238,7 @@ def _lay_out(
 def _make_experience(
     table: Dataset, rows: Index, shown: Mask, task: int, visible: Mask, information: Information
 ) -> Experience:
-    Y = table.Y[rows] if information == "complete" else shown.astype(np.uint8)
+    Y = table.Y[rows] if information == "complete" else with_unknown_of(table.Y[rows], shown)
     return Experience(table.X[rows], Y * visible, np.full(len(rows), task), visible, rows)
 
 

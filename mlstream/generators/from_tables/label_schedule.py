@@ -66,9 +66,15 @@ def draw_schedule(
 
 
 def check_schedule(
-    introductions: Sequence[Sequence[str]], label_names: Sequence[str], parents: Mapping[str, str]
+    introductions: Sequence[Sequence[str]],
+    label_names: Sequence[str],
+    parents: Mapping[str, str],
+    *,
+    plain_first: bool,
 ) -> list[list[str]]:
     """Refuse an order in which a label is unknown, comes twice, or does not come after its superclass.
+
+    The first task must introduce superclasses only.
 
     Parameters
     ----------
@@ -78,6 +84,8 @@ def check_schedule(
         Labels that there are.
     parents : mapping of str to str
         Parent of each label that has one.
+    plain_first : bool
+        Whether labels without superclass and subclasses may come in the first task.
 
     Returns
     -------
@@ -100,6 +108,7 @@ def check_schedule(
             if name in when:
                 raise ValueError(f"A label must be introduced once. Got {name!r} in tasks {when[name]} and {task}.")
             when[name] = task
+    _require_superclasses(tasks[0] if tasks else [], parents, plain_first)
     for name, task in when.items():
         parent = parents.get(name)
         if parent is not None and when.get(parent, task) >= task:
@@ -108,3 +117,15 @@ def check_schedule(
                 f"{f'in task {when[parent]}' if parent in when else 'never'}."
             )
     return tasks
+
+
+def _require_superclasses(first: Sequence[str], parents: Mapping[str, str], plain_first: bool) -> None:
+    superclasses = set(parents.values())
+    for name in first:
+        if name in parents:
+            fault = f"a subclass of {parents[name]!r}; move it to a later task"
+        elif name not in superclasses and not plain_first:
+            fault = "which has no subclass; move it to a later task, or allow it by plain_first"
+        else:
+            continue
+        raise ValueError(f"introductions: the first task must introduce superclasses only. Got {name!r}, {fault}.")

@@ -45,8 +45,9 @@ def published_order(name: str, configuration: int = 0) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``hierarchy``, ``introductions``, ``superclass_share``, ``subclass_share``, ``superclass_cap`` and
-        ``add_superclasses``: superclasses get a label if the table has none.
+        ``hierarchy``, ``introductions``, ``superclass_share``, ``subclass_share``, ``superclass_cap``,
+        ``add_superclasses`` (superclasses get a label if the table has none) and ``plain_first``: whether the first
+        task holds labels that have no subclass there.
 
     Raises
     ------
@@ -80,9 +81,11 @@ def published_order(name: str, configuration: int = 0) -> dict[str, Any]:
     introductions = [list(task) for task in orders[configuration]]
     used = set(chain.from_iterable(introductions))
     pairs = ((child, parent) for parent, children in content["subclasses"].items() for child in children)
+    parents = {child: parent for child, parent in pairs if {child, parent} <= used}
     return {
-        "hierarchy": {child: parent for child, parent in pairs if {child, parent} <= used},
+        "hierarchy": parents,
         "introductions": introductions,
+        "plain_first": not set(introductions[0]) <= set(parents.values()),
         "superclass_share": benchmark.superclass_share,
         "subclass_share": benchmark.subclass_share,
         "superclass_cap": _CAP,

@@ -9,16 +9,18 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from metrics._validation import require_choice
-from mlstream.card_model import ScenarioCard
+from mlstream.card_model import ScenarioCard, TaskRole
 from mlstream.cards.description import describe_stream
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
+from mlstream.generators.from_tables.domain_shift import require_domain_shift
+from mlstream.generators.from_tables.label_spaces import LabelSpaces, fit_labels
 from mlstream.generators.from_tables.task_rules import By, TaskRule, find_tasks
 from mlstream.generators.schedule.experiences import chain_parts, lay_out
 from mlstream.generators.schedule.partition import Partition, make_partition
 from mlstream.generators.schedule.visit_plan import OrderName, Shape, VisitPlan, part_sizes
-from mlstream.stream import Dataset, Index, Stream, StreamParts, Task
+from mlstream.stream import Dataset, Index, Stream, StreamParts
 
 TaskIdentity = Literal["always", "training", "never"]
 
@@ -34,17 +36,20 @@ class Scenario(NamedTuple):
         Share of each task's rows in each of its visits, unless given.
     task_identity : tuple of {"always", "training", "never"}
         When a learner sees the task: the choices that the scenario allows, the default first.
-    labels : {"any", "same", "disjoint"}
-        What the signatures of tasks must be to each other; "same" is all labels of the table.
+    labels : {"any", "same", "disjoint", "overlapping"}
+        What the labels of tasks must be to each other (see `fit_labels`).
     blurred : bool
         Whether tasks give way to each other gradually, unless a window is given.
+    shifts : bool
+        Whether the inputs of tasks must differ in distribution.
     """
 
     by: tuple[By, ...]
     learning_fractions: tuple[float, ...]
     task_identity: tuple[TaskIdentity, ...]
-    labels: Literal["any", "same", "disjoint"] = "any"
+    labels: LabelSpaces = "any"
     blurred: bool = False
+    shifts: bool = False
 
 
 _ONCE, _TWICE, _BATCHES = (0.7,), (0.35, 0.35), (0.14,) * 5
@@ -52,12 +57,16 @@ _ANY: tuple[TaskIdentity, ...] = ("training", "never", "always")
 
 SCENARIOS: dict[str, Scenario] = {
     "instance-incremental": Scenario(("all",), _BATCHES, ("never",)),
-    "domain-incremental": Scenario(("features", "column", "time"), _ONCE, ("never", "training", "always"), "same"),
+    "domain-incremental": Scenario(
+        ("features", "column", "time"), _ONCE, ("never", "training", "always"), "same", shifts=True
+    ),
     "task-incremental": Scenario(("label-lists",), _ONCE, ("always",), "disjoint"),
     "class-incremental": Scenario(("label-lists",), _ONCE, ("training",), "disjoint"),
     "task-free": Scenario(("label-lists",), _ONCE, ("never",), "disjoint"),
     "online": Scenario(("label-lists", "label-sets", "column", "features", "time"), _ONCE, _ANY, "disjoint"),
-    "blurred-boundary": Scenario(("label-sets", "label-lists"), _ONCE, ("training", "never"), blurred=True),
+    "blurred-boundary": Scenario(
+        ("label-lists", "label-sets"), _ONCE, ("training", "never"), "overlapping", blurred=True
+    ),
     "pre-training": Scenario(("label-lists", "label-sets", "column", "features", "time"), _ONCE, _ANY, "disjoint"),
     "task-based": Scenario(("label-sets", "label-lists", "column", "features", "time"), _TWICE, _ANY),
 }
@@ -100,9 +109,11 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     n_tasks : int
         Number of tasks.
     label_lists : sequence of sequence of str, optional
-        Labels of each task, with "label-lists"; by default the labels are dealt to the tasks at random.
+        Labels of each task, with "label-lists"; by default the labels are dealt to the tasks at random, in
+        "blurred-boundary" after some that all tasks have in common.
     shared_rows : {"mask", "drop"}
-        Rows with labels of several lists: in each task they show the labels of its list only, or they are left out.
+        Learning rows with labels of several lists: in each task they show the labels of its list only, or they are left
+        out.
     column : str, optional
         Feature whose values are the tasks ("column"), or by which rows are sorted ("time").
     task_identity : {"always", "training", "never"}, optional
@@ -126,8 +137,8 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     stratified : bool
         Spread every label set of a task evenly over its parts.
     window : int, optional
-        Rows around each boundary in which a task gives way to the next one. By default 0, an abrupt boundary; half of
-        the shortest experience in "blurred-boundary".
+        Rows around each boundary in which a task gives way to the next one; more rows than an experience has blend
+        several tasks at a time. By default 0, an abrupt boundary; in "blurred-boundary" half of the least experience.
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
 
@@ -147,20 +158,29 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     scenario              tasks                        labels of tasks                 task identity
     ====================  ===========================  ==============================  ===================
     instance-incremental  one, in five batches         all                             never
-    domain-incremental    by features, column or time  the same                        never, or any other
+    domain-incremental    by features, column or time  the same; p(X) must differ      never, or any other
     task-incremental      by lists of labels           disjoint                        always
     class-incremental     by lists of labels           disjoint                        training
     task-free             by lists of labels           disjoint                        never
     online                any, one pass                disjoint, unless asked          training, or any
-    blurred-boundary      by label sets or lists       overlapping, gradual            training, or never
+    blurred-boundary      by lists or label sets       overlapping, not equal,         training, or never
+                                                       boundaries gradual
     pre-training          all rows in batches, then    all, then disjoint, unless      training, or any
                           downstream tasks             asked
     task-based            any, visited twice           those that occur                training, or any
     ====================  ===========================  ==============================  ===================
 
+    In "blurred-boundary" every two tasks have labels in common without having the same ones. Lists that are drawn for
+    it have ``n_labels // (n_tasks + 1)`` labels in common, at least one. In "domain-incremental" some feature must
+    differ in distribution between every two tasks: the two-sample test of Kolmogorov and Smirnov, with Holm's
+    correction for all features and pairs of tasks, at the level 0.05. Pre-training is a task of its own on the card,
+    where its role tells it from downstream tasks.
+
     Disjoint label spaces and rows with several labels: with ``shared_rows="mask"`` a row with labels of two tasks
-    belongs to both, on the same side of the split in each, and shows in each the labels of that task only; with "drop"
-    it is left out. The protocol lets learners learn row after row in every scenario; "online" is one visit per task.
+    belongs to both, on the same side of the split in each. A learning row shows in each the labels of that task only;
+    an evaluation row always shows all its labels, and what counts of them is decided when it is scored. With "drop",
+    rows with labels of two tasks are left out. The protocol lets learners learn row after row in every scenario;
+    "online" is one visit per task.
 
     References
     ----------
@@ -179,8 +199,12 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     fractions = tuple(rules.learning_fractions if learning_fractions is None else learning_fractions)
     plan = VisitPlan(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
     before, rows = _pretrain(table, rows, plan, pretraining_fraction if scenario == "pre-training" else None)
-    partition, homeless = find_tasks(table, rows, TaskRule(by, n_tasks, label_lists, shared_rows, column, seed))
-    partition = _fit_labels(partition, rules, scenario)
+    overlapping = rules.labels == "overlapping"
+    rule = TaskRule(by, n_tasks, label_lists, shared_rows, column, seed, overlapping, evaluation_fraction)
+    partition, homeless = find_tasks(table, rows, rule)
+    partition = fit_labels(table, partition, rules.labels, scenario)
+    if rules.shifts:
+        require_domain_shift(table, partition, scenario)
     plan = _fit_plan(plan, partition, in_time=by == "time", blurred=rules.blurred and window is None)
     parts, unused = lay_out(table, partition, plan, shuffle=by != "time")
     name = name or f"{dataset.name}-{scenario}"
@@ -192,7 +216,13 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         name=name,
         description=f"The {scenario} scenario from {dataset.name}, tasks by {by}.",
         generator=describe_call(scenario_stream, given | plan.describe() | chosen),
-        scenario=ScenarioCard(name=scenario, boundary=plan.boundary, task_identity=task_identity),
+        scenario=ScenarioCard(
+            name=scenario,
+            boundary=plan.boundary,
+            task_identity=task_identity,
+            shared_rows=shared_rows if by == "label-lists" else None,
+            task_roles=_list_roles(before, partition),
+        ),
         drops=[*drops, *homeless, *unused],
     )
     return Stream(parts, card)
@@ -222,14 +252,9 @@ def _pretrain(table: Dataset, rows: Index, plan: VisitPlan, share: float | None)
     return lay_out(table, partition, batches)[0], np.sort(shuffled[taken:])
 
 
-def _fit_labels(partition: Partition, scenario: Scenario, name: str) -> Partition:
-    if scenario.labels == "same":
-        everything = np.ones_like(partition.tasks[0].signature)
-        return replace(partition, tasks=tuple(Task(task.name, everything) for task in partition.tasks))
-    twice = partition.signatures.sum(axis=0) > 1
-    if scenario.labels == "disjoint" and partition.hides_labels and twice.any():
-        raise ValueError(f"{name}: no label must be in two lists. Got label {int(np.argmax(twice))} in more than one.")
-    return partition
+def _list_roles(before: StreamParts, partition: Partition) -> list[TaskRole] | None:
+    downstream: list[TaskRole] = ["downstream"] * len(partition)
+    return ["pre-training", *downstream] if before.tasks else None
 
 
 def _fit_plan(plan: VisitPlan, partition: Partition, *, in_time: bool, blurred: bool) -> VisitPlan:

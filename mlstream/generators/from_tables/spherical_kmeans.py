@@ -115,7 +115,8 @@ def published_spherical_kmeans(
     Parameters
     ----------
     Y : array-like or sparse array of shape (n_samples, n_labels)
-        Label indicator, no row without a label; the order of the rows matters.
+        Label indicator, no row without a label; the order of the rows matters. Expected values may stand for labels
+        that are unknown.
     n_clusters : int
         Number of clusters.
     n_init : int
@@ -164,7 +165,7 @@ def tf_idf(Y: Input) -> sparse.csr_array:
     [[1.405, 1.0], [0.0, 1.0]]
     """
     rows = (Y if sparse.issparse(Y) else sparse.csr_array(np.asarray(Y))).astype(np.float64)
-    positives = np.bincount(rows.indices, minlength=rows.shape[1])
+    positives = np.bincount(rows.indices, weights=rows.data, minlength=rows.shape[1])
     rows.data = rows.data * (np.log((1 + rows.shape[0]) / (1 + positives)) + 1)[rows.indices]
     return rows
 

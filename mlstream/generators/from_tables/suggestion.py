@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators.from_tables.clustering import cluster_label_sets
-from mlstream.label_sets import count_label_sets
+from mlstream.label_sets import count_label_sets, count_labels, has_label
 from mlstream.plotting.matplotlib_parts import write_picture
 from mlstream.stream import Dataset, Indicator
 
@@ -44,7 +44,8 @@ def suggest_n_tasks(dataset: Dataset, *, max_tasks: int = 10, seed: int = 0, n_i
     Parameters
     ----------
     dataset : Dataset
-        A table; rows without labels are left out.
+        A table; rows without labels are left out. The label set of a row with unknown labels is that of the labels
+        known to be present.
     max_tasks : int
         Greatest number to try, at least 2; no more than there are distinct label sets.
     seed : int
@@ -71,7 +72,8 @@ def suggest_n_tasks(dataset: Dataset, *, max_tasks: int = 10, seed: int = 0, n_i
     2
     """
     require_count(max_tasks, "max_tasks", minimum=2)
-    Y = dataset.Y[dataset.Y.any(axis=1)]
+    occurring = dataset.Y[:, count_labels(dataset.Y) > 0]
+    Y = occurring[has_label(occurring)]
     n_sets = count_label_sets(Y)
     if n_sets < 2:
         raise ValueError(f"{dataset.name} must have at least two distinct label sets. Got {n_sets}.")
@@ -115,7 +117,7 @@ def draw_suggestion(suggestion: Suggestion, path: str | os.PathLike[str]) -> Non
 def _measure(Y: Indicator, n_tasks: int, seed: int, n_init: int) -> tuple[float, int]:
     assignment = cluster_label_sets(Y, n_tasks, seed=seed, n_init=n_init)
     clusters = [Y[assignment == task] for task in range(n_tasks)]
-    n_labels: list[int] = [int(cluster.any(axis=0).sum()) for cluster in clusters]
+    n_labels: list[int] = [int((count_labels(cluster) > 0).sum()) for cluster in clusters]
     greatest: npt.NDArray[np.float64] = np.array(
         [min(len(cluster), 2**width) for cluster, width in zip(clusters, n_labels, strict=True)], dtype=np.float64
     )

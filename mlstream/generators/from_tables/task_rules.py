@@ -15,9 +15,16 @@ from metrics._validation import require_choice
 from mlstream.card_model import DropCard
 from mlstream.generators._checks import require_count
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.from_tables.clustering import cluster_label_sets, group_label_sets, merge_single_label_clusters
+from mlstream.generators.from_tables.clustering import (
+    cluster_label_sets,
+    group_label_sets,
+    least_rows,
+    merge_single_label_clusters,
+)
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
-from mlstream.stream import Dataset, Index, Mask
+from mlstream.label_sets import has_label
+from mlstream.label_values import filled
+from mlstream.stream import Dataset, Features, Index, Mask
 
 By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
 
@@ -32,18 +39,24 @@ class TaskRule:
         All rows are one task; clusters of label sets; lists of labels; values of a feature; clusters of the features;
         slices of time.
     n_tasks : int
-        Number of tasks. A column with fewer values has fewer; clusters of label sets with one label are merged; lists
+        Number of tasks. A column with fewer values has fewer; clusters of (nearly) one label set are merged; lists
         of labels that are given have their own number.
     label_lists : sequence of sequence of str, optional
         Names of the labels of each task. By default all labels are dealt to the tasks at random, as evenly as can be.
     shared_rows : {"mask", "drop"}
-        With lists of labels, a row with labels of two tasks belongs to both and shows in each the labels of that task
-        only, or is left out.
+        With lists of labels, a row with labels of two tasks belongs to both and, where it is learnt, shows in each the
+        labels of that task only; or it is left out.
     column : str, optional
         Feature whose values are tasks (cut at quantiles if it has more values than there are tasks), or by which time
         is told; by default time is the order of the rows.
     seed : int
         Source of everything random.
+    overlapping : bool
+        Whether lists of labels that are drawn have labels in common: one part of all labels, of which the tasks have
+        another part each.
+    evaluation_fraction : float
+        Share of each task's rows that is to be held out: clusters of label sets in which no label varies so much that
+        both its classes are held out, in expectation, are merged.
     """
 
     by: By
@@ -52,6 +65,8 @@ class TaskRule:
     shared_rows: Literal["mask", "drop"] = "mask"
     column: str | None = None
     seed: int = 0
+    overlapping: bool = False
+    evaluation_fraction: float = 0.30
 
     def __post_init__(self) -> None:
         require_choice(self.by, "by", tuple(_FINDERS))
@@ -106,15 +121,16 @@ def _find_one(table: Dataset, rows: Index, _: TaskRule) -> Found:
 
 
 def _find_by_label_sets(table: Dataset, rows: Index, rule: TaskRule) -> Found:
-    labelled = rows[table.Y[rows].any(axis=1)]
+    labelled = rows[has_label(table.Y[rows])]
     assignment = cluster_label_sets(table.Y[labelled], rule.n_tasks, seed=rule.seed)
-    assignment = merge_single_label_clusters(table.Y[labelled], assignment)
+    least = least_rows(rule.evaluation_fraction)
+    assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
     return Found(group_label_sets(table, rows, assignment, rule.seed))
 
 
 def _find_by_label_lists(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     signatures = _read_label_lists(table, rule) if rule.label_lists is not None else _deal_labels(table, rule)
-    Y = table.Y[rows]
+    Y = filled(table.Y[rows])
     # Tasks whose labels each row carries.
     carries = (Y.astype(np.int64) @ signatures.T) > 0
     n_carried, labelled = carries.sum(axis=1), Y.any(axis=1)
@@ -130,10 +146,13 @@ def _find_by_label_lists(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 def _deal_labels(table: Dataset, rule: TaskRule) -> Mask:
     n_labels = len(table.label_names)
-    if n_labels < rule.n_tasks:
-        raise ValueError(f"{table.name}: there must be at least {rule.n_tasks} labels for the tasks. Got {n_labels}.")
+    n_parts = rule.n_tasks + rule.overlapping
+    if n_labels < n_parts:
+        raise ValueError(f"{table.name}: there must be at least {n_parts} labels for the tasks. Got {n_labels}.")
     signatures = np.zeros((rule.n_tasks, n_labels), dtype=bool)
     labels = generator_for(Purpose.LABELS, rule.seed).permutation(n_labels)
+    n_common = n_labels // n_parts if rule.overlapping else 0
+    signatures[:, labels[:n_common]], labels = True, labels[n_common:]
     for signature, part in zip(signatures, np.array_split(labels, rule.n_tasks), strict=True):
         signature[part] = True
     return signatures
@@ -165,11 +184,18 @@ def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    scaled = table.X[rows] / _spread_of(table)
+    scaled = _narrow(table.X[rows]) / _spread_of(table)
     # One thread: the order of the sums, and so the last bits, would depend on their number.
     with threadpool_limits(limits=1):
         group = KMeans(rule.n_tasks, n_init=10, random_state=rule.seed).fit_predict(scaled)
     return _group_by_features(table, [rows[group == part] for part in range(rule.n_tasks)])
+
+
+def _narrow(X: Features) -> Features:
+    """Return a sparse matrix with the indices of 32 bits that k-means asks for."""
+    if not sparse.issparse(X):
+        return X
+    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:

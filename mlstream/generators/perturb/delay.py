@@ -13,6 +13,7 @@ from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
+from mlstream.label_values import known
 from mlstream.stream import Experience, Features, Index, Indicator, Mask, Stream
 
 # Sums of rows, delays and jitter stay in 64 bits.
@@ -20,7 +21,7 @@ _MAX_ROWS = 2**61
 
 
 class _LearningRows(NamedTuple):
-    """All learning rows of a stream, end to end, and the experience of each."""
+    """All learning rows of a stream, end to end, and the experience of each; the mask marks the labels to deliver."""
 
     X: Features
     Y: Indicator
@@ -70,11 +71,13 @@ def delayed_labels(stream: Stream, *, delay: int | Mapping[str, int], jitter: in
     Rows are counted over all experiences. The label of row t with a delay of d is shown right after row t + d, in the
     experience that row t + d belongs to; labels that are due after the last row are shown after it, in the order in
     which they are due. A row comes whenever labels of it arrive, and not before: once if all come together, and as
-    often as there are different arrivals otherwise. Each time it shows the labels that are known by then, and its label
-    mask marks the new ones: over all times, each label that counted before counts exactly once. Test-then-train
-    therefore scores a label with what was learnt just before it arrived.
+    often as there are different arrivals otherwise. Each time it shows the labels that have arrived by then; those that
+    are still to come are NaN, unknown, and nobody learns them. The label mask marks the new ones: over all times, each
+    label that counted before counts exactly once. Test-then-train therefore scores a label with what was learnt just
+    before it arrived. A label that is unknown in `stream` never arrives.
 
-    Learners that do not look at label masks take labels that are still to come for absent until the row comes again.
+    Learners that do not look at label masks learn the labels that came before again, together with the new ones: a
+    learner of whole label sets could not learn them otherwise.
 
     References
     ----------
@@ -116,10 +119,13 @@ def _read_delays(stream: Stream, delay: int | Mapping[str, int]) -> Index:
 def _lay_end_to_end(stream: Stream) -> _LearningRows:
     parts = stream.experiences
     tables: list[Any] = [part.X for part in parts]
+    Y = np.concatenate([part.Y for part in parts])
+    mask = np.concatenate([np.broadcast_to(part.label_mask, part.Y.shape) for part in parts])
+    cells = known(Y)
     return _LearningRows(
         sparse.csr_array(sparse.vstack(tables)) if sparse.issparse(tables[0]) else np.concatenate(tables),
-        np.concatenate([part.Y for part in parts]),
-        np.concatenate([np.broadcast_to(part.label_mask, part.Y.shape) for part in parts]),
+        Y,
+        mask if cells is None else mask & cells,
         np.concatenate([part.task_ids for part in parts]),
         np.concatenate([part.row_ids for part in parts]),
         np.repeat(np.arange(len(parts)), [len(part) for part in parts]),
@@ -154,13 +160,14 @@ def _deliver(mask: Mask, delays: Index) -> _Deliveries:
 def _cut(rows: _LearningRows, delays: Index, deliveries: _Deliveries) -> tuple[Experience, ...]:
     """Assign to each experience the rows that arrive in it; the last one also takes what is due after it."""
     taken, arrivals = deliveries.rows, deliveries.arrivals
-    known = rows.mask[taken] & (taken[:, np.newaxis] + delays[taken] <= arrivals[:, np.newaxis])
+    arrived = taken[:, np.newaxis] + delays[taken] <= arrivals[:, np.newaxis]
+    shown = np.where(rows.mask[taken] & ~arrived, np.float32(np.nan), rows.Y[taken])
     experience = rows.experience[np.minimum(arrivals, len(rows.experience) - 1)]
     cuts = np.searchsorted(experience, np.arange(rows.experience[-1] + 2))
     return tuple(
         Experience(
             rows.X[taken[part]],
-            rows.Y[taken[part]] * known[part],
+            shown[part],
             rows.task_ids[taken[part]],
             deliveries.new[part],
             rows.row_ids[taken[part]],

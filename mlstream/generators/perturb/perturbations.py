@@ -16,7 +16,7 @@ from mlstream.generators._checks import require_share
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.perturb.perturbed import perturbed_stream
-from mlstream.stream import Experience, Features, Index, Mask, Stream
+from mlstream.stream import Experience, Features, Index, Stream
 
 Change = Callable[[Experience, np.random.Generator], Experience]
 
@@ -36,26 +36,26 @@ def noisy_labels(stream: Stream, *, rate: float, seed: int = 0) -> Stream:
     Returns
     -------
     Stream
-        The same rows; labels outside the label mask stay.
+        The same rows; labels outside the label mask stay, and so do unknown ones.
     """
     require_share(rate, "rate")
 
     def change(experience: Experience, rng: np.random.Generator) -> Experience:
         turned = (rng.random(experience.Y.shape) < rate) & experience.label_mask
-        return replace(experience, Y=experience.Y ^ turned.astype(np.uint8))
+        return replace(experience, Y=np.where(turned, 1 - experience.Y, experience.Y))
 
     return _perturb(stream, change, describe_call(noisy_labels, {"rate": rate, "seed": seed}))
 
 
 def missing_labels(stream: Stream, *, rate: float, per: Literal["label", "row"] = "label", seed: int = 0) -> Stream:
-    """Hide labels: they are 0, and the label mask excludes them.
+    """Hide labels: they are NaN, unknown.
 
     Parameters
     ----------
     stream : Stream
         The stream to perturb.
     rate : float
-        Probability in [0, 1] with which a label, or all labels of a row, are missing.
+        Probability in [0, 1] with which a label, or all labels of a row, are missing, in the label mask or not.
     per : {"label", "row"}
         What goes missing.
     seed : int
@@ -64,7 +64,7 @@ def missing_labels(stream: Stream, *, rate: float, per: Literal["label", "row"] 
     Returns
     -------
     Stream
-        The same rows, with one label mask per row.
+        The same rows and label masks.
     """
     require_share(rate, "rate")
     require_choice(per, "per", ("label", "row"))
@@ -72,8 +72,7 @@ def missing_labels(stream: Stream, *, rate: float, per: Literal["label", "row"] 
     def change(experience: Experience, rng: np.random.Generator) -> Experience:
         n_rows, n_labels = experience.Y.shape
         known = rng.random((n_rows, n_labels if per == "label" else 1)) >= rate
-        mask: Mask = np.broadcast_to(experience.label_mask, experience.Y.shape) & known
-        return replace(experience, Y=experience.Y * mask, label_mask=mask)
+        return replace(experience, Y=np.where(known, experience.Y, np.float32(np.nan)))
 
     return _perturb(stream, change, describe_call(missing_labels, {"rate": rate, "per": per, "seed": seed}))
 
@@ -197,6 +196,7 @@ def rare_labels(stream: Stream, *, keep: Mapping[str, float], seed: int = 0) -> 
         The stream to perturb.
     keep : mapping of str to float
         Probability in [0, 1] with which a row that carries a label is kept; of several such labels, the least counts.
+        Unknown labels do not count.
     seed : int
         Source of everything random.
 

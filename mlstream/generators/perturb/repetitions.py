@@ -77,7 +77,8 @@ def resplit_rows(stream: Stream, *, seed: int = 0) -> Stream:
     Raises
     ------
     ValueError
-        If a row is in the stream more than once (it could be learnt and evaluated), or a task has several label masks.
+        If a row is in the stream more than once (it could be learnt and evaluated), a task has several label masks, or
+        learning rows hide labels that they would show in an evaluation set.
     """
     parts: tuple[Any, ...] = (*stream.experiences, *stream.evaluation_sets)
     row_ids = np.concatenate([part.row_ids for part in parts])
@@ -125,6 +126,11 @@ def _require_resplittable(stream: Stream, n_repeated: int) -> None:
         raise ValueError(
             f"The label mask of each row must be its task's signature to be split again. Got others in "
             f"{stream.card.name!r}."
+        )
+    if stream.card.scenario.shared_rows == "mask" and not signatures.any(axis=0).all():
+        raise ValueError(
+            f"Every label must be in a task's signature for rows to be split again: learning rows hide the others. "
+            f"Got {stream.card.name!r}; make it with shared_rows='drop', or list all labels."
         )
 
 

@@ -26,7 +26,8 @@ def lay_out(
     table : Dataset
         Features and labels.
     partition : Partition
-        Tasks and rows. A row that belongs to several tasks shows, in each, the labels of its signature only.
+        Tasks and rows. Where the partition hides labels, a learning row shows those of its task's signature only;
+        evaluation rows always show all their labels.
     visits : VisitPlan
         Split, order and boundaries.
     shuffle : bool
@@ -42,20 +43,18 @@ def lay_out(
     Raises
     ------
     ValueError
-        If a part would be empty, the order does not fit the tasks, or the window is longer than an experience.
+        If a part would be empty, or the order does not fit the tasks.
     """
     shares = split_tasks(table, partition, visits, shuffle=shuffle)
     order = resolve_order(partition.profiles, visits)
     visit = [order[:place].count(task) for place, task in enumerate(order)]
     learnt = [shares[task][number] for task, number in zip(order, visit, strict=True)]
     experiences = tuple(
-        Experience(*_take(table, partition, part, tasks), tasks, _mask(partition, tasks), part)
+        Experience(*_take_shown(table, partition, part, tasks), tasks, _mask(partition, tasks), part)
         for part, tasks in _blend_rows(learnt, order, visits)
     )
     held_out = tuple(
-        EvaluationSet(
-            *_take(table, partition, parts[-1], np.array([task])), task, partition.signatures[task], parts[-1]
-        )
+        EvaluationSet(*_take(table, parts[-1]), task, partition.signatures[task], parts[-1])
         for task, parts in enumerate(shares)
     )
     return StreamParts(partition.tasks, experiences, held_out), _count_unused(partition, shares)
@@ -77,10 +76,15 @@ def _mask(partition: Partition, tasks: Index) -> Mask:
     return np.asarray(partition.signatures[tasks[0] if alone else tasks])
 
 
-def _take(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tuple[Features, Indicator]:
+def _take(table: Dataset, rows: Index) -> tuple[Features, Indicator]:
     chosen = as_slice(rows)
-    Y = table.Y[chosen]
-    return table.X[chosen], Y & partition.signatures[tasks] if partition.hides_labels else Y
+    return table.X[chosen], table.Y[chosen]
+
+
+def _take_shown(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tuple[Features, Indicator]:
+    X, Y = _take(table, rows)
+    # A product, unlike `&`, keeps unknown labels unknown.
+    return X, Y * partition.signatures[tasks] if partition.hides_labels else Y
 
 
 def _count_unused(partition: Partition, shares: list[list[Index]]) -> tuple[DropCard, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.label_sets import count_labels
+from mlstream.label_sets import count_labels, label_frequencies
 from mlstream.stream import Dataset, Index, Mask, Task
 
 Floats = npt.NDArray[np.float64]
@@ -29,7 +29,7 @@ class Partition:
     profiles : ndarray of shape (n_tasks, any)
         What tasks are compared by, through the cosine: by default the means of their label vectors.
     hides_labels : bool
-        Whether a row shows the labels of its task's signature only.
+        Whether a learning row shows the labels of its task's signature only.
     """
 
     tasks: tuple[Task, ...]
@@ -71,11 +71,11 @@ def make_partition(
     names : sequence of str, optional
         Names of the tasks; by default "task-0", "task-1", ...
     signatures : sequence of ndarray of bool, optional
-        Labels that can occur in each task; by default those that do.
+        Labels that can occur in each task; by default those that do, as far as labels are known.
     profiles : ndarray of shape (n_tasks, any), optional
         What tasks are compared by; by default the means of their label vectors.
     hides_labels : bool
-        Whether a row shows the labels of its task's signature only.
+        Whether a learning row shows the labels of its task's signature only.
 
     Returns
     -------
@@ -92,10 +92,9 @@ def make_partition(
         if not len(rows):
             raise ValueError(f"{table.name}: every task must hold rows. Got 0 in {name}.")
     if signatures is None:
-        signatures = [count > 0 for count in _label_counts(table, members)]
+        signatures = [count_labels(table.Y[as_slice(rows)]) > 0 for rows in members]
     if profiles is None:
-        sizes = [[len(rows)] for rows in members]
-        profiles = np.array(_label_counts(table, members)) / sizes
+        profiles = np.array([label_frequencies(table.Y[as_slice(rows)]) for rows in members])
     tasks = tuple(Task(name, signature) for name, signature in zip(names, signatures, strict=True))
     return Partition(tasks, tuple(members), profiles, hides_labels)
 
@@ -103,10 +102,6 @@ def make_partition(
 def as_slice(rows: Index) -> Index | slice:
     """Return consecutive rows as a slice, which takes a view of a table instead of a copy."""
     return slice(int(rows[0]), int(rows[-1]) + 1) if (np.diff(rows) == 1).all() else rows
-
-
-def _label_counts(table: Dataset, members: Sequence[Index]) -> list[Index]:
-    return [count_labels(table.Y[as_slice(rows)]) for rows in members]
 
 
 def count_rows(parts: Sequence[Index]) -> int:

@@ -10,6 +10,7 @@ from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.schedule.partition import Partition
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
 from mlstream.label_sets import label_set_ids
+from mlstream.label_values import filled
 from mlstream.stream import Dataset, Index
 
 
@@ -68,7 +69,7 @@ def _split_alone(table: Dataset, task: int, rows: Index, visits: VisitPlan, shuf
 def _split_shared(table: Dataset, partition: Partition, visits: VisitPlan) -> list[list[Index]]:
     rows = np.unique(np.concatenate(partition.members))
     belongs = np.column_stack([np.isin(rows, members) for members in partition.members]).astype(np.uint8)
-    strata = label_set_ids(np.hstack([belongs, table.Y[rows]]) if visits.stratified else belongs)
+    strata = label_set_ids(np.hstack([belongs, filled(table.Y[rows])]) if visits.stratified else belongs)
     rng = generator_for(Purpose.SPLIT, visits.seed)
     parts = split_evenly(rows, strata, part_sizes(len(rows), visits), rng)
     return [[part[np.isin(part, members)] for part in parts] for members in partition.members]

@@ -52,7 +52,7 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     noise: float = 0.2,
     drift_in: Sequence[DriftTarget] = ("P(Y|X)",),
     magnitude: float = 1.0,
-    pattern: Pattern = "abrupt",
+    pattern: Pattern | None = None,
     name: str | None = None,
     learning_fractions: Sequence[float] = (0.35, 0.35),
     evaluation_fraction: float = 0.30,
@@ -90,9 +90,9 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
         label given the features stay: some labels that attract each other begin to exclude each other.
     magnitude : float
         How much concepts differ, in [0, 1]; 0 is not at all.
-    pattern : {"abrupt", "gradual", "incremental"}
+    pattern : {"abrupt", "gradual", "incremental"}, optional
         What a drift is like. In a window around each boundary, rows come from either concept (gradual), or from a
-        concept on its way from one to the other (incremental).
+        concept on its way from one to the other (incremental). By default gradual with a window, abrupt without one.
     name : str, optional
         Name of the stream; by default ``drifting-`` and the kind.
     learning_fractions : sequence of float
@@ -102,7 +102,8 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     order : sequence of int or {"random", "similarity", "dissimilarity", "interleaved"}, optional
         Concept of each experience, or the rule that gives it; by default a seeded permutation, repeated for each visit.
     window : int
-        Rows of that window; 0 for abrupt drifts only.
+        Rows of that window, at most those of an experience, so that each drift has a place of its own; 0 for abrupt
+        drifts.
     shape : {"linear", "sigmoid"}
         How the next concept rises in the window.
 
@@ -139,6 +140,7 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     >>> [(drift.start, drift.stop, drift.recurring) for drift in stream.card.drifts]
     [(300, 400, False), (650, 750, True), (1000, 1100, True)]
     """
+    pattern = pattern or ("gradual" if window else "abrupt")
     given = dict(locals())
     _require_size(n_rows=n_rows, n_concepts=n_concepts, n_features=n_features, n_labels=n_labels)
     params = ConceptParams(n_labels, cardinality, imbalance, dependence, noise, drift_in, magnitude)
@@ -157,6 +159,7 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
     # Rows of a concept are drawn independently: cutting them in order is a random split already.
     parts, unused = lay_out(table, partition, plan, shuffle=False)
     sizes = [len(experience) for experience in parts.experiences]
+    require_window(sizes, window)
     card = describe_stream(
         table,
         parts,

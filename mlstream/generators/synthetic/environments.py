@@ -119,7 +119,7 @@ def environment_stream(  # noqa: PLR0913 - the options of a generator are what i
     chosen = {"roles": roles, "correlations": strength}
     call = describe_call(environment_stream, given | chosen, replaced=_DRAWN_FROM)
     description = "Synthetic environments with invariant and spurious features."
-    return Stream(parts, describe_environments(table, parts, call, name=name, description=description))
+    return Stream(parts, describe_environments(table, parts, roles, call, name=name, description=description))
 
 
 def _require_options(

@@ -8,7 +8,7 @@ from mlstream._memory import require_memory
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
-from mlstream.generators.from_tables.environment_roles import describe_environments, lay_out_roles
+from mlstream.generators.from_tables.environment_roles import Role, describe_environments, lay_out_roles
 from mlstream.stream import Dataset, Stream
 
 # Columns: hat, orange, responds. Six people a domain.
@@ -54,7 +54,8 @@ def hat_and_shirt_stream(*, seed: int = 0, n_copies: int = 50, name: str = "hat-
     X, Y = people[:, :2].astype(np.float64), people[:, 2:].astype(np.uint8)
     table = Dataset(X, Y, ("hat", "orange"), ("responds",), name, source="synthetic")
     members = np.split(np.arange(len(people)), 2)
-    parts = lay_out_roles(table, members, ("train", "train"), evaluation_fraction=0.5, seed=seed, shuffle=False)
+    roles: tuple[Role, Role] = ("train", "train")
+    parts = lay_out_roles(table, members, roles, evaluation_fraction=0.5, seed=seed, shuffle=False)
     call = describe_call(hat_and_shirt_stream, {"n_copies": n_copies, "name": name, "seed": seed})
     description = "Two domains in which the colour of the shirt misleads and the hat does not."
-    return Stream(parts, describe_environments(table, parts, call, name=name, description=description))
+    return Stream(parts, describe_environments(table, parts, roles, call, name=name, description=description))

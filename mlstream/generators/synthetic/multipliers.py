@@ -74,7 +74,8 @@ def multiplier_stream(  # noqa: PLR0913 - the options of a generator are what it
     stratified : bool
         Spread every label set of a task evenly over its parts.
     window : int
-        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary.
+        Rows around each boundary in which a task gives way to the next one; 0 is an abrupt boundary. More rows than an
+        experience has blend several tasks at a time.
     shape : {"linear", "sigmoid"}
         How the share of the next task rises in the window.
 

@@ -52,6 +52,7 @@ MODELS = [
     RiverClassifier(multioutput.MultiClassEncoder(HoeffdingTree())),
     RiverClassifier(forest.ARFClassifier(n_models=2), random_state=3),
 ]
+REFUSED_LAWS = ("check_unknown_labels_in_the_loop", "check_unknown_is_neither_value")
 NAMES = ["trees", "late trees", "pipelines", "isoup", "combination", "forests"]
 
 
@@ -63,7 +64,9 @@ def test_river_models_pass_scikit_learns_checks(estimator):
 
 @pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
 def test_river_models_keep_the_laws(estimator):
-    for one, check in stream_checks(estimator):
+    needs_all = isinstance(estimator.model, tree.ISOUPTreeRegressor | multioutput.MultiClassEncoder)
+    refused = dict.fromkeys(REFUSED_LAWS, "refuses rows that are known in part") if needs_all else {}
+    for one, check in stream_checks(estimator, expected_failed_checks=refused):
         check(one)
 
 

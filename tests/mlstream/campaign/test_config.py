@@ -38,6 +38,7 @@ directory = "out"
 n_jobs = 2
 dask = "tcp://x:1"
 label_space = "seen"
+metrics = ["lrap"]
 references = true
 one_class = "recall"
 energy = "none"
@@ -79,6 +80,7 @@ grid = [{ step = [0.1, 0.2] }]
         "n_jobs": 2,
         "dask": "tcp://x:1",
         "label_space": "seen",
+        "metrics": ["lrap"],
         "references": True,
         "one_class": "recall",
         "energy": "none",

@@ -52,6 +52,6 @@ def test_a_record_of_another_version_is_an_error_that_names_the_file(tmp_path):
     (job,) = plan(tmp_path)
     job.path.parent.mkdir(parents=True)
     job.path.write_text('{"schema_version": 99}')
-    refusal = r"online-seed0.json must hold a Run.*\(update mlstream.*: schema_version must be 1. Got 99 instead.$"
+    refusal = r"online-seed0.json must hold a Run.*\(update mlstream.*: schema_version must be 1 to 2. Got 99 instead.$"
     with pytest.raises(ValueError, match=refusal):
         job.find_record()

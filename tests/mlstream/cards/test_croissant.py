@@ -62,3 +62,14 @@ def test_the_library_of_croissant_reads_our_rows(tmp_path: Path) -> None:
     np.testing.assert_allclose(rows, expected)
     tasks = [record["tasks/learn"] for record in itertools.islice(dataset.records("tasks"), 9)]
     assert tasks == [task.n_learning for task in stream.card.tasks]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_library_of_croissant_reads_unknown_labels(tmp_path: Path) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
+    stream = make_stream(Shape(unknown=0.3))
+    folder = publish(stream, tmp_path / "out")
+    records = mlcroissant.Dataset(str(folder / "croissant.json")).records("stream")
+    rows = [[value.decode() for value in list(record.values())[:3]] for record in records]
+    expected = np.concatenate([part.Y for part in stream])
+    np.testing.assert_array_equal([[np.nan if cell == "?" else float(cell) for cell in row] for row in rows], expected)

@@ -61,6 +61,7 @@ def test_help_names_every_command_and_imports_nothing_slow():
         "scenario",
         "synthesise",
         "iirc",
+        "label-emerging",
         "carve",
         "perturb",
         "suggest-tasks",
@@ -105,13 +106,15 @@ def test_inspect_shows_tasks_and_schedule(stream_file, capsys):
     shown = capsys.readouterr().out
     assert "Schedule" in shown
     assert "->" in shown
+    assert "repeat the label set of the row before: " in shown
+    assert "; in the source 3.8% (3.8% in random order)" in shown
 
 
 @pytest.mark.slow
 def test_inspect_measures_and_draws_on_demand(stream_file, tmp_path, capsys):
     assert call("inspect", stream_file, "--full", "--pictures", tmp_path / "pictures") == 0
     shown = capsys.readouterr().out
-    assert all(word in shown for word in ("diversity", "P(Y|X)", "never learnt", "schedule.svg"))
+    assert all(word in shown for word in ("diversity", "P(Y|X)", "never learnt", "kappa of labels", "schedule.svg"))
     assert len(list((tmp_path / "pictures").iterdir())) == 8
 
 

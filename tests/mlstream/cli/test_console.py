@@ -94,6 +94,14 @@ def test_scores_of_environments_and_hierarchies_have_columns_where_there_are_any
     assert "-0.250" in shown
 
 
+def test_metrics_asked_for_by_name_are_shown(capsys):
+    plain = make_run()
+    console.show_results([plain, make_run(seed=1, scores=plain.scores | {"lrap": 0.625, "lrap_held_out": 0.5})])
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[0].split()[-2:] == ["lrap", "seconds"]
+    assert "0.625" in shown
+
+
 def test_a_suggestion_is_shown_with_what_it_was_chosen_from(capsys):
     console.show_suggestion(Suggestion(3, (2, 3), (0.25, 0.5), (1, 0)))
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]

@@ -47,6 +47,17 @@ def test_scenario_takes_lists_of_labels(table, tmp_path):
     assert stream.card.drops[0].count == 24
 
 
+@pytest.mark.parametrize(
+    ("options", "emergence"),
+    [(("--label-lists", "n,m;l;k"), [2, 1, 0, 0]), (("--first-labels", 2, "--labels-per-task", 1, "--seed", 3), None)],
+)
+def test_labels_emerge_as_asked(options, emergence, table, tmp_path):
+    stream = make("label-emerging", table, *options, output=tmp_path / "s.npz")
+    when = stream.card.scenario.emergence
+    assert when == emergence or (emergence is None and sorted(when) == [0, 0, 1, 2])
+    assert [int(part.label_mask.sum()) for part in stream] == [2, 3, 4]
+
+
 def test_scenario_takes_a_column_and_an_order(table, tmp_path):
     options = ("--by", "column", "--column", "x", "--tasks", 3, "--order", "2,0,1")
     stream = make("scenario", table, "domain-incremental", *options, output=tmp_path / "s.npz")
@@ -66,7 +77,7 @@ def test_scenario_takes_time_and_task_identity(table, tmp_path):
         (("generate", "TABLE", "--visits", "often"), "--visits must be a number of visits, or shares .* Got 'often'"),
         (("generate", "TABLE", "--visits", "0.9", "--evaluation", 0.3), "must add up to at most 1"),
         (("generate", "TABLE", "--visits", "0"), "all fractions positive"),
-        (("generate", "TABLE", "--tasks", 2, "--window", 999), "--window must be at most the rows of each experience"),
+        (("generate", "TABLE", "--tasks", 2, "--window", -1), "--window must be a whole number, at least 0"),
         (("generate", "TABLE", "--tasks", 99), "--tasks must be at most the number of distinct label sets"),
         (("generate", "TABLE", "--tasks", 4, "--evaluation", 0.001, "--visits", "0.02"), "must hold rows"),
         (("scenario", "TABLE", "online", "--label-lists", "k,cat"), "must name labels of toy that occur. Got 'cat'"),
@@ -85,7 +96,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(arguments, message, table
     assert [path.name for path in tmp_path.iterdir()] == ["toy.arff"]
 
 
-@pytest.mark.parametrize("command", [("generate",), ("scenario", "online"), ("iirc",), ("carve",)])
+@pytest.mark.parametrize("command", [("generate",), ("scenario", "online"), ("iirc",), ("label-emerging",), ("carve",)])
 def test_no_command_replaces_the_table_that_it_reads(command, table):
     before = table.read_bytes()
     result = invoke(command[0], table, *command[1:], "-o", table, "--force")

@@ -15,6 +15,7 @@ INPUTS = {"dataset", "stream"}
 # What was drawn from these parameters is the value of another one, which is on the card.
 REPLACED = {
     "environment_stream": {"correlation", "shifted_correlation"},
+    "emerging_labels_stream": {"first_labels", "labels_per_task"},
     "iirc_stream": {"labels_per_task", "first_labels", "plain_first"},
 }
 # Options that have another name or another form on the command line, and what is not a parameter.

@@ -22,6 +22,7 @@ ALL = [*OF_CAMPAIGNS, *OF_RUNS]
 # Values other than the defaults: as Python takes them, and as they are typed.
 OTHERS = {
     "label_space": ("all", "all"),
+    "metrics": (("hamming_loss", "lrap"), "hamming_loss,lrap"),
     "references": (True, None),
     "one_class": ("recall", "recall"),
     "energy": ("cpu", "cpu"),
@@ -133,6 +134,8 @@ def test_a_search_is_made_only_on_demand_and_tables_say_so(tmp_path):
         (("--tune", "-1"), "--tune must be a whole number, at least 0. Got -1"),
         (("--cpu-power", "-1"), "--cpu-power must be a positive number. Got -1.0"),
         (("--seeds", "-1"), "each of --seeds must be a whole number from 0 to 2**32 - 1. Got -1"),
+        (("--metrics", "lrpa"), "Got 'lrpa' instead; did you mean 'lrap'?"),
+        (("--metrics", "lrap,lrap"), "--metrics must hold each name once. Got ['lrap', 'lrap'] instead."),
         (("--splits", "x"), "--splits must be whole numbers split by commas. Got 'x'"),
     ],
 )

@@ -1,5 +1,6 @@
 """The commands that draw synthetic streams pass every option on."""
 
+import numpy as np
 import pytest
 
 from tests.mlstream.cli.commands import invoke, make
@@ -25,6 +26,13 @@ def test_drifts_are_asked_for_by_name(tmp_path):
     stream = make("synthesise", "rbf", *options, output=tmp_path / "s.npz")
     assert stream.card.drifts[0].what == ["P(X)", "dependence"]
     assert stream.card.drifts[0].pattern == "incremental"
+
+
+@pytest.mark.parametrize("kind", ["monolab", "bilab", "rand", "hyperplane", "tree", "rbf"])
+def test_a_window_blends_the_tasks_of_every_kind_that_visits_tasks(kind, tmp_path):
+    stream = make("synthesise", kind, "--window", 10, "--rows", 60, output=tmp_path / "s.npz")
+    assert stream.card.scenario.boundary == "gradual"
+    assert all(len(np.unique(part.task_ids)) > 1 for part in stream)
 
 
 def test_lists_of_numbers_are_split_by_commas(tmp_path):

@@ -220,7 +220,10 @@ def test_chunks_of_csv_know_their_lines(tmp_path: Path) -> None:
     path.write_text("a,y\n" + "1,0\n" * 5000 + "2,x\n", encoding="utf-8")
     chunks = iter_dataset(path, labels=-1, chunk_size=100)
     assert next(chunks).X.tolist() == [[1.0]] * 100
-    with pytest.raises(FormatError, match=r"x.csv, line 5002: column 'y' must be a finite number. Got 'x'"):
+    with pytest.raises(
+        FormatError,
+        match=r"x.csv, line 5002: column 'y' must be a finite number, or empty for an unknown label. Got 'x'",
+    ):
         list(chunks)
 
 

@@ -100,3 +100,12 @@ def test_the_radiographs_have_the_published_counts_and_make_a_stream(shared_data
         before |= task.signature
     assert all(introduced[child] > introduced[parent] for child, parent in stream.card.label_parents.items())
     assert len(introduced) == stream.n_labels
+
+
+def test_a_row_whose_paths_are_missing_has_unknown_labels(tmp_path):
+    path = write(tmp_path / "toy.arff", HEADER + TREE + ROWS + "4,v, ? \n")
+    table = load_dataset(path)
+    assert table.Y.tolist()[:3] == [[1, 0, 1, 1, 0], [1, 1, 0, 0, 0], [0, 1, 0, 0, 1]]
+    assert np.isnan(table.Y[3]).all()
+    with pytest.raises(FormatError, match="line 12: column 'x' must have a value in every row; labels only"):
+        load_dataset(write(path, HEADER + TREE + ROWS + "?,v,a\n"))

@@ -1,5 +1,6 @@
 """A diagnosis counts what a slow loop over rows counts."""
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mlstream.diagnosis.diagnosis import describe_labels, diagnose
-from mlstream.generators import duplicated_rows, iirc_stream, multiplier_stream, task_stream
+from mlstream.generators import duplicated_rows, iirc_stream, multiplier_stream, scenario_stream, task_stream
 from tests.mlstream.generators.tables import make_table
 from tests.mlstream.streams import streams
 
@@ -47,10 +48,12 @@ def test_any_stream_is_diagnosed_as_by_a_loop(stream):
     for task, (one, held_out) in enumerate(zip(found.tasks, stream.evaluation_sets, strict=True)):
         mine = [Y for of_task, Y in learnt if of_task == task]
         signature = stream.tasks[task].signature
-        known = {tuple(Y[signature]) for Y in mine}
+        known = {tuple(Y[signature] == 1) for Y in mine}
         assert one.labels.n_rows == len(mine) + len(held_out)
-        assert one.n_new_label_sets == sum(tuple(Y[signature]) not in known for Y in held_out.Y)
-        absent = [label for label in np.flatnonzero(signature) if not any(Y[label] for Y in mine)]
+        cells = [cell for Y in (*mine, *held_out.Y) for cell in Y[signature].tolist()]
+        assert one.labels.unknown_share == pytest.approx(sum(map(math.isnan, cells)) / max(1, len(cells)))
+        assert one.n_new_label_sets == sum(tuple(Y[signature] == 1) not in known for Y in held_out.Y)
+        absent = [label for label in np.flatnonzero(signature) if not any(Y[label] == 1 for Y in mine)]
         assert one.unlearnt_labels == tuple(stream.card.label_names[label] for label in absent)
         for other, second in enumerate(stream.tasks):
             either = (signature | second.signature).sum()
@@ -73,7 +76,9 @@ def test_rows_that_are_shown_twice_in_learning_are_no_leak():
 
 def test_equal_rows_of_a_table_are_found_on_both_sides():
     Y = np.repeat(np.array([[1, 1, 0, 0], [0, 0, 1, 1]]), 50, axis=0)
-    found = diagnose(task_stream(make_table(Y, np.repeat([[0.0, 1.0], [1.0, 0.0]], 50, axis=0)), n_tasks=2))
+    found = diagnose(
+        task_stream(make_table(Y, np.repeat([[0.0, 1.0], [1.0, 0.0]], 50, axis=0)), n_tasks=2, merge_single_label=False)
+    )
     assert [task.n_duplicates for task in found.tasks] == [15, 15]
     assert found.distances.labels[0, 1] == pytest.approx(1)
 
@@ -84,3 +89,35 @@ def test_labels_that_come_later_than_evaluation_are_named():
     found = diagnose(stream)
     assert found.unlearnt_labels == ()
     assert found.tasks[1].unlearnt_labels == ("y0",)
+
+
+@given(streams())
+@settings(max_examples=25, deadline=None)
+def test_persistence_is_that_of_a_loop_within_each_experience(stream):
+    found = diagnose(stream, max_rows=20)
+    assert len(found.experiences) == len(stream)
+    n_repeated = n_rows = 0
+    for one, experience in zip(found.experiences, stream, strict=True):
+        rows = ((experience.Y == 1) & experience.label_mask).astype(int).tolist()
+        before = [[0] * stream.n_labels, *rows][: len(rows)]
+        n_right = sum(row == last for row, last in zip(rows, before, strict=True))
+        assert one.n_rows == len(rows)
+        assert np.isnan(one.repeated) if not rows else one.repeated == pytest.approx(n_right / len(rows))
+        n_repeated, n_rows = n_repeated + n_right, n_rows + len(rows)
+    if n_rows:
+        assert stream.card.persistence.repeated == pytest.approx(n_repeated / n_rows)
+
+
+def test_sorted_rows_persist_and_shuffled_ones_do_not():
+    Y = np.repeat(np.eye(2, dtype=np.uint8), 50, axis=0)
+    table = make_table(Y=Y, X=np.arange(200.0).reshape(100, 2))
+    in_order = scenario_stream(table, "domain-incremental", by="time", n_tasks=1)
+    (one,) = diagnose(in_order).experiences
+    assert one.repeated > 0.9
+    assert one.kappa > 0.9
+    assert 0.4 < one.by_chance < 0.65
+    assert in_order.card.source.persistence.repeated == 0.98
+    assert in_order.card.source.persistence.by_chance == pytest.approx(0.49)
+    (shuffled,) = diagnose(scenario_stream(table, "online", by="time", n_tasks=1, stratified=True)).experiences
+    assert shuffled.repeated < 0.75
+    assert abs(shuffled.kappa) < 0.5

@@ -27,15 +27,30 @@ def run_slowly(estimator, stream, label_space, k):
 
 def measure(learner, stream, seen, label_space, k):
     """Give a row of R: for each task its three scores."""
-    scores = []
+    scores, decisions = [], []
     for task, held_out in enumerate(stream.evaluation_sets):
-        mask = counted(stream, task, seen, label_space)
+        mask = counted(stream, task, seen | {task}, label_space)
         nothing = np.zeros((len(held_out), N_LABELS))
         decided = nothing.astype(int) if learner is None else learner.predict(held_out.X)
         proba = nothing if learner is None else learner.predict_proba(held_out.X)
         rows = [(y, d, p, mask) for y, d, p in zip(held_out.Y, decided, proba, strict=True)]
-        scores.append(score_slowly(rows, k) if mask.any() else (np.nan,) * 3)
-    return scores
+        decisions.append(decided)
+        scores.append(score_slowly(rows, k)[1:])
+    return [
+        (accuracy_on_pool(stream, decisions, task, seen, label_space), *others) for task, others in enumerate(scores)
+    ]
+
+
+def accuracy_on_pool(stream, decisions, task, seen, label_space):
+    """Give the balanced accuracy of a task's labels on all rows of its pool of evaluation sets, by scikit-learn."""
+    pool = {"task": {task}, "seen": seen | {task}, "all": set(range(stream.n_tasks))}[label_space]
+    accuracies = []
+    for label in np.flatnonzero(stream.tasks[task].signature):
+        truth = [y[label] for t in pool for y in stream.evaluation_sets[t].Y]
+        decided = [d[label] for t in pool for d in decisions[t]]
+        if len(set(truth)) == 2:
+            accuracies.append(balanced_accuracy_score(truth, decided))
+    return np.mean(accuracies) if accuracies else np.nan
 
 
 def counted(stream, task, seen, label_space):

@@ -1,16 +1,22 @@
 """An evaluation is the protocol's loop over rows, whatever makes it fast, and it tells learners no more than it may."""
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neural_network import MLPClassifier
 
-from mlstream.evaluation.evaluate import evaluate
+from mlstream.campaign.campaign import run_campaign
+from mlstream.evaluation.evaluate import UndefinedCellsWarning, evaluate
+from mlstream.generators import missing_labels
+from mlstream.reporting.report import report
+from mlstream.stream import Stream, StreamParts
 from tests.estimators.learners import Logistic
 from tests.mlstream.evaluation.slow import run_slowly, score_slowly
 from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream
@@ -115,14 +121,45 @@ def test_every_row_is_predicted_then_learnt_once_in_order_and_only_targeted_lear
         np.testing.assert_array_equal(asked[1], taught[1])
 
 
-def test_a_learner_that_needs_the_task_is_refused_where_the_scenario_keeps_it_secret():
+def test_a_learner_that_uses_the_task_is_given_all_labels_where_the_scenario_hides_it():
     secret = make_stream(identity="never")
-    with pytest.raises(
-        ValueError, match=r"Targeted uses the task, so the scenario must reveal it in training\. Got 'tiny'"
-    ):
-        run(Targeted(), secret)
-    assert run(Online(), secret).status == "done"
-    assert not run(Logistic(), secret).uses_task
+    Spy.calls.clear()
+    result = run(TaskSpy(), secret)
+    masks = [call[3]["label_mask"] for call in Spy.calls if call[0] == "learn"]
+    assert len(masks) == sum(SIZES)
+    assert all(np.ravel(mask).tolist() == [True] * 5 for mask in masks)
+    # All labels are what a learner without the mask learns too.
+    assert run(Targeted(), secret).R == run(Online(), secret).R == run(Online()).R
+    assert result.uses_task
+
+
+def masks_given(stream):
+    Spy.calls.clear()
+    run(TaskSpy(), stream)
+    return [np.ravel(call[3]["label_mask"]) for call in Spy.calls if call[0] == "learn"]
+
+
+def test_a_mask_of_all_labels_leaves_out_unknown_ones():
+    secret = missing_labels(make_stream(identity="never"), rate=0.4, per="label", seed=1)
+    expected = ~np.isnan(np.concatenate([part.Y for part in secret]))
+    np.testing.assert_array_equal(masks_given(secret), expected[expected.any(axis=1)])
+    assert not expected.all()
+
+
+def test_a_mask_of_all_labels_leaves_out_labels_of_the_task_that_do_not_count_yet():
+    secret, rng = make_stream(identity="never"), np.random.default_rng(0)
+    masks = [np.broadcast_to(part.label_mask, part.Y.shape) & (rng.random(part.Y.shape) < 0.5) for part in secret]
+    experiences = tuple(replace(part, label_mask=mask) for part, mask in zip(secret, masks, strict=True))
+    late = Stream(StreamParts(secret.tasks, experiences, secret.evaluation_sets), secret.card)
+    expected = [
+        ~(late.tasks[task].signature & ~mask)
+        for part in late
+        for mask, task in zip(part.label_mask, part.task_ids, strict=True)
+        if mask.any()
+    ]
+    np.testing.assert_array_equal(masks_given(late), expected)
+    # A row without a label of its task is not learnt.
+    assert len(expected) < sum(SIZES)
 
 
 def test_evaluation_leaves_the_model_as_it_is():
@@ -259,3 +296,64 @@ def test_the_record_says_what_was_run_where_with_what():
     assert (result.settings["one_class"], result.settings["k"]) == ("recall", 3)
     assert result.versions["numpy"] == np.__version__
     assert result.model_validate_json(result.model_dump_json()) == result
+
+
+def stream_with_a_constant_task():
+    stream = make_stream()
+    held_out = stream.evaluation_sets[1]
+    held_out.Y[:] = held_out.label_mask
+    return stream
+
+
+def test_a_task_without_a_balanced_accuracy_is_left_out_of_means_with_one_warning_that_counts():
+    with pytest.warns(UndefinedCellsWarning) as warned:
+        result = run(Online(), stream_with_a_constant_task())
+    R = numbers(result.R["ba_macro"])
+    assert np.isnan(R[:, 1]).all()
+    assert result.scores["acc"] == pytest.approx(R[4, [0, 2]].mean())
+    assert result.scores["bwt"] == pytest.approx((R[4, [0, 2]] - R[3, [0, 2]]).mean())
+    assert result.left_out["ba_macro"].n == 5
+    (warning,) = warned
+    assert f"5 of {result.left_out['ba_macro'].of} balanced accuracies" in str(warning.message)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_campaign_does_not_repeat_the_warning_for_each_run(tmp_path):
+    results = run_campaign(
+        {"a": Online(), "b": Online()}, [stream_with_a_constant_task()], [0, 1], tmp_path, energy="none"
+    )
+    assert [result.status for result in results] == ["done"] * 4
+    assert all(result.left_out["ba_macro"].n == 5 for result in results)
+    page = report(tmp_path).read_text()
+    assert page.count("5 of 13 scores on evaluation sets are undefined, and left out of means.") == 1
+
+
+def test_unknown_labels_count_in_no_score():
+    stream, hidden = make_stream(), np.random.default_rng(0)
+    parts = [*stream.experiences, *stream.evaluation_sets]
+    cells = [hidden.random(part.Y.shape) < 0.3 for part in parts]
+    blurred = [np.where(cut, np.float32(np.nan), part.Y) for cut, part in zip(cells, parts, strict=True)]
+    n = len(stream)
+    with_unknown = Stream(
+        StreamParts(
+            stream.tasks,
+            tuple(replace(part, Y=Y) for part, Y in zip(stream.experiences, blurred[:n], strict=True)),
+            tuple(replace(part, Y=Y) for part, Y in zip(stream.evaluation_sets, blurred[n:], strict=True)),
+        ),
+        stream.card,
+    )
+
+    class Fixed(Online):
+        uses_task = True
+
+        def partial_fit(self, X, Y, label_mask=None):
+            self.coef_ = np.random.default_rng(7).normal(size=(X.shape[1], Y.shape[1]))
+            return self
+
+    result, learner = run(Fixed(), with_unknown), Fixed().partial_fit(parts[0].X, parts[0].Y)
+    for task, (part, cut) in enumerate(zip(parts[n:], cells[n:], strict=True)):
+        decided, scores = learner.predict(part.X), []
+        for label in np.flatnonzero(part.label_mask):
+            kept = ~cut[:, label]
+            scores.append(balanced_accuracy_score(part.Y[kept, label], decided[kept, label]))
+        assert result.R["ba_macro"][-1][task] == pytest.approx(np.mean(scores))

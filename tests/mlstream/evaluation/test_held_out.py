@@ -5,10 +5,11 @@ import pytest
 from sklearn.metrics import log_loss
 
 from mlstream.evaluation.evaluate import evaluate
-from mlstream.evaluation.held_out import HeldOutScorer
+from mlstream.evaluation.held_out import SetScorer
 from mlstream.evaluation.predictions import Predictions
 from mlstream.evaluation.scoring import CORE_METRICS, Scored, score
 from mlstream.generators import environment_stream, hat_and_shirt_stream, iirc_stream
+from mlstream.records.run_record import LeftOut
 from mlstream.stream import Dataset
 from tests.mlstream.evaluation.streams import Online, make_stream
 from tests.mlstream.records.run_records import make_card
@@ -26,7 +27,7 @@ def zoo(n_rows=30):
 
 def scorer(**changes):
     card = make_card(n_labels=4).model_copy(update={"label_names": list(LABELS), **changes})
-    return HeldOutScorer(card, 1, "skip")
+    return SetScorer(card, 1, "skip")
 
 
 def scored(Y, decided, proba=None, mask=None):
@@ -92,7 +93,7 @@ def test_environments_are_scored_against_their_base_rates(n_labels):
     names = ("train-0", "train-1", "test-0", "unseen-0")
     assert [result.scores[f"nce[{name}]"] for name in names] == pytest.approx(expected)
     assert result.scores["nce_worst"] == pytest.approx(max(expected))
-    assert result.scores["nce_worst_unseen"] == pytest.approx(max(expected[2:]))
+    assert result.scores["nce_worst_unseen"] == pytest.approx(expected[3])
 
 
 def test_where_every_environment_is_learnt_none_is_unseen():
@@ -101,28 +102,45 @@ def test_where_every_environment_is_learnt_none_is_unseen():
     assert result.scores["nce_worst"] == max(result.R["nce"][-1])
 
 
-def test_an_environment_with_one_class_has_no_cross_entropy_and_the_record_says_so():
-    stream = environment_stream(("train", "unseen"), n_rows=60, seed=1)
-    held_out = stream.evaluation_sets[1]
-    stream.evaluation_sets[1].Y[:] = 0
+def environments_with_constant_labels(n_constant):
+    stream = environment_stream(("train", "unseen", "unseen"), n_rows=60, n_labels=3, seed=1)
+    stream.evaluation_sets[1].Y[:, :n_constant] = 0
+    return stream
+
+
+def test_a_label_of_one_class_is_left_out_of_the_cross_entropy_and_counted():
+    stream = environments_with_constant_labels(2)
     result = evaluate(Online(), stream, energy="none")
-    assert held_out.Y.max() == 0
+    learner, held_out = Online(random_state=0), stream.evaluation_sets[1]
+    learner.partial_fit(stream.experiences[0].X, stream.experiences[0].Y)
+    expected = expected_nce(held_out.Y[:, 2:], learner.predict_proba(held_out.X)[:, 2:])
+    assert result.scores["nce[unseen-0]"] == pytest.approx(expected)
+    assert result.scores["nce_worst_unseen"] is not None
+    assert result.left_out == {"nce[unseen-0]": LeftOut(what="labels", n=2, of=3)}
+
+
+@pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
+def test_an_environment_whose_labels_all_have_one_class_has_no_cross_entropy_and_the_record_states_why():
+    result = evaluate(Online(), environments_with_constant_labels(3), energy="none")
     assert result.scores["nce[train-0]"] is not None
-    assert (result.scores["nce[unseen-0]"], result.scores["nce_worst"]) == (None, None)
-    assert "one class" in result.undefined["nce[unseen-0]"]
+    missing = ("nce[unseen-0]", "nce_worst", "nce_worst_unseen")
+    assert [result.scores[name] for name in missing] == [None] * 3
+    assert "Every label of an environment has one class" in result.undefined["nce[unseen-0]"]
 
 
+@pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
 @pytest.mark.parametrize("label_space", ["task", "seen", "all"])
 def test_refined_labels_are_judged_on_every_task_seen(label_space):
-    stream = iirc_stream(zoo(), hierarchy=PARENTS, introductions=[["bear", "dog"], ["polar"], ["brown"]])
+    order = [["bear", "dog"], ["polar"], ["brown"]]
+    stream = iirc_stream(zoo(), hierarchy=PARENTS, introductions=order, plain_first=True)
     result = evaluate(Online(), stream, label_space=label_space, energy="none")
-    assert (result.R["pw_js"][0] == [None] * 3) == (label_space == "seen")
     learner, seen = Online(random_state=0), np.zeros(4, bool)
     for step, (experience, task) in enumerate(zip(stream, stream.tasks, strict=True), start=1):
         learner.partial_fit(experience.X, experience.Y)
         seen |= task.signature
         for place, held_out in enumerate(stream.evaluation_sets):
-            counts = {"task": held_out.label_mask, "seen": seen, "all": np.ones(4, bool)}[label_space]
+            own = held_out.label_mask
+            counts = {"task": own, "seen": seen | own, "all": np.ones(4, bool)}[label_space]
             values = []
             for y, p in zip(held_out.Y[:, counts], learner.predict(held_out.X)[:, counts], strict=True):
                 truth, answer = set(np.flatnonzero(y)), set(np.flatnonzero(p))

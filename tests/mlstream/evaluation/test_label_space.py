@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from mlstream.evaluation.label_space import CountedLabels
-from mlstream.generators import missing_labels
+from mlstream.evaluation.label_space import CountedLabels, resolve_label_space
+from mlstream.evaluation.predictions import no_predictions
+from mlstream.evaluation.scoring import count_known_only
+from mlstream.generators import SCENARIOS, missing_labels
 from tests.mlstream.evaluation.slow import counted
 from tests.mlstream.evaluation.streams import make_stream
 
@@ -33,7 +35,7 @@ def test_labels_that_count_on_held_out_rows_follow_the_experiences_learnt(label_
     for step in range(len(STREAM) + 1):
         seen = {task for part in STREAM.experiences[:step] for task in part.task_ids.tolist()}
         for task in range(STREAM.n_tasks):
-            expected = counted(STREAM, task, seen, label_space)
+            expected = counted(STREAM, task, seen | {task}, label_space)
             np.testing.assert_array_equal(labels.held_out(step, task), expected)
 
 
@@ -52,6 +54,17 @@ def test_labels_that_are_missing_count_nowhere(label_space, per):
     whole = CountedLabels(STREAM, label_space).online()
     torn = CountedLabels(stream, label_space).online()
     for before, found, old, new in zip(whole, torn, STREAM, stream, strict=True):
-        lost = by_row(old.label_mask, old) & ~by_row(new.label_mask, new)
+        lost = np.isnan(new.Y)
         assert lost.any()
-        np.testing.assert_array_equal(by_row(found, new), by_row(before, old) & ~lost)
+        scored = count_known_only(new.Y, no_predictions(*new.Y.shape), found)
+        np.testing.assert_array_equal(by_row(scored.mask, new), by_row(before, old) & ~lost)
+
+
+@pytest.mark.parametrize("scenario", [*SCENARIOS, "iirc", "environments", "by hand"])
+def test_the_default_label_space_is_that_of_the_scenario(scenario):
+    card = STREAM.card
+    card = card.model_copy(update={"scenario": card.scenario.model_copy(update={"name": scenario})})
+    expected = "seen" if scenario in {"class-incremental", "task-free", "iirc"} else "task"
+    assert resolve_label_space(None, card) == expected
+    for asked in ("task", "seen", "all"):
+        assert resolve_label_space(asked, card) == asked

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
+from mlstream.evaluation.scoring import CORE_METRICS
 from tests.mlstream.evaluation.slow import score_slowly
 from tests.mlstream.evaluation.test_scoring import draw
 
@@ -48,7 +49,8 @@ def test_a_curve_is_the_score_of_the_rows_so_far_and_of_the_last_ones():
     scored = draw(4)
     rows = list(zip(scored.Y, scored.predictions.decided, scored.predictions.proba, scored.mask, strict=True))
     final, curves = feed(scored, plan_curves([40], 8, 7), [40]).finish()
-    for place, (name, curve) in enumerate(curves.items()):
+    for place, name in enumerate(CORE_METRICS):
+        curve = curves[name]
         assert curve.cumulative == pytest.approx([score_slowly(rows[:n], 2)[place] for n in range(5, 41, 5)])
         windows = [score_slowly(rows[max(0, n - 7) : n], 2)[place] for n in range(5, 41, 5)]
         assert np.array(curve.windowed, float) == pytest.approx(windows, nan_ok=True)

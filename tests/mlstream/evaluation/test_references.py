@@ -9,7 +9,7 @@ from mlstream.evaluation.references import reference_scores
 from mlstream.evaluation.settings import Settings
 from mlstream.generators import SCENARIOS, delayed_labels, missing_labels, multiplier_stream, scenario_stream
 from tests.estimators.learners import Logistic
-from tests.mlstream.evaluation.slow import counted, score_slowly
+from tests.mlstream.evaluation.slow import accuracy_on_pool
 from tests.mlstream.evaluation.streams import VISITS, Online, Targeted, make_stream
 from tests.mlstream.generators.tables import make_table
 
@@ -18,11 +18,9 @@ FIRST = {0: 1, 1: 2, 2: 3}
 
 
 def grade(learner, task, step, label_space):
-    held_out = STREAM.evaluation_sets[task]
     seen = {t for visit in VISITS[:step] for t in visit}
-    mask = counted(STREAM, task, seen, label_space)
-    predictions = zip(held_out.Y, learner.predict(held_out.X), learner.predict_proba(held_out.X), strict=True)
-    return score_slowly([(*row, mask) for row in predictions], 3)[0]
+    decisions = [learner.predict(held_out.X) for held_out in STREAM.evaluation_sets]
+    return accuracy_on_pool(STREAM, decisions, task, seen, label_space)
 
 
 def teach(estimator, rows, order):

@@ -19,6 +19,10 @@ from mlstream.evaluation.settings import Settings, require_seed
         ({"chunk_size": 1.5}, "chunk_size must be a whole number, at least 1. Got 1.5"),
         ({"window": True}, "window must be a whole number, at least 1. Got True"),
         ({"cpu_power_w": None}, "cpu_power_w must be a positive number. Got None"),
+        ({"metrics": "lrap"}, "metrics must be a list of names. Got 'lrap' instead"),
+        ({"metrics": ["f1"]}, "metrics must be among hamming_loss, .*, lrap.* Got 'f1' instead"),
+        ({"metrics": ["hamming_los"]}, "Got 'hamming_los' instead; did you mean 'hamming_loss'?"),
+        ({"metrics": ["lrap", "lrap"]}, r"metrics must hold each name once. Got \['lrap', 'lrap'\] instead"),
         ({"references": 1}, "references must be True or False. Got 1"),
         ({"time_cap_s": 0}, "time_cap_s must be a positive number, or inf for no cap. Got 0"),
         ({"time_cap_s": math.nan}, "time_cap_s must be a positive number, or inf for no cap. Got nan"),
@@ -37,7 +41,8 @@ def test_an_unknown_choice_is_refused_by_name():
 def test_a_record_repeats_every_choice_that_can_change_it():
     kept = Settings(window=7, time_cap_s=math.inf).as_json()
     assert (kept["window"], kept["time_cap_s"]) == (7, None)
-    assert set(Settings.__dataclass_fields__) - set(kept) == {"label_space", "chunk_size", "cpu_power_w"}
+    assert set(Settings.__dataclass_fields__) - set(kept) == {"label_space", "chunk_size", "cpu_power_w", "metrics"}
+    assert Settings(metrics=["lrap"]).as_json()["metrics"] == ["lrap"]
     assert Settings(energy="cpu", cpu_power_w=7.0).as_json()["cpu_power_w"] == 7.0
 
 

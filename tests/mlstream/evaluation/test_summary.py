@@ -1,6 +1,7 @@
 """The numbers of a run are the metrics of R, and what is not defined says why."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,14 +16,16 @@ from mlstream.evaluation.summary import (
     add_hierarchy,
     add_prequential,
     add_references,
+    without_pretraining,
 )
+from mlstream.records.run_record import LeftOut
 
 R = np.array([[0.5, 0.5, 0.4], [0.9, 0.6, 0.5], [0.7, 0.8, 0.6], [0.8, 0.7, 0.9]])
 ORDER = np.eye(3, dtype=bool)
 
 
-def book_of(matrix, order=ORDER):
-    record = ScoreRecord()
+def book_of(matrix, order=ORDER, *, is_complete=True):
+    record = ScoreRecord(is_complete=is_complete)
     add_continual(record, matrix, order)
     return record
 
@@ -43,12 +46,28 @@ def test_every_metric_of_the_matrix_is_there_under_its_name():
 def test_a_missing_cell_makes_the_metrics_null_that_need_it_and_no_others():
     torn = R.copy()
     torn[0, 1] = np.nan
-    record = book_of(torn)
+    record = book_of(torn, is_complete=False)
+    assert record.left_out == {}
     assert {name for name, value in record.values.items() if value is None} == {
         "fwt", "BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-",
     }  # fmt: skip
     assert all("R[0, 1]" in reason for reason in record.undefined.values())
     assert record.values["acc"] == pytest.approx(0.8)
+
+
+def test_undefined_cells_of_a_complete_run_are_left_out_of_means_and_counted():
+    torn = R.copy()
+    torn[2:, 1] = np.nan
+    torn[0, 2] = np.nan
+    torn[1, 2] = np.nan  # no score uses it
+    record = book_of(torn)
+    assert record.undefined == {}
+    assert record.values["acc"] == pytest.approx((0.8 + 0.9) / 2)
+    assert record.values["bwt"] == pytest.approx(0.8 - 0.9)
+    assert record.values["fm"] == pytest.approx(0.9 - 0.8)
+    assert record.values["fwt"] == pytest.approx(0.6 - 0.5)
+    # Six cells of tasks seen, and for the second and the third task the rows before learning and before their visits.
+    assert record.left_out == {"ba_macro": LeftOut(what="cells", n=3, of=10)}
 
 
 def test_with_one_task_there_is_no_transfer():
@@ -85,16 +104,46 @@ def test_frugality_needs_both_accuracy_and_energy():
     assert (unknown.values["frug"], unknown.undefined["frug"]) == (None, "ACC is not defined.")
 
 
+def environments(*roles):
+    tasks = [SimpleNamespace(name=f"environment {number}") for number in range(len(roles))]
+    return SimpleNamespace(tasks=tasks, scenario=SimpleNamespace(task_roles=list(roles)))
+
+
 def test_environments_have_a_score_each_and_a_worst():
-    record, order = ScoreRecord(), np.array([[True, False, False]])
-    add_environments(record, {"nce": np.array([[9.0, 9, 9], [0.3, -0.2, 0.1]])}, order, ("a", "b", "c"))
-    assert record.values == {"nce[a]": 0.3, "nce[b]": -0.2, "nce[c]": 0.1, "nce_worst": 0.3, "nce_worst_unseen": 0.1}
+    record, card = ScoreRecord(), environments("train", "test", "unseen", "unseen")
+    add_environments(record, {"nce": np.array([[9.0, 9, 9, 9], [0.3, 2.34, -0.2, -0.7]])}, card)
+    scores = dict(zip([f"nce[environment {number}]" for number in range(4)], [0.3, 2.34, -0.2, -0.7], strict=True))
+    assert record.values == scores | {"nce_worst": 2.34, "nce_worst_unseen": -0.2}
     record = ScoreRecord()
-    add_environments(record, {"nce": np.array([[9.0, 9], [0.3, np.nan]])}, order[:, :2], ("a", "b"))
-    assert {name for name, value in record.values.items() if value is None} == {
-        "nce[b]", "nce_worst", "nce_worst_unseen",
-    }  # fmt: skip
-    assert record.undefined.keys() == {"nce[b]", "nce_worst", "nce_worst_unseen"}
+    add_environments(record, {"nce": np.array([[9.0, 9], [0.3, np.nan]])}, environments("train", "unseen"))
+    missing = {"nce[environment 1]", "nce_worst", "nce_worst_unseen"}
+    assert {name for name, value in record.values.items() if value is None} == missing
+    assert record.undefined.keys() == missing
+
+
+def test_only_environments_with_the_role_unseen_are_unseen():
+    record, card = ScoreRecord(), environments("train", "validation", "test")
+    add_environments(record, {"nce": np.array([[9.0, 9, 9], [0.3, 0.5, 2.0]])}, card)
+    assert "nce_worst_unseen" not in record.values
+
+
+def test_scores_over_tasks_leave_pre_training_out():
+    order = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)
+    R = np.arange(15.0).reshape(5, 3)
+    card = environments("pre-training", "downstream", "downstream")
+    matrices, rest = without_pretraining({"ba_macro": R}, order, card)
+    # The learner after pre-training is the one that the downstream tasks begin with.
+    assert matrices["ba_macro"].tolist() == R[2:, 1:].tolist()
+    assert rest.tolist() == [[True, False], [False, True]]
+    card.scenario.task_roles = None
+    matrices, same = without_pretraining({"ba_macro": R}, order, card)
+    np.testing.assert_array_equal(matrices["ba_macro"], R)
+    np.testing.assert_array_equal(same, order)
+    scores = ReferenceScores(*np.arange(9.0).reshape(3, 3))
+    assert scores.without_pretraining(environments("pre-training", "downstream", "downstream")).single.tolist() == [
+        7,
+        8,
+    ]
 
 
 def test_hierarchies_have_means_over_the_tasks_seen():
@@ -105,10 +154,26 @@ def test_hierarchies_have_means_over_the_tasks_seen():
     assert record.values["jaccard"] == pytest.approx(0.4)
     assert record.values["refinement_recall"] == pytest.approx(0.16)
     assert record.values["pw_js_mean"] == pytest.approx((0.9 + 0.75 + 0.8) / 3)
+    assert (record.values["pw_js_bwt"], record.values["pw_js_fwt"], record.values["pw_js_fm"]) == (
+        bwt(R, ORDER),
+        fwt(R, ORDER),
+        fm(R, ORDER),
+    )
+    assert {name for name in record.values if name.startswith("pw_js_")} == {
+        "pw_js_mean", "pw_js_bwt", "pw_js_fwt", "pw_js_fm",
+    }  # fmt: skip
+
+
+def test_a_hierarchical_score_that_one_task_does_not_have_is_the_mean_over_the_others():
+    recall = np.array([[np.nan] * 3, [np.nan] * 3, [np.nan, 0.4, 0.2], [np.nan, 0.6, 0.4]])
+    record = ScoreRecord()
+    add_hierarchy(record, {"refinement_recall": recall}, ORDER)
+    assert record.values["refinement_recall"] == pytest.approx(0.5)
+    assert record.left_out == {"refinement_recall": LeftOut(what="cells", n=1, of=3)}
 
 
 def test_streams_without_hierarchy_or_environments_get_no_such_score():
     record = ScoreRecord()
     add_hierarchy(record, {"ba_macro": R}, ORDER)
-    add_environments(record, {"ba_macro": R}, ORDER, "abc")
+    add_environments(record, {"ba_macro": R}, environments("train"))
     assert record.values == {}

@@ -7,11 +7,12 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
+from mlstream.label_values import as_indicator
 from mlstream.stream import Dataset
 
 
 def make_table(Y, X=None, name="table"):
-    Y = np.asarray(Y, dtype=np.uint8)
+    Y = as_indicator(Y)
     if X is None:
         X = np.arange(2.0 * len(Y)).reshape(len(Y), 2)
     features = tuple(f"x{column}" for column in range(X.shape[1]))

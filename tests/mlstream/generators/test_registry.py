@@ -11,6 +11,7 @@ from mlstream.generators import (
     delayed_labels,
     drifting_stream,
     duplicated_rows,
+    emerging_labels_stream,
     environment_stream,
     hat_and_shirt_stream,
     iirc_stream,
@@ -43,6 +44,7 @@ STREAMS = {
     "multiplier_stream": lambda: multiplier_stream(
         [[1, 0.4], [0.2, 3]], seed=2, n_rows=30, noise=0.1, order="interleaved", window=6
     ),
+    "emerging_labels_stream": lambda: emerging_labels_stream(TABLE, first_labels=2, labels_per_task=1, seed=3),
     "iirc_stream": lambda: iirc_stream(
         TABLE, seed=3, hierarchy={"y1": "y0", "y2": "y1", "y3": "y0"}, information="complete", first_labels=1
     ),

@@ -27,3 +27,10 @@ def test_a_model_of_river_learns_them() -> None:
         model.learn_one(x, y)
     x, _ = next(to_river(make_stream()))
     assert set(model.predict_one(x)) == {"k", "l", "m"}
+
+
+def test_unknown_labels_have_no_key() -> None:
+    stream = make_stream(Shape(unknown=0.4))
+    rows = [y for part in stream for y in part.Y.tolist()]
+    for (_, y), row in zip(to_river(stream), rows, strict=True):
+        assert y == {name: bool(cell) for name, cell in zip("klm", row, strict=True) if cell in {0, 1}}

@@ -59,3 +59,19 @@ def test_a_benchmark_has_the_parts_under_other_names(is_sparse: bool) -> None:
         assert got.task_labels == np.unique(part.task_ids).tolist()
         assert got.classes_in_this_experience == np.flatnonzero(part.label_mask).tolist()
     assert [got.task_labels for got in benchmark.test_stream] == [[0], [1]]
+
+
+def test_batches_of_unknown_labels_are_of_one_type() -> None:
+    stream = make_stream(Shape(unknown=0.1, sizes=(6, 6, 2, 1)))
+    assert len({part.Y.dtype for part in stream}) == 2
+    batches = list(torch.utils.data.DataLoader(interop.to_torch(stream), batch_size=4))
+    assert {batch["y"].dtype for batch in batches} == {torch.float32}
+    got = torch.cat([batch["y"] for batch in batches]).numpy()
+    np.testing.assert_array_equal(got, np.concatenate([part.Y for part in stream]))
+
+
+def test_avalanche_is_given_no_unknown_labels() -> None:
+    stream = make_stream(Shape(unknown=0.3))
+    n_unknown = sum(int(np.isnan(part.Y).sum()) for part in (*stream.experiences, *stream.evaluation_sets))
+    with pytest.raises(ValueError, match=f"Every label must be known for Avalanche.* Got {n_unknown} unknown labels"):
+        interop.to_avalanche(stream)

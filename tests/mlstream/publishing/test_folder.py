@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 
 from mlstream._files import sha256_of
-from mlstream.card_model import load_card
+from mlstream.card_model import PersistenceCard, load_card
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.mulan import read_labels
-from mlstream.generators import task_stream
+from mlstream.generators import carve_environments, scenario_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
-from mlstream.stream import Stream
+from mlstream.stream import Stream, StreamParts
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 
 FILES = {
@@ -67,6 +67,16 @@ def test_a_published_folder_is_complete_and_loads_either_way(tmp_path: Path, sha
     card = verify(folder)
     assert card == load_card(folder / "stream.card.json")
     assert card.model_copy(update={"files": [], "rows": None}) == stream.card
+
+
+def test_streams_whose_rows_hide_labels_and_those_with_roles_are_published(tmp_path: Path) -> None:
+    yeast = load_dataset("yeast")
+    for number, stream in enumerate(
+        (scenario_stream(yeast, "class-incremental"), carve_environments(yeast, by="time", roles=("train", "unseen")))
+    ):
+        publish(stream, tmp_path / str(number))
+        assert_same_stream(load(tmp_path / str(number) / "stream.npz"), stream)
+        assert regenerate(stream.card).card.data_sha256 == stream.card.data_sha256
 
 
 def test_the_hashes_are_those_of_sha256sum(published: Path) -> None:
@@ -615,3 +625,17 @@ def test_a_stream_made_by_hand_cannot_be_made_again(yeast: Stream) -> None:
     source = yeast.card.source.model_copy(update={"sha256": None, "origin": "memory"})
     with pytest.raises(ValueError, match=r"must be a data set or a file to be found again. Got 'memory'"):
         regenerate(yeast.card.model_copy(update={"source": source}))
+
+
+def test_a_folder_whose_card_lacks_later_measures_is_verified(tmp_path: Path) -> None:
+    stream = make_stream()
+    older = Stream(
+        StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets),
+        stream.card.model_copy(update={"persistence": None}),
+    )
+    card = verify(publish(older, tmp_path / "older"))
+    assert card.persistence is None
+    wrong = stream.card.model_copy(update={"persistence": PersistenceCard(repeated=1.0, by_chance=0.0)})
+    lies = Stream(StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets), wrong)
+    with pytest.raises(ValueError, match=r"persistence on the card are not those of stream\.npz"):
+        publish(lies, tmp_path / "wrong")

@@ -10,6 +10,7 @@ import pytest
 from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.search import Search
 from mlstream.records.run_record import load_run, load_selection
+from mlstream.records.schema import SCHEMA_VERSION
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 STORED = Path(__file__).parent / "stored"
@@ -47,7 +48,7 @@ def test_a_campaign_whose_records_have_no_version_is_resumed(tmp_path):
     assert len(files) == 3
     for path in files:
         content = json.loads(path.read_text())
-        assert content.pop("schema_version") == 1
+        assert content.pop("schema_version") == SCHEMA_VERSION
         path.write_text(json.dumps(content))
     before = {path: path.read_bytes() for path in files}
     states = []
@@ -62,13 +63,27 @@ def test_a_campaign_whose_records_have_no_version_is_resumed(tmp_path):
     assert [one.selection for one in again] == [one.selection for one in first]
 
 
-@pytest.mark.parametrize("version", [2, 0, "1", None])
+@pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, 0, "1", None])
 def test_another_version_is_refused_in_one_line_that_says_what_to_do(tmp_path, version):
     path = tmp_path / "x.json"
     path.write_text(
         json.dumps(json.loads((STORED / "run_of_0.1.json").read_text()) | {"schema_version": version, "new": 1})
     )
     message = f"{path} must hold a RunResult of this version (update mlstream, or use another folder): "
-    with pytest.raises(ValueError, match=re.escape(message) + r"schema_version must be 1. Got .* instead.$") as refusal:
+    with pytest.raises(
+        ValueError, match=re.escape(message) + r"schema_version must be 1 to 2. Got .* instead.$"
+    ) as refusal:
         load_run(path)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_label_space_whose_meaning_has_changed_is_not_that_of_an_older_record(tmp_path):
+    strategies, stream = {"online": Online()}, make_stream()
+    for label_space in ("task", "seen"):
+        folder = tmp_path / label_space
+        run_campaign(strategies, [stream], [0], folder, energy="none", label_space=label_space)
+        (path,) = (folder / "runs").rglob("*.json")
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": 1}))
+    run_campaign(strategies, [stream], [0], tmp_path / "task", energy="none", label_space="task")
+    with pytest.raises(ValueError, match=r"label_space = 'seen \(records of version 1\)' instead of 'seen'"):
+        run_campaign(strategies, [stream], [0], tmp_path / "seen", energy="none", label_space="seen")

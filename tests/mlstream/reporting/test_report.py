@@ -149,7 +149,7 @@ def test_a_folder_without_runs_is_refused(tmp_path):
 def test_a_record_of_another_version_is_refused_by_name(tmp_path):
     write_campaign(tmp_path, strategies=("NN",))
     path = tmp_path / "runs" / "yeast" / "NN-seed1.json"
-    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 99'))
     with pytest.raises(ValueError, match=r"NN-seed1\.json must hold a RunResult of this version"):
         report(tmp_path)
     assert not (tmp_path / "report.html").exists()
@@ -171,3 +171,29 @@ def test_a_folder_or_a_device_cannot_be_the_page(campaign, tmp_path):
     with pytest.raises(OSError, match=r"must be a plain file, or absent\. Got a device"):
         report(campaign, tmp_path / "pipe")
     assert (tmp_path / "pipe").is_fifo()
+
+
+def test_runs_of_several_label_spaces_on_one_stream_are_not_compared(tmp_path):
+    write_campaign(tmp_path, strategies=("NN",))
+    save_run(make_run("NN_TL", label_space="seen"), tmp_path)
+    with pytest.raises(ValueError, match=r"must share a label space .* Got task and seen on 'yeast'\.$"):
+        report(tmp_path)
+
+
+def test_an_older_rule_of_the_same_name_is_another_label_space(tmp_path):
+    save_card(make_card(), tmp_path)
+    save_run(make_run("NN", label_space="seen"), tmp_path)
+    save_run(make_run("NN_TL", label_space="seen", schema_version=1), tmp_path)
+    with pytest.raises(ValueError, match=r"Got seen and seen \(records of version 1\) on 'yeast'"):
+        report(tmp_path)
+
+
+def test_the_page_states_who_was_given_all_labels_and_the_label_space_of_each_stream(tmp_path):
+    write_campaign(tmp_path, streams=("yeast", "other"), strategies=("NN",))
+    for seed in (0, 1):
+        save_run(make_run("NN_TL", seed, given_labels="all"), tmp_path)
+    for path in (tmp_path / "runs" / "other").iterdir():
+        path.write_text(path.read_text().replace('"label_space": "task"', '"label_space": "seen"'))
+    page = report(tmp_path).read_text()
+    assert page.count("strategies that use it were given all labels (NN_TL).") == 1
+    assert "those of all tasks seen so far: other; those of the row&#39;s task: yeast" in page

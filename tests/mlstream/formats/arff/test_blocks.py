@@ -1,6 +1,8 @@
 """Compiled loops and careful reading give the same rows, bit by bit, and the same errors."""
 
+import math
 from io import BytesIO
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +28,21 @@ NUMBERS = (
 ODD_CELLS = st.sampled_from(
     ["?", "", "'1'", "x", "1_0", "1e999", "nan", "2", "1 1", "--1", "e5", ".", "1e", "\x00", "٣"]
 )
+LABELS = st.sampled_from("01?")
 BLANKS = st.sampled_from(["", "", "", " ", "\t "])
 ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", " % c\n", ",\n", "\n  % c\n", ",1\n"])
 
 
 @st.composite
 def dense_rows(draw: st.DrawFn, *, cells: Any = NUMBERS | ODD_CELLS) -> str:
-    row = [draw(st.sampled_from("01")), draw(cells), draw(st.sampled_from("01")), draw(cells)]
+    row = [draw(LABELS), draw(cells), draw(LABELS), draw(cells)]
     return ",".join(draw(BLANKS) + cell + draw(BLANKS) for cell in row)
 
 
 @st.composite
 def sparse_rows(draw: st.DrawFn) -> str:
     indices = draw(st.lists(st.integers(0, 4), max_size=4, unique=draw(st.integers(0, 9)) > 0).map(sorted))
-    cells = [draw(st.sampled_from("01")) if index in {0, 2} else draw(NUMBERS | ODD_CELLS) for index in indices]
+    cells = [draw(LABELS) if index in {0, 2} else draw(NUMBERS | ODD_CELLS) for index in indices]
     pairs = [f"{draw(BLANKS)}{index} {cell}{draw(BLANKS)}" for index, cell in zip(indices, cells, strict=True)]
     return draw(BLANKS) + "{" + ",".join(pairs) + "}"
 
@@ -52,10 +55,11 @@ def test_compiled_and_careful_rows_are_the_same(rows: list[tuple[str, str]]) -> 
 
 @given(st.lists(dense_rows(cells=NUMBERS), min_size=1, max_size=6))
 def test_numbers_are_those_of_python_to_the_last_bit(rows: list[str]) -> None:
-    read = read_block("\n".join(rows).encode() + b"\n", compiled=True)
-    expected = [[float(cell) for cell in row.split(",")] for row in rows]
-    finite = np.isfinite(expected)
-    assert np.asarray(read.cells)[finite].tobytes() == np.array(expected)[finite].tobytes()
+    numbers = [[math.nan if cell.strip() == "?" else float(cell) for cell in row.split(",")] for row in rows]
+    # What overflows is refused.
+    whole = ~np.isinf(numbers).any(axis=1)
+    read = read_block("\n".join(compress(rows, whole)).encode() + b"\n", compiled=True)
+    assert np.asarray(read.cells).tobytes() == np.array(numbers)[whole].tobytes()
 
 
 def test_plain_rows_need_no_care() -> None:

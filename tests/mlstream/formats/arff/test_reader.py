@@ -1,5 +1,6 @@
 """ARFF files of every dialect are read as they stand, and every defect is one error with its line."""
 
+import math
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,16 @@ DIALECTS: dict[str, tuple[str, list[list[float]]]] = {
         "@relation t\n@attribute a numeric\n@attribute y {1,0}\n@data\n{0 5}\n1,0\n{1 0}\n",
         [[5, 1], [1, 0], [0, 0]],
     ),
+    "missing values": (
+        "@relation t\n@attribute y {0,1}\n@attribute z {1,0}\n@attribute c {red,blue}\n@attribute a numeric\n@data\n"
+        "?,1,?,2\n1, ? ,blue,?\n",
+        [[math.nan, 1, math.nan, 2], [1, math.nan, 1, math.nan]],
+    ),
+    "missing values in sparse rows": (
+        "@relation t\n@attribute y {0,1}\n@attribute z {1,0}\n@attribute a numeric\n@data\n"
+        "{0 ?,2 3}\n{1 ?}\n{0 1, 2 ?}\n",
+        [[math.nan, 1, 3], [0, math.nan, 0], [1, 1, math.nan]],
+    ),
     "no title": ("@attribute a numeric\n@attribute y {0,1}\n@data\n1,0\n", [[1, 0]]),
     "no rows": ("@relation t\n@attribute a numeric\n@data\n", []),
 }
@@ -118,16 +129,14 @@ DEFECTS: dict[str, tuple[str, str]] = {
     "open braces": ("@attribute a {0,1\n@data\n", "line 1: column 'a' must list its values as {a, b, ...}."),
     "too short": (HEAD + "1,red,0\n1,red\n", "x.arff, line 7: a row must hold 3 values. Got 2."),
     "too long": (HEAD + "1,red,0,1\n", "line 6: a row must hold 3 values. Got 4."),
-    "ends empty": (HEAD + "1,red,\n", "line 6: column 'y' must have a value in every row. Got ''."),
-    "missing": (HEAD + "% c\n?,red,0\n", "line 7: column 'a' must have a value in every row. Got '?'."),
-    "missing label": (HEAD + "1,red,?\n", "line 6: column 'y' must have a value in every row. Got '?'."),
-    "missing in a sparse row": (HEAD + "{0 ?}\n", "line 6: column 'a' must have a value in every row. Got '?'."),
+    "ends empty": (HEAD + "1,red,\n", "line 6: column 'y' must have a value, or ? for an unknown label. Got ''."),
+    "two question marks": (HEAD + "% c\n??,red,0\n", "line 7: column 'a' must be a finite number. Got '??'."),
     "no number": (HEAD + "x,red,0\n", "line 6: column 'a' must be a finite number. Got 'x'."),
     "Python's number": (HEAD + "1_0,red,0\n", "line 6: column 'a' must be a finite number. Got '1_0'."),
     "digits of another script": (HEAD + "٣,red,0\n", "line 6: column 'a' must be a finite number. Got '٣'."),
-    "not a number": (HEAD + "NaN,red,0\n", "line 6: column 'a' must be a finite number. Got nan."),
-    "overflow": (HEAD + "1,red,0\n1e999,red,0\n", "line 7: column 'a' must be a finite number. Got inf."),
-    "infinity in a sparse row": (HEAD + "{}\n{0 -inf}\n", "line 7: column 'a' must be a finite number. Got -inf."),
+    "not a number": (HEAD + "NaN,red,0\n", "line 6: column 'a' must be a finite number. Got 'NaN'."),
+    "overflow": (HEAD + "1,red,0\n1e999,red,0\n", "line 7: column 'a' must be a finite number. Got '1e999'."),
+    "infinity in a sparse row": (HEAD + "{}\n{0 -inf}\n", "line 7: column 'a' must be a finite number. Got '-inf'."),
     "undeclared": (HEAD + "1,green,0\n", "line 6: column 'b c' must be one of {red, blue}. Got 'green'."),
     "undeclared number": (HEAD + "1,red,0\n1,red,2\n", "line 7: column 'y' must be one of {0, 1}. Got 2."),
     "undeclared number in a sparse row": (HEAD + "{}\n{2 2}\n", "line 7: column 'y' must be one of {0, 1}. Got 2."),
@@ -257,5 +266,6 @@ def assert_same_table(table: Table, peer: dict[str, Any]) -> None:
     expected = np.array(peer["data"], dtype=float).reshape(-1, len(table.columns))
     for index, column in enumerate(table.columns):
         if column.numbers is not None:
-            expected[:, index] = np.array(column.numbers)[expected[:, index].astype(int)]
+            there = ~np.isnan(expected[:, index])
+            expected[there, index] = np.array(column.numbers)[expected[there, index].astype(int)]
     np.testing.assert_array_equal(dense(table), expected)

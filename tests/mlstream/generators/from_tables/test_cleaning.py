@@ -62,3 +62,13 @@ def test_a_table_without_labels_or_without_features_is_refused():
 def test_unknown_choices_are_refused(option):
     with pytest.raises(ValueError, match=f"{option} must be one of 'drop', 'keep'. Got 'maybe' instead"):
         clean(make_table(Y, X), **{option: "maybe"})
+
+
+def test_what_is_unknown_is_no_label_that_occurs_and_no_row_without_labels():
+    hidden = [[1, np.nan, 0], [0, 0, 0], [0, np.nan, np.nan], [0, np.nan, 0], [1, 0, 1]]
+    table, rows, drops = clean(make_table(hidden, np.eye(5)), constant_features="keep")
+    # What row 3 may carry is no label of the stream.
+    assert rows.tolist() == [0, 2, 4]
+    assert table.label_names == ("y0", "y2")
+    np.testing.assert_array_equal(table.Y[rows], [[1, 0], [0, np.nan], [1, 1]])
+    assert [(drop.what, drop.count) for drop in drops] == [("labels", 1), ("rows", 2)]

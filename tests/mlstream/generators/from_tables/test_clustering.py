@@ -8,9 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.cards.description import hash_data
+from mlstream.data.datasets import load_dataset
 from mlstream.generators import GENERATORS, task_stream
 from mlstream.generators.from_tables.clustering import cluster_label_sets, merge_single_label_clusters
+from mlstream.generators.from_tables.spherical_kmeans import published_spherical_kmeans, spherical_kmeans
+from mlstream.label_values import as_indicator
 from tests.mlstream.generators.tables import dense, make_table, read_labels, tables
+from tests.mlstream.streams import hide_cells
 
 TWO_VISITS = {"n_tasks": 3, "n_init": 2}
 
@@ -95,8 +99,13 @@ def test_rows_with_the_same_labels_are_never_parted(table, n_tasks, seed):
         )
 
 
-def slow_merge(Y, clusters):
+def slow_merge(Y, clusters, least_rows):
     """Merge lists of rows, one pair at a time."""
+
+    def hardly_varies(rows):
+        labels = {j for row in rows for j in np.flatnonzero(Y[row])}
+        both = [sum(Y[row][j] == value for row in rows) for j in labels for value in (0, 1)]
+        return len(labels) == 1 or max(map(min, both[::2], both[1::2])) < least_rows
 
     def mean(rows):
         return np.mean([Y[row] for row in rows], axis=0)
@@ -105,7 +114,7 @@ def slow_merge(Y, clusters):
         return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
     while len(clusters) > 1:
-        single = [c for c, rows in enumerate(clusters) if len({j for r in rows for j in np.flatnonzero(Y[r])}) == 1]
+        single = [c for c, rows in enumerate(clusters) if hardly_varies(rows)]
         if not single:
             break
         source = clusters.pop(single[0])
@@ -114,15 +123,38 @@ def slow_merge(Y, clusters):
     return {frozenset(rows) for rows in clusters}
 
 
-@given(st.integers(0, 2**32), st.integers(2, 6))
+@given(st.integers(0, 2**32), st.integers(2, 6), st.integers(0, 4))
 @settings(max_examples=60, deadline=None)
-def test_merging_equals_the_slow_loop(seed, n_clusters):
+def test_merging_equals_the_slow_loop(seed, n_clusters, least_rows):
     rng = np.random.default_rng(seed)
     Y = np.eye(4, dtype=np.uint8)[rng.integers(0, 4, 20)] | (rng.random((20, 4)) < 0.1)
     assignment = np.concatenate([np.arange(n_clusters), rng.integers(0, n_clusters, 20 - n_clusters)])
-    merged = merge_single_label_clusters(Y, assignment)
-    expected = slow_merge(Y, [np.flatnonzero(assignment == c).tolist() for c in range(n_clusters)])
+    merged = merge_single_label_clusters(Y, assignment, least_rows=least_rows)
+    expected = slow_merge(Y, [np.flatnonzero(assignment == c).tolist() for c in range(n_clusters)], least_rows)
     assert {frozenset(np.flatnonzero(merged == c).tolist()) for c in range(merged.max() + 1)} == expected
+
+
+@pytest.mark.parametrize("n_odd", [0, 1, 3])
+def test_a_cluster_of_nearly_one_label_set_is_merged_unless_the_tasks_are_those_of_the_literature(n_odd):
+    sets = [[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1]]
+    table = make_table(np.repeat(sets, [40 - n_odd, n_odd, 30, 30], axis=0))
+    standard, published = (task_stream(table, n_tasks=2, variant=variant) for variant in ("standard", "published"))
+    assert (standard.n_tasks, published.n_tasks) == (1, 2)
+    assert "merged into others: 1." in standard.card.description
+    assert "merged" not in published.card.description
+    rows = np.concatenate([part.row_ids for part in (*standard.experiences, *standard.evaluation_sets)])
+    assert sorted(rows.tolist()) == list(range(100))
+    assert task_stream(table, n_tasks=2, merge_single_label=False).n_tasks == 2
+    # Held out more often, rare rows are rows enough.
+    assert task_stream(table, n_tasks=2, evaluation_fraction=0.5, learning_fractions=(0.5,)).n_tasks == 1 + (n_odd > 1)
+
+
+def test_every_task_of_the_newsgroups_has_a_label_to_score(monkeypatch, shared_data):
+    monkeypatch.setenv("MLSTREAM_DATA", str(shared_data("multilabel").parent))
+    stream = task_stream(load_dataset("20ng"))
+    for held_out in stream.evaluation_sets:
+        assert (held_out.Y.any(axis=0) & (held_out.Y == 0).any(axis=0)).any()
+    assert sum(task.n_learning + task.n_evaluation for task in stream.card.tasks) == 19300
 
 
 def test_single_label_clusters_can_be_kept():
@@ -144,10 +176,60 @@ def test_single_label_clusters_can_be_kept():
         ({"n_init": 0}, "n_init must be a whole number, at least 1. Got 0"),
         ({"unlabelled": "ignore"}, "unlabelled must be one of 'drop', 'keep'. Got 'ignore'"),
         ({"seed": 1.5}, "seed must be a whole number, at least 0. Got 1.5"),
-        ({"order": [0, 1, 2, 2, 1, 7]}, "order must name tasks from 0 to 2. Got 7"),
+        ({"order": [0, 1, 2, 2, 1, 7], "merge_single_label": False}, "order must name tasks from 0 to 2. Got 7"),
     ],
 )
 def test_errors_name_rule_and_value(options, message):
     table = make_table(np.repeat([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], 10, axis=0))
     with pytest.raises(ValueError, match=message):
         task_stream(table, **{"n_tasks": 3} | options)
+
+
+@pytest.mark.parametrize("variant", ["standard", "published"])
+def test_an_unknown_label_is_clustered_as_its_expected_value(variant):
+    rng = np.random.default_rng(0)
+    Y = hide_cells(np.repeat(np.eye(4, dtype=int) + np.eye(4, k=1, dtype=int), 15, axis=0), 0.2, 0)
+    Y = Y[[bool(np.isnan(row).any() or row.any()) for row in Y]]
+    rows = rng.permutation(len(Y))
+    frequencies = [np.mean([cell for cell in column if not np.isnan(cell)]) for column in Y.T]
+    expected = [[frequencies[j] if np.isnan(cell) else cell for j, cell in enumerate(row)] for row in Y[rows]]
+    found = cluster_label_sets(Y[rows], 3, variant=variant)
+    if variant == "published":
+        np.testing.assert_array_equal(found, published_spherical_kmeans(expected, 3).assignment)
+        return
+    distinct, ids, counts = np.unique(expected, axis=0, return_inverse=True, return_counts=True)
+    best = spherical_kmeans(distinct, 3, seed=1, sample_weight=counts, n_init=30)
+    # Both are the best of many starts: the same clusters, whatever their numbers.
+    assert len(set(zip(found.tolist(), best.assignment[ids.ravel()].tolist(), strict=True))) == 3
+
+
+def test_an_unknown_label_is_not_taken_for_an_absent_one_where_clusters_are_merged():
+    # In the first cluster, label 1 is present in two rows, and known to be absent in none.
+    hidden = as_indicator([[1, 1, 0], [1, 1, 0], [1, np.nan, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]])
+    assert merge_single_label_clusters(hidden, np.array([0, 0, 0, 1, 1, 1]), least_rows=1).tolist() == [0] * 6
+    known = np.nan_to_num(hidden).astype(np.uint8)
+    assert merge_single_label_clusters(known, np.array([0, 0, 0, 1, 1, 1]), least_rows=1).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_clusters_in_which_no_label_is_known_are_merged():
+    Y = as_indicator([[1, 1, 0], [np.nan, 0, 0], [0, 1, 1], [0, 0, np.nan]])
+    assert merge_single_label_clusters(Y, np.array([0, 1, 2, 1])).tolist() == [0, 0, 1, 0]
+
+
+@given(tables(), st.floats(0, 0.4), st.integers(0, 3), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_tasks_of_a_table_with_unknown_labels_keep_them_unknown(table, share, seed, stratified):
+    whole = table.Y.shape[1]
+    # A row in which all is known, for every label.
+    Y = np.vstack([np.eye(whole), np.ones((whole, whole)), hide_cells(table.Y, share, seed)])
+    table = make_table(np.repeat(Y, 3, axis=0))
+    stream = task_stream(table, n_tasks=2, n_init=1, seed=seed, stratified=stratified)
+    for index, (task, card) in enumerate(zip(stream.tasks, stream.card.tasks, strict=True)):
+        Y = np.concatenate([part.Y[np.broadcast_to(ids_of(part) == index, len(part))] for part in all_parts(stream)])
+        columns = [[cell for cell in column if not np.isnan(cell)] for column in Y.T]
+        assert task.signature.tolist() == [1 in column for column in columns]
+        np.testing.assert_allclose(card.label_frequencies, [sum(column) / max(1, len(column)) for column in columns])
+        assert (card.unknown_share or 0) == pytest.approx(np.isnan(Y[:, task.signature]).mean())
+        assert ("unknown_share" in card.model_dump_json()) == bool(card.unknown_share)
+    for part in all_parts(stream):
+        np.testing.assert_array_equal(part.Y, table.Y[part.row_ids])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from mlstream.generators.from_tables.environments_from_table import carve_environments
 from tests.mlstream.generators.tables import make_table
@@ -14,12 +15,32 @@ TABLE = make_table(RNG.random((120, 3)) < 0.5, RNG.random((120, 2)))
 def test_every_row_is_in_one_environment(by, column):
     stream = carve_environments(TABLE, ("train", "unseen", "train", "test"), by=by, column=column)
     assert [task.name for task in stream.tasks] == ["train-0", "train-1", "test-0", "unseen-0"]
+    assert stream.card.scenario.task_roles == ["train", "train", "test", "unseen"]
     rows = np.concatenate([part.row_ids for part in (*stream.experiences, *stream.evaluation_sets)])
     assert sorted(rows.tolist()) == list(range(120))
     if column:
         values = [part.X[:, int(column[1])] for part in stream.evaluation_sets]
         # Found in the order of the column: train, unseen, train, test.
         assert values[0].max() < values[3].min() < values[3].max() < values[1].min() < values[1].max() < values[2].min()
+
+
+def test_sparse_tables_with_long_indices_are_carved_too():
+    X = sparse.csr_array(TABLE.X)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    roles = ("train", "test")
+    dense, stream = (carve_environments(make_table(TABLE.Y, X), roles) for X in (TABLE.X, X))
+    assert [part.row_ids.tolist() for part in stream] == [part.row_ids.tolist() for part in dense]
+
+
+def test_every_environment_has_a_label_with_both_classes_or_there_is_one_error():
+    Y = np.zeros((160, 2))
+    Y[:120:2, 0], Y[:, 1] = 1, 1
+    with pytest.raises(
+        ValueError, match=r"label with both classes. Got unseen-0 with 40 rows without one; carve fewer"
+    ):
+        carve_environments(make_table(Y), ("train", "test", "train", "unseen"), by="time")
+    Y[130, 1] = 0
+    assert carve_environments(make_table(Y), ("train", "test", "train", "unseen"), by="time").n_tasks == 4
 
 
 def test_bad_input_is_refused():

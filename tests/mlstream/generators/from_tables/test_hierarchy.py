@@ -15,7 +15,9 @@ from mlstream.generators.from_tables.hierarchy import (
     hierarchy_from_names,
     with_superclasses,
 )
+from mlstream.label_values import as_indicator
 from tests.mlstream.generators.tables import make_table
+from tests.mlstream.streams import hide_cells
 
 
 @st.composite
@@ -102,3 +104,37 @@ def test_a_long_cycle_is_one_short_line():
     with pytest.raises(ValueError, match=r"no cycle. Got n1 -> n2 -> .* -> \.\.\. -> n1\.$") as caught:
         check_hierarchy(dict(zip(names, [*names[1:], "n1"], strict=True)), names)
     assert len(str(caught.value)) < 120
+
+
+@given(forests(), st.integers(0, 99))
+def test_ancestors_of_what_is_unknown_stay_as_they_are(forest, seed):
+    names, parents = forest
+    Y = hide_cells((np.random.default_rng(seed).random((6, len(names))) < 0.3).astype(np.uint8), 0.3, seed)
+    full = complete_labels(Y, ancestor_matrix(parents, names))
+    for before, after in zip(Y.tolist(), full.tolist(), strict=True):
+        carried = {name for name, cell in zip(names, before, strict=True) if cell == 1}
+        above = {upper for name in carried for upper in ancestors(name, parents)}
+        expected = [1 if name in above else cell for name, cell in zip(names, before, strict=True)]
+        np.testing.assert_array_equal(after, expected)
+
+
+def test_a_new_superclass_is_unknown_where_a_label_below_is_and_none_is_present():
+    table = make_table([[1, np.nan, 0], [np.nan, 0, 0], [0, 0, np.nan], [0, 0, 0]])
+    full = with_superclasses(table, {"y0": "upper", "y1": "upper", "upper": "top"})
+    assert full.label_names == ("y0", "y1", "y2", "top", "upper")
+    np.testing.assert_array_equal(full.Y[:, 3:], [[1, 1], [np.nan, np.nan], [0, 0], [0, 0]])
+
+
+def test_implications_are_found_in_the_rows_where_both_labels_are_known():
+    # y1 never occurs without y0 where both are known; y2 does once; y3 is never known together with y0.
+    Y = [
+        [1, 1, 1, np.nan],
+        [1, 0, 0, np.nan],
+        [np.nan, 1, 0, 1],
+        [0, 0, 1, np.nan],
+        [1, 0, 0, np.nan],
+        [1, 0, 0, np.nan],
+    ]
+    names = ["y0", "y1", "y2", "y3"]
+    assert discover_hierarchy(as_indicator(Y), names) == {"y1": "y0"}
+    assert discover_hierarchy(as_indicator(Y), names, min_support=2) == {}

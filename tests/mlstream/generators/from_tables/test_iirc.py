@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.data.datasets import load_dataset
+from mlstream.generators.from_tables.hierarchy import with_superclasses
 from mlstream.generators.from_tables.iirc import iirc_stream
 from tests.mlstream.generators.tables import make_table
+from tests.mlstream.streams import hide_cells
 
 PARENTS = {"y1": "y0", "y2": "y0", "y3": "y2"}
 FULL = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 0, 1, 1, 0], [0, 0, 0, 0, 1]])
@@ -116,7 +118,7 @@ def test_along_a_chain_every_label_gets_its_share(depth, n_rows, seed):
     Y[:n_rows, :depth], Y[n_rows:, depth] = 1, 1
     parents = {f"y{label}": f"y{label - 1}" for label in range(1, depth)}
     order = [["y0", f"y{depth}"], *([f"y{label}"] for label in range(1, depth))]
-    stream = iirc_stream(make_table(Y), seed=seed, hierarchy=parents, introductions=order)
+    stream = iirc_stream(make_table(Y), seed=seed, hierarchy=parents, introductions=order, plain_first=True)
     held_out = [(part.row_ids < n_rows).sum() for part in stream.evaluation_sets]
     n_learnt = n_rows - sum(held_out)
     learnt = [int((part.row_ids < n_rows).sum()) for part in stream]
@@ -167,7 +169,9 @@ def test_the_newsgroups_make_a_stream(shared_data):
         ({"hierarchy": {"y1": "y0", "y0": "y1"}}, r"must have no cycle. Got y1 -> y0 -> y1"),
         ({"hierarchy": {"y1": "cat"}}, r"must name labels of the table. Got 'cat'"),
         ({"hierarchy": "guess"}, r"hierarchy must be one of 'names', 'discover'. Got 'guess'"),
-        ({"introductions": [["y3"], ["y0"]]}, r"later task than its superclass. Got 'y3' in task 0"),
+        ({"introductions": [["y3"], ["y0"]]}, r"first task must introduce superclasses only. Got 'y3', a subclass of"),
+        ({"introductions": [["y0", "y4"], ["y1"]]}, r"superclasses only. Got 'y4', which has no subclass"),
+        ({"introductions": [["y0"], ["y2", "y3"]]}, r"later task than its superclass. Got 'y3' in task 1 and 'y2'"),
         ({"superclass_share": 2}, r"superclass_share must lie in \[0, 1\]. Got 2"),
         ({"information": "some"}, r"information must be one of 'incomplete', 'complete'. Got 'some'"),
         ({"labels_per_task": 0}, r"labels_per_task must be a whole number, at least 1. Got 0"),
@@ -178,3 +182,17 @@ def test_the_newsgroups_make_a_stream(shared_data):
 def test_errors_name_the_offender(options, message):
     with pytest.raises(ValueError, match=message):
         iirc_stream(zoo(), **{"hierarchy": PARENTS, "labels_per_task": 1} | options)
+
+
+@pytest.mark.parametrize("information", ["incomplete", "complete"])
+def test_labels_that_are_unknown_stay_unknown_and_no_row_is_shown_under_them(information):
+    full = np.repeat(FULL, 40, axis=0)
+    hidden = hide_cells(full, 0.1, 0)
+    stream = iirc_stream(make_table(hidden), hierarchy=PARENTS, labels_per_task=2, information=information)
+    truth = with_superclasses(make_table(hidden), PARENTS).Y
+    for experience in stream:
+        unknown = np.isnan(truth[experience.row_ids])
+        np.testing.assert_array_equal(np.isnan(experience.Y), unknown)
+        assert (truth[experience.row_ids][experience.Y == 1] == 1).all()
+    for held_out in stream.evaluation_sets:
+        np.testing.assert_array_equal(held_out.Y, truth[held_out.row_ids])

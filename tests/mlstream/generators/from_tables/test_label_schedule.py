@@ -22,7 +22,7 @@ def test_drawn_orders_keep_the_rules(forest, labels_per_task, first_labels, plai
             draw_schedule(names, parents, **options)
         return
     tasks = draw_schedule(names, parents, **options)
-    assert check_schedule(tasks, names, parents) == tasks
+    assert check_schedule(tasks, names, parents, plain_first=plain_first) == tasks
     assert sorted(name for task in tasks for name in task) == sorted(names)
     when = {name: number for number, task in enumerate(tasks) for name in task}
     assert all(when[upper] < when[name] for name in names for upper in ancestors(name, parents))
@@ -35,9 +35,12 @@ def test_drawn_orders_keep_the_rules(forest, labels_per_task, first_labels, plai
 @pytest.mark.parametrize(
     ("introductions", "message"),
     [
-        ([["polar"], ["bear"]], r"later task than its superclass. Got 'polar' in task 0 and 'bear' in task 1"),
-        ([["polar", "bear"]], r"later task than its superclass. Got 'polar' in task 0 and 'bear' in task 0"),
-        ([["dog"], ["polar"]], r"Got 'polar' in task 1 and 'bear' never"),
+        ([["polar"], ["bear"]], r"first task must introduce superclasses only. Got 'polar', a subclass of 'bear'"),
+        ([["bear", "polar"]], r"first task must introduce superclasses only. Got 'polar', a subclass of 'bear'"),
+        ([["bear", "dog"]], r"superclasses only. Got 'dog', which has no subclass; .* or allow it by plain_first"),
+        ([["cats"], ["polar"], ["bear"]], r"later .* superclass. Got 'polar' in task 1 and 'bear' in task 2"),
+        ([["cats"], ["bear", "polar"]], r"later .* superclass. Got 'polar' in task 1 and 'bear' in task 1"),
+        ([["cats"], ["polar"]], r"Got 'polar' in task 1 and 'bear' never"),
         ([["bear"], ["polar"], ["bear"]], r"must be introduced once. Got 'bear' in tasks 0 and 2"),
         ([["bear"], []], r"Each task must introduce a label. Got an empty list for task 1"),
         ([["bear"], ["cat"]], r"introductions must name labels that occur. Got 'cat' in task 1"),
@@ -45,4 +48,16 @@ def test_drawn_orders_keep_the_rules(forest, labels_per_task, first_labels, plai
 )
 def test_errors_name_the_offender(introductions, message):
     with pytest.raises(ValueError, match=message):
-        check_schedule(introductions, ["bear", "polar", "dog"], {"polar": "bear"})
+        check_schedule(
+            introductions,
+            ["bear", "polar", "dog", "cats", "lion"],
+            {"polar": "bear", "lion": "cats"},
+            plain_first=False,
+        )
+
+
+def test_labels_without_superclass_may_come_first_by_option():
+    order = [["bear", "dog"], ["polar"]]
+    assert check_schedule(order, ["bear", "polar", "dog"], {"polar": "bear"}, plain_first=True) == order
+    with pytest.raises(ValueError, match=r"Got 'polar', a subclass of 'bear'"):
+        check_schedule([["dog", "polar"], ["bear"]], ["bear", "polar", "dog"], {"polar": "bear"}, plain_first=True)

@@ -120,3 +120,12 @@ def test_errors_name_rule_and_value(options, message):
     table = make_table(np.ones((6, 2)))
     with pytest.raises(ValueError, match=message):
         find_tasks(table, np.arange(6), TaskRule(**options))
+
+
+def test_rows_of_which_no_label_is_known_to_be_present_are_dealt_to_the_tasks():
+    table = make_table([[1, 0, 0], [0, 1, np.nan], [0, 0, 1], [np.nan, 0, 0], [np.nan, np.nan, np.nan]])
+    rule = TaskRule("label-lists", label_lists=[["y0"], ["y1"]])
+    partition, drops = find_tasks(table, np.arange(5), rule)
+    assert [[row for row in part if row < 3] for part in partition.members] == [[0], [1]]
+    assert sorted(np.concatenate(partition.members).tolist()) == [0, 1, 3, 4]
+    assert [(drop.reason, drop.count) for drop in drops] == [("labels of no task", 1)]

@@ -1,11 +1,15 @@
 """Each perturbation changes what it says, as often as it says, and never the truth to be judged by."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from estimators.strategies import make_strategy
+from mlstream.evaluation.evaluate import evaluate
 from mlstream.generators import multiplier_stream, task_stream
 from mlstream.generators.perturb.perturbations import (
     duplicated_rows,
@@ -16,6 +20,8 @@ from mlstream.generators.perturb.perturbations import (
     rare_labels,
     reordered_rows,
 )
+from mlstream.label_values import filled
+from mlstream.stream import Stream, StreamParts
 from tests.mlstream.generators.tables import dense, make_table
 
 ALL = [
@@ -62,7 +68,7 @@ def test_rows_keep_their_identity_and_evaluation_sets_stay(perturb, options, as_
         masks = np.broadcast_to(new.label_mask, new.Y.shape)
         signatures = np.array([task.signature for task in stream.tasks])[new.task_ids]
         assert not (masks & ~signatures).any()
-        assert not (new.Y & ~masks).any()
+        assert not (filled(new.Y) & ~masks).any()
 
 
 def test_labels_are_turned_round_within_the_signature():
@@ -74,12 +80,50 @@ def test_labels_are_turned_round_within_the_signature():
 
 
 @pytest.mark.parametrize("per", ["label", "row"])
-def test_missing_labels_do_not_count(per):
+def test_missing_labels_are_unknown(per):
     stream = multiplier_stream("rand", n_rows=4000, seed=0)
     for old, new in zip(stream, missing_labels(stream, rate=0.4, per=per), strict=True):
-        assert abs(new.label_mask.mean() - 0.6) < 0.04
-        np.testing.assert_array_equal(new.Y, old.Y * new.label_mask)
-        assert per == "label" or set(new.label_mask.sum(axis=1).tolist()) == {0, 4}
+        missing = np.isnan(new.Y)
+        assert abs(missing.mean() - 0.4) < 0.04
+        assert per == "label" or set(missing.sum(axis=1).tolist()) == {0, 4}
+        np.testing.assert_array_equal(new.Y[~missing], old.Y[~missing])
+        np.testing.assert_array_equal(new.label_mask, old.label_mask)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "per", "is_same"),
+    [("NN_TL", "label", True), ("NN_TL", "row", True), ("NN", "label", False), ("NN", "row", True)],
+)
+def test_missing_labels_are_masked_labels_to_learners_that_use_masks_and_absent_to_none(strategy, per, is_same):
+    hidden = missing_labels(streams(), rate=0.4, per=per)
+    # Hidden labels as they were before NaN: absent, and outside the mask.
+    masked = [
+        replace(part, Y=filled(part.Y) * part.label_mask, label_mask=part.label_mask & ~np.isnan(part.Y))
+        for part in hidden
+    ]
+    masked = Stream(StreamParts(hidden.tasks, tuple(masked), hidden.evaluation_sets), hidden.card)
+    one, other = (
+        evaluate(make_strategy(strategy), stream, label_space="all", energy="none") for stream in (hidden, masked)
+    )
+    assert (one.scores == other.scores) == is_same
+    assert (one.R == other.R) == is_same
+
+
+@pytest.mark.parametrize(("perturb", "options"), ALL)
+def test_unknown_labels_stay_unknown(perturb, options):
+    hidden = missing_labels(streams(), rate=0.5, seed=7)
+    for old, new in zip(hidden, perturb(hidden, **options, seed=1), strict=True):
+        truth = dict(zip(old.row_ids.tolist(), old.Y, strict=True))
+        unknown = np.isnan([truth[row] for row in new.row_ids.tolist()])
+        assert np.isnan(new.Y)[unknown].all()
+        assert perturb is missing_labels or not np.isnan(new.Y)[~unknown].any()
+
+
+def test_an_unknown_label_is_no_reason_to_leave_a_row_out():
+    hidden = missing_labels(streams(), rate=0.5, seed=7)
+    rare = rare_labels(hidden, keep={"y1": 0.0})
+    for old, new in zip(hidden, rare, strict=True):
+        assert new.row_ids.tolist() == old.row_ids[old.Y[:, 1] != 1].tolist()
 
 
 def test_noise_is_as_wide_as_asked():

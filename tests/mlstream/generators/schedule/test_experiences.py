@@ -48,15 +48,17 @@ def test_one_task_has_one_mask_and_a_mixture_one_mask_per_row():
     assert [experience.label_mask.shape for experience in gradual.experiences] == [(14, 2), (14, 2)]
 
 
-def test_rows_in_two_tasks_show_the_labels_of_each():
+def test_learning_rows_in_two_tasks_show_the_labels_of_each_and_evaluation_rows_show_all():
     table = make_table(np.tile([[1, 1, 0], [0, 1, 1]], (20, 1)))
     signatures = np.array([[True, False, False], [False, True, True]])
     everything = np.arange(40)
     partition = make_partition(table, [everything, everything], signatures=signatures, hides_labels=True)
     parts, _ = lay_out(table, partition, VisitPlan(seed=2))
-    for part in (*parts.experiences, *parts.evaluation_sets):
-        task = getattr(part, "task_id", None) if hasattr(part, "task_id") else part.task_ids[0]
-        np.testing.assert_array_equal(part.Y, table.Y[part.row_ids] * signatures[task])
+    for part in parts.experiences:
+        np.testing.assert_array_equal(part.Y, table.Y[part.row_ids] * signatures[part.task_ids[0]])
+    for held_out in parts.evaluation_sets:
+        np.testing.assert_array_equal(held_out.Y, table.Y[held_out.row_ids])
+        np.testing.assert_array_equal(held_out.label_mask, signatures[held_out.task_id])
 
 
 @pytest.mark.parametrize("stratified", [False, True])

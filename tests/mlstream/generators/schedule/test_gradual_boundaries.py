@@ -38,6 +38,46 @@ def test_no_window_is_no_change():
     assert blend([3, 4], VisitPlan(window=0)).tolist() == list(range(7))
 
 
-def test_a_window_longer_than_an_experience_is_refused():
-    with pytest.raises(ValueError, match=r"window must be at most .* Got 6 for experience 1 with 5 rows"):
-        blend([8, 5, 7], VisitPlan(window=6))
+WIDE = {"sizes": st.lists(st.integers(1, 30), min_size=1, max_size=6), "window": st.integers(1, 250)}
+
+
+@given(**WIDE, shape=SHAPES, seed=st.integers(0, 99))
+def test_a_wide_window_uses_every_row_once_in_order_and_moves_none_further_than_itself(sizes, window, shape, seed):
+    places = blend(sizes, VisitPlan(window=window, shape=shape, seed=seed))
+    assert sorted(places.tolist()) == list(range(sum(sizes)))
+    assert (abs(places - np.arange(sum(sizes))) <= window).all()
+    task = np.repeat(np.arange(len(sizes)), sizes)
+    for number in range(len(sizes)):
+        assert (np.diff(places[task[places] == number]) > 0).all()
+
+
+@pytest.mark.parametrize("shape", ["linear", "sigmoid"])
+def test_a_wide_window_spans_several_boundaries_and_blends_several_tasks(shape):
+    size, n_tasks, window, pieces = 40_000, 8, 120_000, 80
+    places = blend([size] * n_tasks, VisitPlan(window=window, shape=shape, seed=3))
+    task = (places // size).reshape(pieces, -1)
+    share = np.stack([(task == number).mean(axis=1) for number in range(n_tasks)])
+    # Shares by the rule, one loop per task and piece; rows near the ends of the stream crowd, so they are left out.
+    place = (np.arange(pieces) + 0.5) * size * n_tasks / pieces
+    inner = [piece for piece in range(pieces) if window / 2 < place[piece] < size * n_tasks - window / 2]
+    for number in range(n_tasks):
+        for piece in inner:
+            before, after = (
+                rise((place[piece] - boundary) / window + 0.5, shape)
+                for boundary in (number * size, (number + 1) * size)
+            )
+            assert share[number, piece] == pytest.approx(before - after, abs=0.035)
+    assert ((share[:, inner] > 0.02).sum(axis=0) >= 3).all()
+
+
+def rise(t, shape):
+    if not 0 < t < 1:
+        return float(t >= 1)
+    return t if shape == "linear" else 1 / (1 + np.exp(-10 * (t - 0.5)))
+
+
+def test_a_window_as_long_as_an_experience_still_blends_neighbours_only():
+    places = blend([6, 6, 6], VisitPlan(window=6))
+    task = places // 6
+    assert set(task[:9].tolist()) == {0, 1}
+    assert set(task[9:].tolist()) == {1, 2}

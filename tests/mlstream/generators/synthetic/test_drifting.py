@@ -127,6 +127,13 @@ def test_rows_on_their_way_keep_the_cardinality(kind):
     assert Y[drift.start : drift.stop].sum(axis=1).mean() == pytest.approx(2, rel=0.12)
 
 
+def test_a_window_alone_makes_drifts_gradual():
+    alone, named = (drifting_stream("rbf", n_rows=90, window=20, **given) for given in ({}, {"pattern": "gradual"}))
+    assert alone.card == named.card
+    assert {drift.pattern for drift in alone.card.drifts} == {"gradual"}
+    assert drifting_stream("rbf", n_rows=90).card == drifting_stream("rbf", n_rows=90, pattern="abrupt").card
+
+
 def test_a_gradual_drift_mixes_rows_of_both_concepts_in_its_window_only():
     stream = drifting_stream("tree", n_rows=2000, n_concepts=2, pattern="gradual", window=301)
     tasks = np.concatenate([part.task_ids for part in stream])
@@ -171,7 +178,8 @@ def test_the_card_makes_the_stream_again(kind, pattern):
         ({"drift_in": ["dependence"], "dependence": 0}, "dependence above 0. Got n_labels=8, dependence=0"),
         ({"pattern": "sudden"}, "pattern must be one of 'abrupt', 'gradual', 'incremental'. Got 'sudden'"),
         ({"pattern": "gradual"}, "window must be 0 for abrupt drifts, and at least 1 for others. Got 0"),
-        ({"window": 5}, "window must be 0 for abrupt drifts, and at least 1 for others. Got 5 for pattern 'abrupt'"),
+        ({"pattern": "abrupt", "window": 5}, "window must be 0 for abrupt drifts, .* Got 5 for pattern 'abrupt'"),
+        ({"window": 999}, "window must be at most the rows of each experience. Got 999"),
         ({"pattern": "incremental", "window": 999}, "window must be at most the rows of each experience. Got 999"),
         ({"seed": -1}, "seed must be a whole number, at least 0. Got -1"),
     ],

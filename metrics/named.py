@@ -1,0 +1,190 @@
+"""Metrics by name, for programs that take the names of metrics as text: what each reads, and which direction is better.
+
+Every metric here can be summed: its value over a stream follows from counts of labels, or from a sum over rows, so that
+a stream is read once. Where nothing can be divided by, a perfect prediction is best all the same: in means over labels
+such a label is left out, in means over rows such a row counts 1 (nothing true and nothing predicted is right).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from typing import Any, Literal
+
+from metrics import at_k, from_counts, multilabel, ranking
+
+Form = Literal["counts", "decisions", "scores", "best"]
+
+
+@dataclass(frozen=True)
+class NamedMetric:
+    """A metric with a name.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    title : str
+        Its name in tables.
+    better : {"higher", "lower"}
+        The direction that is better.
+    meaning : str
+        One sentence about it.
+    form : {"counts", "decisions", "scores", "best"}
+        How `function` is called: with counts (see `metrics.label_counts`); with truth and decisions, or truth and
+        scores, and the option `label_mask`; or with truth, scores, a number of best-scored labels, and `label_mask`.
+        All but the first are means over rows.
+    function : callable
+        A function of `metrics`.
+    """
+
+    name: str
+    title: str
+    better: Literal["higher", "lower"]
+    meaning: str
+    form: Form
+    function: Callable[..., Any]
+
+
+def find_metrics(names: Sequence[str], option: str = "metrics") -> tuple[NamedMetric, ...]:
+    """Find metrics by their names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names, in any order.
+    option : str, default="metrics"
+        Name of the argument, for the error.
+
+    Returns
+    -------
+    tuple of NamedMetric
+        In that order.
+
+    Raises
+    ------
+    ValueError
+        If there is no metric of a name; the message has all names, and the nearest one.
+
+    Examples
+    --------
+    >>> find_metrics(["lrap"])[0].better
+    'higher'
+    """
+    for name in names:
+        if name not in NAMED_METRICS:
+            near = get_close_matches(str(name), NAMED_METRICS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise ValueError(f"{option} must be among {', '.join(NAMED_METRICS)}. Got {name!r} instead{hint}")
+    return tuple(NAMED_METRICS[name] for name in names)
+
+
+def _ratios() -> list[NamedMetric]:
+    """List precision, recall, F1 and Jaccard similarity, each with its three averages."""
+    averages = {"macro": "mean over labels", "micro": "over all cells at once", "samples": "mean over rows"}
+    meanings = {
+        "precision": "Share of predicted labels that are true",
+        "recall": "Share of true labels that are predicted",
+        "f1": "Harmonic mean of precision and recall",
+        "jaccard": "Labels right over labels true or predicted",
+    }
+    found = []
+    for name, meaning in meanings.items():
+        for average, how in averages.items():
+            form, function = _ratio(name, average)
+            title = f"{name.capitalize()}, {average}"
+            found.append(NamedMetric(f"{name}_{average}", title, "higher", f"{meaning}, {how}.", form, function))
+    return found
+
+
+def _ratio(name: str, average: str) -> tuple[Form, Callable[..., Any]]:
+    if average == "samples":
+        return "decisions", partial(getattr(multilabel, name), average=average, zero_division=1.0)
+    return "counts", partial(getattr(from_counts, f"{name}_from_counts"), average=average, zero_division=math.nan)
+
+
+_METRICS = (
+    NamedMetric(
+        "hamming_loss",
+        "Hamming loss",
+        "lower",
+        "Share of labels predicted wrongly, over all cells.",
+        "counts",
+        from_counts.hamming_loss_from_counts,
+    ),
+    NamedMetric(
+        "hamming_loss_samples",
+        "Hamming loss, samples",
+        "lower",
+        "Share of labels predicted wrongly, mean over rows.",
+        "decisions",
+        partial(multilabel.hamming_loss, average="samples"),
+    ),
+    NamedMetric(
+        "subset_accuracy",
+        "Subset accuracy",
+        "higher",
+        "Share of rows with every label right.",
+        "decisions",
+        multilabel.subset_accuracy,
+    ),
+    *_ratios(),
+    NamedMetric(
+        "one_error",
+        "One-error",
+        "lower",
+        "Share of rows whose best-scored label is not relevant.",
+        "scores",
+        ranking.one_error,
+    ),
+    NamedMetric(
+        "coverage",
+        "Coverage",
+        "lower",
+        "Places of the ranking that are needed to cover every relevant label, mean over rows.",
+        "scores",
+        ranking.coverage,
+    ),
+    NamedMetric(
+        "ranking_loss",
+        "Ranking loss",
+        "lower",
+        "Share of pairs of a relevant and an irrelevant label in the wrong order, mean over rows.",
+        "scores",
+        ranking.ranking_loss,
+    ),
+    NamedMetric(
+        "lrap",
+        "LRAP",
+        "higher",
+        "Label ranking average precision: share of relevant labels among those ranked above each relevant one.",
+        "scores",
+        ranking.lrap,
+    ),
+    NamedMetric(
+        "recall_at_k",
+        "Recall@k",
+        "higher",
+        "Share of the relevant labels that are among the k best-scored ones.",
+        "best",
+        partial(at_k.recall_at_k, zero_division=1.0),
+    ),
+    NamedMetric(
+        "ndcg_at_k",
+        "NDCG@k",
+        "higher",
+        "Discounted gain of the k best-scored labels over the best possible one.",
+        "best",
+        partial(at_k.ndcg_at_k, zero_division=1.0),
+    ),
+    NamedMetric(
+        "confident_accuracy_at_k",
+        "Confident accuracy@k",
+        "higher",
+        "Share of right decisions, absences too, among the k labels of greatest confidence.",
+        "best",
+        at_k.confident_accuracy_at_k,
+    ),
+)
+NAMED_METRICS = {one.name: one for one in _METRICS}

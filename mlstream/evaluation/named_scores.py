@@ -1,0 +1,105 @@
+"""Scores by metrics that were asked for by name, from additive sums: no row is read twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from metrics import LabelCounts, stack_counts
+from metrics.named import NamedMetric
+from mlstream.evaluation.predictions import Floats
+from mlstream.evaluation.scoring import Scored, Tally, accumulate, tally
+
+Metrics = tuple[NamedMetric, ...]
+
+
+def sum_rows(scored: Scored, k: int, metrics: Metrics) -> Floats:
+    """Sum over rows what each metric makes of a row.
+
+    Parameters
+    ----------
+    scored : Scored
+        At least one row.
+    k : int
+        Number of best-scored labels.
+    metrics : tuple of NamedMetric
+        The metrics.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_metrics,)
+        A row in which no label counts adds nothing, nor does one with fewer than k to metrics of the k best; 0 for
+        metrics that follow from counts.
+    """
+    n_counted = np.broadcast_to(scored.mask.sum(axis=-1), len(scored.Y))
+    rows = {"decisions": scored.where(n_counted > 0), "best": scored.where(n_counted >= k)}
+    rows["scores"] = rows["decisions"]
+    return np.array([_sum(one, rows[one.form], k) if one.form in rows else 0.0 for one in metrics], dtype=np.float64)
+
+
+class NamedSums:
+    """Sums from the start of a stream to the end of each piece; their differences are the sums in between.
+
+    Parameters
+    ----------
+    pieces : sequence of Tally
+        Consecutive pieces from the start of the stream.
+    sums : sequence of ndarray of shape (n_metrics,)
+        The result of `sum_rows` for each of them.
+    metrics : tuple of NamedMetric
+        The metrics.
+    """
+
+    def __init__(self, pieces: Sequence[Tally], sums: Sequence[Floats], metrics: Metrics) -> None:
+        numbers = [(piece.n_rows, piece.n_scored, piece.n_ranked) for piece in pieces]
+        self._ends, self._n_scored, self._n_ranked = accumulate(np.array(numbers)).T
+        stacked = stack_counts(piece.counts for piece in pieces)
+        self._counts = [accumulate(part) for part in (stacked.tp, stacked.fp, stacked.fn, stacked.tn)]
+        self._sums = accumulate(np.stack(sums))
+        self._metrics = metrics
+
+    def between(self, starts: Sequence[int], stops: Sequence[int]) -> dict[str, Floats]:
+        """Return the scores over stretches of the stream; all numbers must be ends of pieces, or 0."""
+        left, right = np.searchsorted(self._ends, starts), np.searchsorted(self._ends, stops)
+        counts = LabelCounts(*(part[right] - part[left] for part in self._counts))
+        n_scored, n_ranked, sums = (part[right] - part[left] for part in (self._n_scored, self._n_ranked, self._sums))
+        found = {}
+        for place, one in enumerate(self._metrics):
+            if one.form == "counts":
+                found[one.name] = np.asarray(one.function(counts))
+            else:
+                n = n_ranked if one.form == "best" else n_scored
+                found[one.name] = np.divide(sums[:, place], n, out=np.full(len(n), np.nan), where=n > 0)
+        return found
+
+
+def score_named(scored: Scored, k: int, metrics: Metrics) -> dict[str, float]:
+    """Score rows on their own.
+
+    Parameters
+    ----------
+    scored : Scored
+        The rows; without rows, or without a label that counts, every score is undefined.
+    k : int
+        Number of best-scored labels.
+    metrics : tuple of NamedMetric
+        The metrics.
+
+    Returns
+    -------
+    dict
+        Name of each metric -> score; NaN where it is not defined.
+    """
+    if not len(scored.Y) or not scored.mask.any():
+        return {one.name: float("nan") for one in metrics}
+    sums = NamedSums([tally(scored, k)], [sum_rows(scored, k, metrics)], metrics)
+    return {name: float(values[0]) for name, values in sums.between([0], [len(scored.Y)]).items()}
+
+
+def _sum(one: NamedMetric, scored: Scored, k: int) -> float:
+    if not len(scored.Y):
+        return 0.0
+    decided, proba = scored.predictions
+    read: tuple[object, ...] = {"decisions": (decided,), "scores": (proba,), "best": (proba, k)}[one.form]
+    return len(scored.Y) * float(one.function(scored.Y, *read, label_mask=scored.mask))

@@ -1,0 +1,62 @@
+"""Balanced accuracy on pools of evaluation sets, so that false alarms on the rows of other tasks count."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics import LabelCounts, ba_macro_from_counts, label_counts
+from mlstream.evaluation.predictions import Floats
+from mlstream.evaluation.settings import OneClass
+from mlstream.label_values import filled, known
+from mlstream.stream import Indicator, Mask
+
+
+def count_known(Y: Indicator, decided: Indicator) -> LabelCounts:
+    """Count right and wrong decisions of every label on an evaluation set.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        The truth: 1, 0 or NaN (unknown).
+    decided : ndarray of uint8, shape (n_samples, n_labels)
+        0/1 decisions.
+
+    Returns
+    -------
+    LabelCounts
+        Of the known cells, (n_labels,); zeros for a label without any.
+    """
+    cells = known(Y)
+    if not len(Y) or (cells is not None and not cells.any()):
+        nothing = np.zeros(Y.shape[1], dtype=np.int64)
+        return LabelCounts(nothing, nothing, nothing, nothing)
+    return label_counts(filled(Y), decided, label_mask=cells)
+
+
+def pooled_ba_macro(counts: LabelCounts, pools: Mask, signatures: Mask, one_class: OneClass) -> Floats:
+    """Return for each task the balanced accuracy of its labels on a pool of evaluation sets, mean over labels.
+
+    Parameters
+    ----------
+    counts : LabelCounts
+        Of every label on every evaluation set: (n_sets, n_labels).
+    pools : ndarray of bool, shape (n_tasks, n_sets)
+        The evaluation sets of each task's pool.
+    signatures : ndarray of bool, shape (n_tasks, n_labels)
+        The labels of each task.
+    one_class : {"skip", "recall", "river"}
+        How a label whose true values in the pool are all the same counts, see `metrics.ba_macro`.
+
+    Returns
+    -------
+    ndarray of shape (n_tasks,)
+        NaN where no label can be scored.
+
+    Notes
+    -----
+    Counts of disjoint sets of rows add up: a set is predicted once, whatever pools it is in. A row that is in two sets
+    of a pool counts twice, as it does where each set is scored on its own.
+    """
+    parts = (counts.tp, counts.fp, counts.fn, counts.tn)
+    pooled = LabelCounts(*((pools.astype(np.int64) @ part) * signatures for part in parts))
+    return np.asarray(ba_macro_from_counts(pooled, one_class=one_class))

@@ -1,0 +1,162 @@
+"""Labels that emerge one group after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlstream.card_model import ScenarioCard
+from mlstream.cards.description import describe_stream
+from mlstream.generators._parameters import describe_call
+from mlstream.generators._randomness import Purpose, generator_for
+from mlstream.generators.from_tables.cleaning import Keep, clean
+from mlstream.generators.from_tables.emergence import draw_emergence, first_tasks, read_emergence
+from mlstream.generators.schedule.splits import split_evenly
+from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
+from mlstream.label_sets import label_set_ids
+from mlstream.stream import Dataset, EvaluationSet, Experience, Index, Stream, StreamParts, Task
+
+# The lists drawn from these parameters are on the card.
+_DRAWN_FROM = ("first_labels", "labels_per_task")
+
+
+def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
+    dataset: Dataset,
+    *,
+    seed: int = 0,
+    first_labels: int = 3,
+    labels_per_task: int = 3,
+    label_lists: Sequence[Sequence[str]] | None = None,
+    evaluation_fraction: float = 0.30,
+    unlabelled: Keep = "drop",
+    constant_features: Keep = "drop",
+    name: str | None = None,
+) -> Stream:
+    """Make a stream in which labels emerge one group after another, and stay.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        A table.
+    seed : int
+        Source of everything random.
+    first_labels : int
+        Number of labels of the first task, where the schedule is drawn.
+    labels_per_task : int
+        Number of labels that emerge in each later task, where the schedule is drawn. It can be less in some tasks and
+        more in others, where rows carry several labels that have not emerged.
+    label_lists : sequence of sequence of str, optional
+        Labels that emerge in each task, every label once; by default drawn at random, label sets of many rows sooner.
+    evaluation_fraction : float
+        Share of each task's rows that is held out.
+    unlabelled : {"drop", "keep"}
+        What happens to rows without any label. Kept, they come in any task.
+    constant_features : {"drop", "keep"}
+        What happens to features with one value only.
+    name : str, optional
+        Name of the stream; by default that of the table with "-label-emerging" added.
+
+    Returns
+    -------
+    Stream
+        One experience and one evaluation set per task; the signature of a task, and the label mask of its experience,
+        is all labels that have emerged so far. The card states when each label emerges
+        (``card.scenario.emergence``).
+
+    Raises
+    ------
+    ValueError
+        If a label does not occur without labels that emerge later, label_lists does not list each label once, or a
+        task would have no rows to learn or to evaluate.
+
+    Notes
+    -----
+    A row comes once, in one of the tasks from that on in which the last of its labels emerges, all equally probable: no
+    label occurs before it emerges, so that its absence until then is the truth and hides nothing. Every label that
+    emerges in a task is present in at least one of its learning rows. Evaluation rows of a task are drawn evenly from
+    its label sets.
+
+    Examples
+    --------
+    >>> Y = np.tile(np.eye(6, dtype=np.uint8), (20, 1))
+    >>> table = Dataset(np.arange(240.0).reshape(120, 2), Y, ("a", "b"), tuple("klmnop"), name="toy")
+    >>> stream = emerging_labels_stream(table, first_labels=2, labels_per_task=2)
+    >>> [int(experience.label_mask.sum()) for experience in stream]
+    [2, 4, 6]
+    """
+    given = dict(locals())
+    plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
+    table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
+    if label_lists is None:
+        Y = table.Y[rows]
+        emergence = draw_emergence(Y, first_labels=first_labels, labels_per_task=labels_per_task, seed=seed)
+    else:
+        emergence = read_emergence(table, label_lists)
+    parts = _lay_out(table, rows, emergence, plan)
+    name = name or f"{dataset.name}-label-emerging"
+    n_tasks = len(parts.tasks)
+    lists = [[table.label_names[label] for label in np.flatnonzero(emergence == task)] for task in range(n_tasks)]
+    card = describe_stream(
+        table,
+        parts,
+        name=name,
+        description=f"Labels of {dataset.name} that emerge in {n_tasks} tasks, one group after another.",
+        generator=describe_call(
+            emerging_labels_stream, given | {"label_lists": lists, "name": name}, replaced=_DRAWN_FROM
+        ),
+        scenario=ScenarioCard(
+            name="label-emerging", boundary="abrupt", task_identity="training", emergence=emergence.tolist()
+        ),
+        drops=drops,
+    )
+    return Stream(parts, card)
+
+
+def _lay_out(table: Dataset, rows: Index, emergence: Index, plan: VisitPlan) -> StreamParts:
+    heralds = _choose_heralds(table, rows, emergence, plan.seed)
+    others = rows[~np.isin(rows, heralds)]
+    n_tasks = int(emergence.max()) + 1
+    dealt = generator_for(Purpose.SAMPLING, plan.seed, 1).integers(first_tasks(table.Y[others], emergence), n_tasks)
+    announced = first_tasks(table.Y[heralds], emergence)
+    tasks, experiences, evaluation_sets = [], [], []
+    for number in range(n_tasks):
+        signature = emergence <= number
+        learnt, held_out = _split(table, heralds[announced == number], others[dealt == number], number, plan)
+        ids = np.full(len(learnt), number)
+        tasks.append(Task(f"task-{number}", signature))
+        experiences.append(Experience(table.X[learnt], table.Y[learnt], ids, signature, learnt))
+        evaluation_sets.append(EvaluationSet(table.X[held_out], table.Y[held_out], number, signature, held_out))
+    return StreamParts(tuple(tasks), tuple(experiences), tuple(evaluation_sets))
+
+
+def _choose_heralds(table: Dataset, rows: Index, emergence: Index, seed: int) -> Index:
+    """Choose, for each label, a row that is learnt in the task in which the label emerges."""
+    rng = generator_for(Purpose.SAMPLING, seed)
+    Y = table.Y[rows]
+    first = first_tasks(Y, emergence)
+    chosen = []
+    for label, task in enumerate(emergence):
+        able = np.flatnonzero((Y[:, label] == 1) & (first == task))
+        if not len(able):
+            raise ValueError(
+                f"label_lists must let each label emerge with a row that carries no later one. Got label "
+                f"{table.label_names[label]!r} in task {task}; move it to a later list, or its companions to this one."
+            )
+        chosen.append(rows[rng.choice(able)])
+    return np.unique(chosen)
+
+
+def _split(table: Dataset, heralds: Index, others: Index, task: int, plan: VisitPlan) -> tuple[Index, Index]:
+    """Split the rows of a task into those to learn, in random order, and those held out."""
+    n_held_out = part_sizes(len(heralds) + len(others), plan)[-1]
+    if not 0 < n_held_out <= len(others):
+        raise ValueError(
+            f"Every task must hold rows to learn and to evaluate. Got {len(heralds)} and {len(others)} in task {task}; "
+            f"let more labels emerge at a time."
+        )
+    sizes = [len(others) - n_held_out, n_held_out]
+    strata = label_set_ids(table.Y[others])
+    learnt, held_out = split_evenly(others, strata, sizes, generator_for(Purpose.SPLIT, plan.seed, task))
+    learnt = generator_for(Purpose.ORDER, plan.seed, task).permutation(np.concatenate([heralds, learnt]))
+    return learnt, np.sort(held_out)

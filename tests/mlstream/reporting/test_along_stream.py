@@ -1,0 +1,59 @@
+"""Scores that depend on the order of rows have a table of their own, and a sentence about repeating the last labels."""
+
+from mlstream.reporting.along_stream import ALONG_STREAM, along_table, final_table, repeating_note
+from mlstream.reporting.groups import group_runs
+from mlstream.reporting.score_info import SCORE_HEADINGS, score_heading
+from tests.mlstream.records.run_records import make_failed, make_run
+
+
+def make_groups(**gains):
+    """Group a run per strategy, each with the gain given over a subset accuracy of 0.875."""
+    runs = [make_run(strategy) for strategy in gains]
+    added = [
+        dict.fromkeys(ALONG_STREAM, 0.5) | {"kappa_temporal": gain, "no_change_subset_accuracy": 0.875}
+        for gain in gains.values()
+    ]
+    changed = [run.model_copy(update={"scores": run.scores | scores}) for run, scores in zip(runs, added, strict=True)]
+    return group_runs([*changed, make_failed("mean", 0)])["yeast"]
+
+
+def titles(table):
+    return [column.title for column in table.columns]
+
+
+def test_each_score_is_in_one_of_the_two_tables():
+    groups = make_groups(NN=0.1, NN_TL=0.2)
+    along, final = titles(along_table(groups)), titles(final_table(groups))
+    assert along[2:-1] == [score_heading(name).title for name in ALONG_STREAM]
+    assert set(along) & set(final) == {"Strategy", "Parameters", "Runs"}
+    assert "ACC" in final
+    assert "Repeating" not in final
+
+
+def test_records_of_earlier_versions_have_no_such_table():
+    groups = group_runs([make_run("NN")])["yeast"]
+    assert along_table(groups) is None
+    assert repeating_note(groups) == ""
+    assert titles(final_table(groups))[2:5] == ["BA_macro", "Precision@k", "RMSE"]
+
+
+def test_a_sentence_names_the_strategies_that_repeating_beats():
+    beaten = repeating_note(make_groups(NN=-0.1, NN_TL=0.2, BR_HT=-0.001))
+    assert beaten == (
+        "A learner that repeats the last labels has subset accuracy 0.875 on this stream, "
+        "more than 2 of 3 strategies: NN, BR_HT."
+    )
+    better = repeating_note(make_groups(NN=0.1, NN_TL=None, last_class=0.0))
+    assert better == "A learner that repeats the last labels has subset accuracy 0.875 on this stream."
+
+
+def test_variants_of_a_score_have_its_direction_and_its_meaning():
+    for name in ("rmse_anytime", "hamming_loss_held_out"):
+        plain = SCORE_HEADINGS[name.removesuffix("_anytime").removesuffix("_held_out")]
+        found = score_heading(name)
+        assert (found.better, found.meaning.startswith(plain.meaning)) == (plain.better, True)
+    assert (score_heading("ba_macro_anytime").title, score_heading("lrap_held_out").title) == (
+        "BA_macro, any time",
+        "LRAP, held out",
+    )
+    assert score_heading("price_anytime").better == "neither"

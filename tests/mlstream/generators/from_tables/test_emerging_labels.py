@@ -45,6 +45,22 @@ def test_every_row_comes_once_and_no_label_before_it_emerges(seed, first_labels,
     assert sizes.min() >= 1
 
 
+@given(st.integers(0, 50), st.integers(1, 4), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_tasks_are_as_equal_in_size_as_labels_allow(seed, first_labels, labels_per_task):
+    table = table_of(seed)
+    stream = emerging_labels_stream(table, seed=seed, first_labels=first_labels, labels_per_task=labels_per_task)
+    emergence = np.array(stream.card.scenario.emergence)
+    rows = [np.concatenate([one.row_ids, two.row_ids]) for one, two in zip(stream, stream.evaluation_sets, strict=True)]
+    sizes = [len(part) for part in rows]
+    for early in range(len(rows)):
+        for late in range(early + 1, len(rows)):
+            # A row may always come later, unless it announces a label.
+            assert sizes[early] <= max(sizes[late] + 1, (emergence == early).sum())
+            if sizes[late] > sizes[early] + 1:
+                assert table.Y[rows[late]][:, emergence > early].any(axis=1).all()
+
+
 def test_thirty_labels_emerge_three_at_a_time():
     X, Y = make_multilabel_classification(3000, n_classes=30, n_labels=2, allow_unlabeled=False, random_state=0)
     stream = emerging_labels_stream(make_table(Y, X), first_labels=3, labels_per_task=3, seed=1)

@@ -108,7 +108,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
 
     @property
     def on_new_labels(self) -> OnNewLabels:
-        """What happens to labels that appear after the first call: the parameter of the last step."""
+        """Treatment of labels that appear after the first call: the parameter of the last step."""
         choice: OnNewLabels = self.steps[-1][1].on_new_labels
         return choice
 

@@ -32,7 +32,7 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
 
     @property
     def on_new_labels(self) -> OnNewLabels:
-        """What happens to labels that appear after the first call: the parameter of the classifier inside."""
+        """Treatment of labels that appear after the first call: the parameter of the classifier inside."""
         choice: OnNewLabels = self.estimator.on_new_labels
         return choice
 

@@ -57,7 +57,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         Source of the seeds of the members.
     on_new_labels : {'error', 'grow'}, default='error'
         What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
-        Each new label gets a forest, and `max_bytes` is divided anew; forests of all labels ('native') cannot grow.
+        Each new label gets a forest, and `max_bytes` is divided again; forests of all labels ('native') cannot grow.
 
     Attributes
     ----------

@@ -105,7 +105,7 @@ def _find_file(source: SourceCard, table: str | os.PathLike[str] | None) -> Path
     )
     if hashes:
         raise ValueError(f"{rule}. Got {', '.join(f'{path} with {got}' for path, got in hashes.items())}.")
-    raise FileNotFoundError(f"{rule}. Got none, and {describe_folder()}.")
+    raise FileNotFoundError(f"{rule}. Got no such file, and {describe_folder()}.")
 
 
 def _candidates(source: SourceCard) -> Iterator[Path]:

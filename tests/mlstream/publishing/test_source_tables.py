@@ -157,7 +157,7 @@ def test_a_table_that_is_not_found_or_has_changed_is_one_error_that_names_the_wa
 ) -> None:
     card = make(table).card
     ways = r"'own \[1\]\.csv', sha256 .*, must be named by table= or --table, or lie in .* MLSTREAM_DATA names"
-    with pytest.raises(FileNotFoundError, match=rf"{ways}\. Got none, and no variable MLSTREAM_DATA"):
+    with pytest.raises(FileNotFoundError, match=rf"{ways}\. Got no such file, and no variable MLSTREAM_DATA"):
         regenerate(card)
     monkeypatch.setenv("MLSTREAM_DATA", str(table.parent))
     table.write_text(f"{table.read_text()}91,1,1,1\n", encoding="utf-8")

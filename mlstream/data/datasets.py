@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -90,9 +91,7 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     if isinstance(source, str) and source in entries:
         return _load_registered(entries[source], rule)
     path = Path(source)
-    if not path.is_file():
-        names = ", ".join(entries)
-        raise FileNotFoundError(f"{path} must be a file, or the name of a data set ({names}). Got neither.")
+    _require_table_file(path, list(entries))
     if is_hierarchical(path):
         return _load_hierarchical([path], [read_unpacked(path)], rule)
     with UnpackedFile(path) as file:
@@ -101,6 +100,18 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
         else:
             dataset = _read(path, file, rule, find_card(path))
     return replace(dataset, sha256=file.sha256)
+
+
+def _require_table_file(path: Path, names: Sequence[str]) -> None:
+    """Raise an error, with the nearest name, unless the path is a file."""
+    if path.is_dir():
+        raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
+    if not path.is_file():
+        near = get_close_matches(str(path), names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise FileNotFoundError(
+            f"{path} must be a file, or the name of a data set ({', '.join(names)}). Got neither{hint}"
+        )
 
 
 def iter_dataset(

@@ -16,6 +16,8 @@ from mlstream.evaluation.predictions import Floats
 from mlstream.records.run_record import LeftOut, Score
 from mlstream.stream import Mask
 
+_NO_BOTH_CLASSES = "No task has a label with both classes in its evaluation set."
+_NO_TASK = "No task qualifies."
 _NO_MISTAKE = "Repeating the last labels makes no mistake, so that nothing can be gained."
 
 Numbers = Mapping[str, float]
@@ -139,7 +141,7 @@ def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
         **_transfers(record, R, order),
     }
     for name, metric in single.items():
-        _compute_one(record, name, metric)
+        _compute_one(record, name, metric, _NO_BOTH_CLASSES if name in {"acc", "acc_mean"} else _NO_TASK)
     stepwise = ("BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-")
     record.compute(lambda: stepwise_transfer(R, order, undefined=record.cells), stepwise, "")
     record.count_undefined("ba_macro", R, _used_cells(order))
@@ -261,5 +263,5 @@ def _used_cells(order: Mask) -> Mask:
     return np.asarray(seen)
 
 
-def _compute_one(record: ScoreRecord, name: str, metric: Callable[[], float]) -> None:
-    record.compute(lambda: {name: metric()}, (name,), "No task qualifies.")
+def _compute_one(record: ScoreRecord, name: str, metric: Callable[[], float], reason: str = _NO_TASK) -> None:
+    record.compute(lambda: {name: metric()}, (name,), reason)

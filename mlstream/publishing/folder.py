@@ -78,6 +78,8 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
     folder = Path(folder)
     if force:
         _require_replaceable(folder)
+    elif os.path.lexists(folder):
+        raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
     parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets)
     stream = Stream(parts, without_folders(stream.card))
     with atomic_folder(folder, replace=force) as temporary:

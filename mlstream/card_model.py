@@ -55,7 +55,7 @@ class SourceCard(_Strict):
     """The table that the stream was made from."""
 
     name: str
-    origin: str = Field(description="Name of a registered data set, path of a file, or 'memory'.")
+    origin: str = Field(description="Name of a registered data set or of a file, or 'memory'.")
     licence: str = ""
     citation: str = ""
     sha256: Sha256 | None = Field(
@@ -65,11 +65,15 @@ class SourceCard(_Strict):
         default=None,
         description="The `labels` of load_dataset that name the label columns; null where the file names them.",
     )
+    label_parents: dict[str, str] | None = Field(
+        default=None,
+        description="Label hierarchy, child -> parent, where another file than the table states it; else left out.",
+    )
     n_samples: Count
     persistence: PersistenceCard | None = Field(
         default=None, description="Of the labels in the order of the source, all rows; left out where not measured."
     )
-    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence"})
+    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "label_parents"})
 
 
 class GeneratorCard(_Strict):

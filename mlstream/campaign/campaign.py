@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from mlstream._files import write_text_atomically
 from mlstream.campaign.executors import run_in_processes, run_on_cluster, run_serially
 from mlstream.campaign.job import Job
-from mlstream.campaign.planning import plan_jobs
+from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.progress_files import read_progress, remove_progress
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import CampaignOptions, Settings
@@ -86,7 +86,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         Names of `estimators.strategies`; or by names of your own such names, estimators, or a
         `mlstream.campaign.search.Search`.
     streams : sequence of Stream
-        The streams; their names must differ.
+        The streams. Of those that share a name, such as two that were made from one table, the first keeps it, and the
+        others are called "-2", "-3" and so on; `name` of the generators makes better names.
     seeds : sequence of int
         Seeds of the learners.
     directory : path
@@ -122,8 +123,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     Raises
     ------
     ValueError
-        If a name or the value of an option is unknown, two runs have the same name, a stream cannot be repeated in this
-        way, or the folder holds the record of another run under the name of one of these. Nothing is run then.
+        If a name or the value of an option is unknown, two streams or runs are the same, a stream cannot be repeated in
+        this way, or the folder holds the record of another run under the name of one of these. Nothing is run then.
     OSError
         If a record cannot be written (no permission, no space), or no scheduler responds. Existing records stay.
 
@@ -146,7 +147,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         dask=dask,
     )
     # Processes keep the working directory that they started in, and may have started for an earlier campaign.
-    folder = Path(directory).absolute()
+    folder, streams = Path(directory).absolute(), name_apart(streams)
     jobs = plan_jobs(strategies, streams, folder, chosen, Settings(**options))
     records = {job.path: record for job in jobs if (record := job.find_record()) is not None}
     waiting = [job for job in jobs if job.path not in records]

@@ -7,6 +7,7 @@ import math
 import platform
 from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,13 +193,16 @@ def _kept_parents(dataset: Dataset) -> dict[str, str]:
 
 
 def _describe_source(dataset: Dataset) -> SourceCard:
+    is_named = isinstance(dataset.label_rule, tuple)
     return SourceCard(
         name=dataset.name,
-        origin=dataset.source or "memory",
+        # Folders are those of the author's disk; the hash tells files of one name apart.
+        origin=(Path(dataset.source).name if dataset.sha256 else dataset.source) or "memory",
         licence=dataset.licence,
         citation=dataset.citation,
         sha256=dataset.sha256 or None,
         labels=list(dataset.label_rule) if isinstance(dataset.label_rule, tuple) else dataset.label_rule,
+        label_parents=(dict(dataset.label_parents) or None) if is_named else None,
         n_samples=dataset.n_samples,
         persistence=_describe_persistence([dataset.Y]),
     )

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from mlstream.card_model import StreamCard, TaskCard
 from mlstream.cards.front_matter import front_matter
@@ -229,8 +230,11 @@ def _making(card: StreamCard) -> Iterator[str]:
     versions = ", ".join(
         f"{escape_markdown(package)} {escape_markdown(version)}" for package, version in card.versions.items()
     )
-    yield f"with {versions}. The card alone makes"
-    yield "the same stream again: `mlstream regenerate CARD.json --output again.npz`."
+    # Formats are told by the ending of a file's name; names of registered tables have none.
+    is_own = card.source.sha256 is not None and Path(card.source.origin).suffix
+    subject, option = ("card and the table make", " --table FILE") if is_own else ("card alone makes", "")
+    yield f"with {versions}. The {subject}"
+    yield f"the same stream again: `mlstream regenerate CARD.json{option} --output again.npz`."
 
 
 def _loading(card: StreamCard) -> Iterator[str]:

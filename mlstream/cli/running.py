@@ -58,7 +58,8 @@ def run(
 ) -> None:
     """Run learners on streams: test-then-train, transfer matrix, resources. Runs recorded earlier are kept.
 
-    A run that fails stops no other; the exit status is 1 once all have ended.
+    A run that fails stops no other; the exit status is 1 once all have ended. Of streams that share a name, the first
+    keeps it, and the others get -2, -3 and so on added to it; --name of `mlstream generate` makes better names.
 
     A campaign file holds the same options under the names that Python uses; only --output, --jobs and --dask may be
     combined with one. A campaign file that names a class runs its code: read a file that someone else wrote before you

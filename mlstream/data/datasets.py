@@ -187,7 +187,7 @@ def _load_registered(entry: DatasetEntry, rule: PlainRule) -> Dataset:
         source=entry.name,
         licence=entry.licence,
         citation=entry.citation,
-        label_rule=rule,
+        label_rule=None if rule is None else dataset.label_rule,
     )
 
 
@@ -229,17 +229,19 @@ def _read_numbered(path: Path, content: bytes, rule: PlainRule) -> Dataset:
 def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCard | None) -> Dataset:
     columns, parents = choose_labels(head, rule, card)
     names = head.names
+    label_names = tuple(names[index] for index in columns)
     X, Y, feature_names = part_all(tables, columns)
+    # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
     return Dataset(
         X,
         Y,
         feature_names,
-        tuple(names[index] for index in columns),
+        label_names,
         name=stem(head.path),
         source=str(head.path),
         licence=card.source.licence if card else "",
         citation=card.source.citation if card else "",
-        label_rule=rule,
+        label_rule=rule if isinstance(rule, int) else label_names,
         label_parents=parents,
     )
 

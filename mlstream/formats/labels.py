@@ -144,7 +144,7 @@ def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
     known = set(table.names)
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        raise FormatError(f"{rule} must name columns of {table.path.name}. Got {show(unknown)}, which is none.")
+        raise FormatError(f"{rule} must name columns of {table.path.name}. Got {show(unknown)}, which is no column.")
     # MULAN numbers labels by their columns, whatever the order of its file.
     return LabelColumns(sorted(_find_names(table, names)), parents)
 

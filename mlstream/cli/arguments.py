@@ -39,7 +39,7 @@ LabelColumns = Annotated[
     typer.Option(
         "--labels",
         help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default "
-        "those of a card beside the table, of -C in its title (MEKA), or of an .xml file beside it (MULAN).",
+        "those of a card or an .xml file (MULAN) beside the table, or of -C in its title (MEKA).",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
@@ -81,7 +81,7 @@ def require_new(paths: Sequence[Path], force: bool, source: str | Path | None = 
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
     """Parse the label columns: a number, names, or a MULAN file."""
-    if text is None or text.endswith(".xml"):
+    if text is None or text.lower().endswith(".xml"):
         return text
     if text.removeprefix("-").isdecimal():
         return int(text)

@@ -40,8 +40,8 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
         LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz).
     labels : int, sequence of str, path or None
         The label columns: the first n, or the last n if negative; their names; or MULAN's .xml file that names them.
-        If None, what says it is, in this order: the card beside the file, ``-C n`` in the title (MEKA), an .xml of the
-        same name beside the file.
+        If None, they are those of the card beside the file, else of an .xml of the same name beside it (MULAN; for
+        ``x-train.arff`` and ``x-test.arff`` also ``x.xml``), else of ``-C n`` in the title (MEKA).
 
     Returns
     -------
@@ -55,8 +55,8 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     FileNotFoundError
         If there is no such file; for a named table, the message describes what to do.
     ValueError
-        If the file breaks its format, a feature has a missing value, or a label is not 0 or 1. The message names the
-        file and the line.
+        If the file breaks its format, a feature has a missing value, or a label is not 0 or 1; the message names the
+        file and the line. If `labels` is None, and the title and the .xml beside the file name different labels.
 
     Notes
     -----

@@ -39,12 +39,15 @@ class Strategy(NamedTuple):
 
     Parameters
     ----------
+    summary : str
+        What it is, in one line.
     build : callable
         Takes the parameters of the strategy, all with defaults, and returns a new estimator.
     grids : tuple of mappings
         Values to search by parameter; several mappings are several grids, as for scikit-learn's `ParameterGrid`.
     """
 
+    summary: str
     build: Callable[..., StreamClassifier]
     grids: tuple[Grid, ...]
 
@@ -188,26 +191,47 @@ def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifi
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
-        "NN": Strategy(_linear, (_RATES,)),
-        "NN_TL": Strategy(_targeted, (_RATES,)),
-        "NN_TLH": Strategy(_hidden, (_HIDDEN,)),
-        "NN_TLH_sampling": Strategy(_sampling, ({**_HIDDEN, **_RESERVOIR},)),
-        "NN_TLH_fifo": Strategy(_fifo, ({**_HIDDEN, **_FIFO},)),
-        "NN_TLH_memories": Strategy(_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
-        "NN_TLH_mini_memories": Strategy(_mini_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
-        "EWC": Strategy(_ewc, ({**_HIDDEN, "penalty": (30.0, 100.0, 300.0, 1000.0)},)),
-        "LwF": Strategy(_lwf, ({**_HIDDEN, "distillation": (1.0, 2.0, 5.0, 10.0)},)),
-        "GDumb": Strategy(_gdumb, ({**_HIDDEN, "size": (200, 2000), "epochs": (3, 10)},)),
-        "BR_HT": Strategy(_over_trees(BinaryRelevance), (_TREE_GRID,)),
-        "LC_HT": Strategy(_over_trees(LabelCombination), (_TREE_GRID,)),
-        "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),
-        "BR_random_forest": Strategy(_forest, (_FOREST_GRID,)),
-        "iSOUPtree": Strategy(ISOUPTreeClassifier, (_TREE_GRID,)),
-        "StreamRidge": Strategy(StreamRidgeClassifier, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)),
-        "last_class": Strategy(LastLabelsClassifier, ({},)),
-        "prior_distribution": Strategy(PriorLabelsClassifier, ({},)),
-        "mean": Strategy(MeanLabelsClassifier, ({},)),
+        "NN": Strategy("Online linear network.", _linear, (_RATES,)),
+        "NN_TL": Strategy("Online linear network; its loss covers the labels of the task.", _targeted, (_RATES,)),
+        "NN_TLH": Strategy("NN_TL with a hidden layer.", _hidden, (_HIDDEN,)),
+        "NN_TLH_sampling": Strategy(
+            "NN_TLH with replay from a reservoir of rows.", _sampling, ({**_HIDDEN, **_RESERVOIR},)
+        ),
+        "NN_TLH_fifo": Strategy("NN_TLH with replay from the latest rows.", _fifo, ({**_HIDDEN, **_FIFO},)),
+        "NN_TLH_memories": Strategy(
+            "NN_TLH with replay from both memories.", _memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)
+        ),
+        "NN_TLH_mini_memories": Strategy(
+            "NN_TLH_memories, with rows replayed in mini-batches.",
+            _mini_memories,
+            ({**_HIDDEN, **_RESERVOIR, **_FIFO},),
+        ),
+        "EWC": Strategy(
+            "Network with elastic weight consolidation.", _ewc, ({**_HIDDEN, "penalty": (30.0, 100.0, 300.0, 1000.0)},)
+        ),
+        "LwF": Strategy(
+            "Network with learning without forgetting.", _lwf, ({**_HIDDEN, "distillation": (1.0, 2.0, 5.0, 10.0)},)
+        ),
+        "GDumb": Strategy(
+            "Network trained from a balanced memory only.",
+            _gdumb,
+            ({**_HIDDEN, "size": (200, 2000), "epochs": (3, 10)},),
+        ),
+        "BR_HT": Strategy("Hoeffding trees by binary relevance.", _over_trees(BinaryRelevance), (_TREE_GRID,)),
+        "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _over_trees(LabelCombination), (_TREE_GRID,)),
+        "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _over_trees(ClassifierChain), (_TREE_GRID,)),
+        "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
+        "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", ISOUPTreeClassifier, (_TREE_GRID,)),
+        "StreamRidge": Strategy(
+            "Recursive ridge regression.", StreamRidgeClassifier, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
+        ),
+        "last_class": Strategy("Baseline: repeats the last labels.", LastLabelsClassifier, ({},)),
+        "prior_distribution": Strategy(
+            "Baseline: predicts the most frequent value of each label.", PriorLabelsClassifier, ({},)
+        ),
+        "mean": Strategy("Baseline: predicts labels whose mean so far is at least 0.5.", MeanLabelsClassifier, ({},)),
         "1NN": Strategy(
+            "Nearest row of a window.",
             NearestRowClassifier,
             (
                 {"window": (None, 10, 100, 1000), "metric": ("euclidean",)},

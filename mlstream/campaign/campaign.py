@@ -22,6 +22,9 @@ from mlstream.stream import Stream
 
 _POLL_INTERVAL_S = 0.5
 
+# Others run threads, or hang when a process dies.
+_BACKENDS = ("loky",)
+
 State = Literal["kept", "running", "done", "capped", "failed"]
 
 
@@ -105,7 +108,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     dask : str, optional
         Address of a Dask scheduler whose workers run everything: tcp://HOST:8786. It replaces processes on this
         machine; workers must have one thread each, and see the same folder.
-    backend : str
+    backend : {"loky"}
         The backend of joblib that runs the processes.
     progress : callable, optional
         Called with a `CampaignProgress` for every event; from another thread where runs are in other processes.
@@ -136,8 +139,11 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     The cost of a search is in its own phase, "select", which no total includes. The configurations tried and the one
     chosen are recorded before the run: a run that is started again uses the same configuration.
     """
-    if backend == "threading":
-        raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
+    if backend not in _BACKENDS:
+        raise ValueError(
+            f"backend must be one of {', '.join(_BACKENDS)}, or dask= an address: time and memory are measured by "
+            f"process. Got {backend!r} instead."
+        )
     chosen = CampaignOptions(
         seeds=tuple(seeds),
         orders=tuple(orders),

@@ -3,12 +3,12 @@
 import sys
 import warnings
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from typer import Abort
 
-from mlstream.cli import generate, perturb, publishing, running, synthesise
+from mlstream.cli import generate, listing, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
 from mlstream.cli.inspect import inspect
 from mlstream.cli.suggest_tasks import suggest_tasks
@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         windowed,
     ),
     "Look at streams": (
+        listing.streams,
         inspect,
         convert,
     ),
@@ -45,10 +46,30 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Evaluate learners": (
         running.run,
+        listing.strategies,
         running.report,
         running.track,
     ),
 }
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"mlstream {version('mlstream')}")
+        raise typer.Exit
+
+
+@app.callback(help=app.info.help)
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options of the command as a whole."""
+
+
 app.command(rich_help_panel="Start here")(running.demo)
 for generator_command in generate.COMMANDS:
     generator_command.add_to(app, MAKE)

@@ -43,6 +43,14 @@ def print_line(message: str) -> None:
     Console(soft_wrap=True, highlight=False, markup=False).print(message)
 
 
+def show_lines(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of texts."""
+    table = Table(*columns, box=None)
+    for row in rows:
+        table.add_row(*map(_plain, row))
+    wide_console().print(table)
+
+
 def show_datasets(entries: Iterable[DatasetEntry]) -> None:
     """Print the registered data sets."""
     table = Table("name", "rows", "features", "labels", "where", box=None)

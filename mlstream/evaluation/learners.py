@@ -47,6 +47,11 @@ def fresh(estimator: Any, seed: int) -> Any:
         If it is not an estimator that can learn from a stream.
     """
     learns = hasattr(estimator, "partial_fit") or hasattr(estimator, "predict_then_fit")
+    if isinstance(estimator, str):
+        raise TypeError(
+            f"estimator must be a scikit-learn estimator with partial_fit: make_strategy({estimator!r}) of "
+            f"estimators makes that of a name. Got {estimator!r} instead."
+        )
     if isinstance(estimator, type) or not learns or not hasattr(estimator, "get_params"):
         raise TypeError(f"estimator must be a scikit-learn estimator with partial_fit. Got {estimator!r} instead.")
     return clone_with_seed(estimator, seed)

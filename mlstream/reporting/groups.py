@@ -67,6 +67,14 @@ class Group:
         """Its entry in legends."""
         return Key(self.label, f"strategy-{self.style}", self.style)
 
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether several seeds of the learner gave one value of every score; frugality depends on the energy."""
+        names = dict.fromkeys(name for run in self.measured for name in run.scores if name != "frug")
+        seeds_only = len({(run.order_seed, run.split_seed) for run in self.measured}) == 1
+        values = ({run.scores.get(name) for run in self.measured} for name in names)
+        return len(self.measured) > 1 and seeds_only and bool(names) and all(len(one) == 1 for one in values)
+
     def score(self, metric: str) -> Spread:
         """Average a score over seeds."""
         return self.mean(lambda run: run.scores.get(metric))
@@ -148,7 +156,12 @@ def spread(values: Iterable[float | None]) -> Spread:
     known = [value for value in values if value is not None]
     if not known:
         return Spread(None, None, 0)
-    return Spread(float(np.mean(known)), float(np.std(known, ddof=1)) if len(known) > 1 else None, len(known))
+    if len(known) == 1:
+        return Spread(float(known[0]), None, 1)
+    # The mean of equal numbers may differ from them by a rounding error.
+    alike = min(known) == max(known)
+    mean, deviation = (known[0], 0.0) if alike else (np.mean(known), np.std(known, ddof=1))
+    return Spread(float(mean), float(deviation), len(known))
 
 
 def mean_scores(arrays: Sequence[Sequence[Score]] | Sequence[Sequence[Sequence[Score]]]) -> npt.NDArray[np.float64]:

@@ -78,10 +78,10 @@ class StreamPart:
 
 @dataclass(frozen=True)
 class StrategyTables:
-    """One strategy over all streams."""
+    """One strategy over all streams, if there are several, and the configurations tried, if there was a search."""
 
     name: str
-    table: Table
+    table: Table | None
     trials: Table | None
 
 
@@ -138,10 +138,7 @@ def describe(
             _describe_stream(f"stream-{place}", cards[name], groups)
             for place, (name, groups) in enumerate(streams.items(), 1)
         ],
-        "strategies": [
-            StrategyTables(name, strategy_table(streams, name), trial_table(streams, name))
-            for name in dict.fromkeys(run.strategy for run in runs)
-        ],
+        "strategies": _strategy_parts(runs, streams),
         "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
         "estimators": _estimators(runs),
         "methods": _methods(runs),
@@ -149,6 +146,15 @@ def describe(
         "versions": _agreed(run.versions for run in runs),
         "mlstream_version": version("mlstream"),
     }
+
+
+def _strategy_parts(runs: Sequence[RunResult], streams: Mapping[str, list[Group]]) -> list[StrategyTables]:
+    """List the strategies that have more to show than one row: on one stream, those with a search."""
+    parts = [
+        StrategyTables(name, strategy_table(streams, name) if len(streams) > 1 else None, trial_table(streams, name))
+        for name in dict.fromkeys(run.strategy for run in runs)
+    ]
+    return [one for one in parts if one.table or one.trials]
 
 
 def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:

@@ -12,6 +12,9 @@ import numpy.typing as npt
 from mlstream.plotting.styles import Key
 from mlstream.records.run_record import RunResult, Score
 
+# Classes of estimators/baselines.py, by which a record names its learner.
+BASELINES = {"LastLabelsClassifier", "PriorLabelsClassifier", "MeanLabelsClassifier", "NearestRowClassifier"}
+
 Layout = tuple[list[list[int]], list[int]]
 
 
@@ -66,6 +69,16 @@ class Group:
     def key(self) -> Key:
         """Its entry in legends."""
         return Key(self.label, f"strategy-{self.style}", self.style)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether its learner is one that others are measured against, whatever the strategy is called."""
+        return self.runs[0].estimator.partition("(")[0] in BASELINES
+
+    @property
+    def badge(self) -> str:
+        """What qualifies its name: a baseline, or a strategy of which no run finished."""
+        return ", ".join(["baseline"] * self.is_baseline + [self.status] * (self.status != "done"))
 
     @property
     def is_deterministic(self) -> bool:

@@ -18,10 +18,11 @@ from mlstream.plotting.styles import Key, task_keys
 from mlstream.plotting.transfer import Limits, Transfer
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note
-from mlstream.reporting.comparison import compare_all
+from mlstream.reporting.comparison import compare, compare_all
 from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
 from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import Group
+from mlstream.reporting.headline import headline
 from mlstream.reporting.learning_speed import speed_table
 from mlstream.reporting.ranks import (
     draw_pairs,
@@ -129,6 +130,7 @@ def describe(
     n_strategies = len({run.strategy for run in runs})
     return {
         "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
+        "headline": headline(streams, compare(streams, _OVERVIEW_SCORE), _OVERVIEW_SCORE),
         "runs": runs,
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,

@@ -142,8 +142,8 @@ def format_score(mean: float | None, deviation: float | None = None) -> str:
 
 
 def name_cells(group: Group) -> tuple[Cell, Cell]:
-    """Return the cells of `STRATEGY` and `PARAMETERS`; a strategy of which no run finished is marked."""
-    name = Cell(group.strategy, group.strategy, note="" if group.status == "done" else group.status)
+    """Return the cells of `STRATEGY` and `PARAMETERS`; baselines and strategies that did not finish are marked."""
+    name = Cell(group.strategy, group.strategy, note=group.badge)
     return name, Cell(group.tuning, group.tuning)
 
 

@@ -43,14 +43,20 @@ class LabelTarget:
         self.names = None if names is None else list(names)
         self.classes = [np.array([0, 1]) for _ in range(width)]
 
-    def encode(self, Y: Any) -> npt.NDArray[np.uint8]:
-        """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`."""
-        Y = _indicator(Y)
+    def encode(self, Y: Any, *, can_grow: bool = False) -> npt.NDArray[np.uint8]:
+        """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`.
+
+        `can_grow` is whether the learner has the parameter `on_new_labels`, which is then advised.
+        """
+        Y = as_codes(Y)
         missing = self.width - Y.shape[1]
         if missing < 0 or (missing and not self.announced):
+            way_out = "announce labels that come later with `classes` at the first call"
+            if missing < 0 and can_grow:
+                way_out += ", or make the learner with on_new_labels='grow'"
             raise ValueError(
                 f"Y must have {'at most ' * self.announced}{self.width} label columns, as fixed at the first call. "
-                f"Got {Y.shape[1]} instead; announce labels that come later with `classes` at the first call."
+                f"Got {Y.shape[1]} instead; {way_out}."
             )
         return np.pad(Y, ((0, 0), (0, missing))) if missing else Y
 
@@ -128,13 +134,13 @@ Target = LabelTarget | ClassTarget
 
 def make_target(Y: Any, classes: Any = None) -> Target:
     """Return the kind of target, from the first Y and the announced classes."""
-    if is_indicator(Y):
-        return _label_target(_indicator(Y).shape[1], classes)
+    if isas_codes(Y):
+        return _label_target(as_codes(Y).shape[1], classes)
     y = _vector(Y)
     return ClassTarget(np.unique(y) if classes is None else np.unique(np.asarray(classes)))
 
 
-def is_indicator(Y: Any) -> bool:
+def isas_codes(Y: Any) -> bool:
     """Return whether Y is a table of labels; a single column of other values than 0/1 is a vector of classes."""
     if is_sparse(Y):
         return True
@@ -177,12 +183,22 @@ def _label_target(width: int, classes: Any) -> LabelTarget:
         if any(not set(np.asarray(entry).tolist()) <= {0, 1} for entry in announced):
             raise ValueError(f"classes must hold 0 and 1 only for every label. Got {_short(announced)} instead.")
         return LabelTarget(len(announced), announced=True)
-    if len(set(announced)) != len(announced):
-        raise ValueError(f"classes must name every label once. Got {_short(announced)} instead.")
+    _require_names(announced, width)
     return LabelTarget(len(announced), announced=True, names=announced)
 
 
-def _indicator(Y: Any) -> npt.NDArray[np.uint8]:
+def _require_names(announced: list[Any], width: int) -> None:
+    if width > 2 and announced == [0, 1]:
+        raise ValueError(
+            f"classes must name the labels, or be their number, such as {width}: values of labels are always 0 and 1. "
+            f"Got {_short(announced)} for {width} labels instead."
+        )
+    if len(set(announced)) != len(announced):
+        raise ValueError(f"classes must name every label once. Got {_short(announced)} instead.")
+
+
+def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
+    """Check an indicator matrix, dense or sparse, and return it as 0, 1 and `UNKNOWN`."""
     if type(Y) is np.ndarray and Y.ndim == 2 and Y.dtype.kind in "buif" and len(Y):
         dense = Y
     elif is_sparse(Y):

@@ -7,10 +7,10 @@ The oracle of Peuzet et al. returns the truth: it is not a learner, and not list
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-from sklearn.base import BaseEstimator
-
+from estimators._new_labels import OnNewLabels, set_choice
+from estimators.base import StreamClassifier
 from estimators.baselines import (
     LastLabelsClassifier,
     MeanLabelsClassifier,
@@ -29,6 +29,7 @@ from estimators.ridge.ridge import StreamRidgeClassifier
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from estimators.trees.isoup import ISOUPTreeClassifier
+from metrics._validation import require_choice
 
 Grid = Mapping[str, tuple[Any, ...]]
 
@@ -44,7 +45,7 @@ class Strategy(NamedTuple):
         Values to search by parameter; several mappings are several grids, as for scikit-learn's `ParameterGrid`.
     """
 
-    build: Callable[..., BaseEstimator]
+    build: Callable[..., StreamClassifier]
     grids: tuple[Grid, ...]
 
 
@@ -56,13 +57,15 @@ _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
 
 
-def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
+def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **parameters: Any) -> StreamClassifier:
     """Return a new, configured estimator.
 
     Parameters
     ----------
     name : str
         A name of `STRATEGIES`.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
     **parameters
         Parameters of the strategy, listed by `grid`; the others keep their defaults.
 
@@ -74,7 +77,8 @@ def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
     Raises
     ------
     ValueError
-        If the name, or a parameter, is unknown; the message suggests the nearest name.
+        If the name, or a parameter, is unknown; the message suggests the nearest name. If the strategy cannot learn
+        new labels.
 
     Examples
     --------
@@ -86,7 +90,15 @@ def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
     for parameter in parameters:
         if parameter not in known:
             raise ValueError(f"{name} must have parameters among {known}. Got {parameter!r} instead.")
-    return strategy.build(**parameters)
+    learner = strategy.build(**parameters)
+    if on_new_labels == "error":
+        return learner
+    require_choice(on_new_labels, "on_new_labels", get_args(OnNewLabels))
+    if not learner._can_grow():
+        able = [other for other, one in STRATEGIES.items() if one.build()._can_grow()]
+        raise ValueError(f"on_new_labels must be 'error' for {name}. Got 'grow' instead; {', '.join(able)} can grow.")
+    grown: StreamClassifier = set_choice(learner, on_new_labels)
+    return grown
 
 
 def grid(name: str) -> list[dict[str, list[Any]]]:
@@ -123,54 +135,54 @@ def _find(name: str) -> Strategy:
     return STRATEGIES[name]
 
 
-def _over_trees(meta: Callable[..., BaseEstimator]) -> Callable[..., BaseEstimator]:
-    def build(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> BaseEstimator:
+def _over_trees(meta: Callable[..., StreamClassifier]) -> Callable[..., StreamClassifier]:
+    def build(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
         return meta(HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
 
     return build
 
 
-def _forest(n_models: int = 10, grace_period: int = 50, delta: float = 1e-7, tau: float = 0.05) -> BaseEstimator:
+def _forest(n_models: int = 10, grace_period: int = 50, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
     return AdaptiveRandomForestClassifier(n_models, grace_period=grace_period, delta=delta, tau=tau)
 
 
-def _linear(learning_rate: float = 0.01) -> BaseEstimator:
+def _linear(learning_rate: float = 0.01) -> StreamClassifier:
     return OnlineNeuralClassifier(learning_rate=learning_rate)
 
 
-def _targeted(learning_rate: float = 0.01, hidden_units: int | None = None) -> BaseEstimator:
+def _targeted(learning_rate: float = 0.01, hidden_units: int | None = None) -> StreamClassifier:
     return OnlineNeuralClassifier(hidden_units, learning_rate=learning_rate, targeted_loss="signature")
 
 
-def _hidden(learning_rate: float = 0.01, hidden_units: int = 200) -> BaseEstimator:
+def _hidden(learning_rate: float = 0.01, hidden_units: int = 200) -> StreamClassifier:
     return _targeted(learning_rate, hidden_units)
 
 
-def _sampling(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> BaseEstimator:
+def _sampling(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> StreamClassifier:
     return _hidden(**network).set_params(reservoir=ReservoirMemory(reservoir_size, reservoir_draws))
 
 
-def _fifo(fifo_size: int = 1000, fifo_draws: int = 5, **network: Any) -> BaseEstimator:
+def _fifo(fifo_size: int = 1000, fifo_draws: int = 5, **network: Any) -> StreamClassifier:
     return _hidden(**network).set_params(fifo=FIFOMemory(fifo_size, fifo_draws))
 
 
-def _memories(fifo_size: int = 1000, fifo_draws: int = 5, **sampling: Any) -> BaseEstimator:
+def _memories(fifo_size: int = 1000, fifo_draws: int = 5, **sampling: Any) -> StreamClassifier:
     return _sampling(**sampling).set_params(fifo=FIFOMemory(fifo_size, fifo_draws))
 
 
-def _mini_memories(**memories: Any) -> BaseEstimator:
+def _mini_memories(**memories: Any) -> StreamClassifier:
     return _memories(**memories).set_params(replay="mini-batch")
 
 
-def _ewc(learning_rate: float = 0.01, hidden_units: int = 200, penalty: float = 100.0) -> BaseEstimator:
+def _ewc(learning_rate: float = 0.01, hidden_units: int = 200, penalty: float = 100.0) -> StreamClassifier:
     return EWCClassifier(hidden_units, learning_rate=learning_rate, penalty=penalty)
 
 
-def _lwf(learning_rate: float = 0.01, hidden_units: int = 200, distillation: float = 1.0) -> BaseEstimator:
+def _lwf(learning_rate: float = 0.01, hidden_units: int = 200, distillation: float = 1.0) -> StreamClassifier:
     return LwFClassifier(hidden_units, learning_rate=learning_rate, distillation=distillation)
 
 
-def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> BaseEstimator:
+def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifier:
     return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
 
 

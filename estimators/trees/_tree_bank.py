@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from itertools import pairwise
 from typing import Any
 
@@ -45,8 +46,17 @@ class TreeBank:
     def __init__(self, n_trees: int, n_features: int, n_classes: int, params: TreeParams, *, n_groups: int = 1) -> None:
         self.n_classes = n_classes
         self.params = params
+        self.n_threads = n_groups
         self.groups = split_evenly(n_trees, n_groups)
         self.tree_arrays = [new_trees(group.stop - group.start, n_features) for group in self.groups]
+
+    def grown(self, n_new: int) -> "TreeBank":
+        """Return a bank with more trees, in a group of their own; the trees that there were are shared."""
+        bank = copy(self)
+        n_features = int(self.tree_arrays[0].trees["n_features"][0])
+        bank.groups = [*self.groups, slice(self.n_trees, self.n_trees + n_new)]
+        bank.tree_arrays = [*self.tree_arrays, new_trees(n_new, n_features)]
+        return bank
 
     def learn(
         self, X: Features, codes: Array, *, weight: Array | None = None, X_predict: Features | None = None
@@ -107,12 +117,13 @@ class TreeBank:
 
     def _in_threads(self, work: Callable[[int], None], X: Features) -> None:
         groups = range(len(self.groups))
+        n_threads = min(self.n_threads, len(groups))
         work_in_all = X.shape[0] * self.n_trees * (X.shape[1] + ROW_OVERHEAD_FEATURES)
-        if len(groups) == 1 or work_in_all < WORK_PER_THREAD * len(groups):
+        if n_threads == 1 or work_in_all < WORK_PER_THREAD * n_threads:
             for g in groups:
                 work(g)
             return
-        with ThreadPoolExecutor(len(groups)) as pool:
+        with ThreadPoolExecutor(n_threads) as pool:
             for done in [pool.submit(work, g) for g in groups]:
                 done.result()
 

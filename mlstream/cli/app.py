@@ -1,15 +1,18 @@
 """The command line: thin commands over the library, which is imported where a command needs it."""
 
 import sys
+import warnings
 from collections.abc import Callable
 from typing import NoReturn
 
 import typer
+from typer import Abort
 
 from mlstream.cli import generate, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
 from mlstream.cli.inspect import inspect
 from mlstream.cli.suggest_tasks import suggest_tasks
+from mlstream.cli.usage_errors import UsageError, describe_usage_error, show_warning
 from mlstream.cli.windowed import synthesise_events, windowed
 
 app = typer.Typer(
@@ -19,6 +22,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+_INTERRUPTED = 130
 
 MAKE = "Make streams"
 # By heading of the help; commands of several kinds (`synthesise tree`) are added below.
@@ -57,18 +62,31 @@ app.add_typer(publishing.datasets, name="datasets", rich_help_panel=MAKE)
 
 
 def main() -> NoReturn:
-    """Run the command line; an error is one line on standard error, with exit status 1."""
+    """Run the command line.
+
+    An error is one line on standard error. The exit status is then 1; it is 2 where the command cannot be parsed, and
+    130 where it is interrupted.
+    """
     try:
-        app()
-    except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        _fail(error)
-    raise SystemExit(0)
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            status = app(prog_name="mlstream", standalone_mode=False)
+    except UsageError as error:
+        _fail(describe_usage_error(error), 2)
+    except (Abort, KeyboardInterrupt):
+        _fail("interrupted.", _INTERRUPTED)
+    except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
+        _fail(_describe(error), 1)
+    raise SystemExit(status or 0)
 
 
-def _fail(error: Exception) -> NoReturn:
+def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
-        message = f"{error.filename}: {error.strerror}"
-    else:
-        message = " ".join(str(error).split()) or type(error).__name__
-    sys.stderr.write(f"Error: {message}\n")
-    raise SystemExit(1)
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    if message:
+        sys.stderr.write(f"Error: {message}\n")
+    raise SystemExit(status)

@@ -22,7 +22,12 @@ _MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
 
-StreamPath = Annotated[Path, typer.Argument(help="A stream: .npz, .arff, .csv, .parquet, or a published folder.")]
+StreamPath = Annotated[
+    Path,
+    typer.Argument(
+        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists."
+    ),
+]
 SourceName = Annotated[
     str,
     typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
@@ -34,17 +39,17 @@ LabelColumns = Annotated[
     typer.Option(
         "--labels",
         help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default "
-        "those of a card beside the table, of -C in its title (MEKA), or of an .xml file beside it (MULAN).",
+        "those of a card or an .xml file (MULAN) beside the table, or of -C in its title (MEKA).",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 def open_stream(path: Path) -> Stream:
-    """Load a stream from a file or a published folder."""
-    from mlstream.formats import load
+    """Load a stream from a file or a published folder, or make one that this project publishes."""
+    from mlstream.publishing.named_streams import open_named
 
-    return load(path / "stream.npz" if path.is_dir() else path)
+    return open_named(str(path))
 
 
 def save_new(stream: Stream, path: Path) -> None:
@@ -76,7 +81,7 @@ def require_new(paths: Sequence[Path], force: bool, source: str | Path | None = 
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
     """Parse the label columns: a number, names, or a MULAN file."""
-    if text is None or text.endswith(".xml"):
+    if text is None or text.lower().endswith(".xml"):
         return text
     if text.removeprefix("-").isdecimal():
         return int(text)
@@ -88,7 +93,15 @@ def parse_order(text: str | None) -> list[int] | OrderName | None:
     from mlstream.generators.schedule.visit_plan import ORDERS
 
     named = next((order for order in ORDERS if order == text), None)
-    return named if named or text is None else parse_integers(text, "--order")
+    if named or text is None:
+        return named
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--order must be one of {', '.join(ORDERS)}, or the task of each visit, such as 1,0,1,0. "
+            f"Got {text!r} instead."
+        ) from None
 
 
 def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isnan
+from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -22,15 +23,14 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from metrics.named import NAMED_METRICS
-from mlstream.campaign.campaign import CampaignProgress
-from mlstream.card_model import StreamCard, TaskCard
-from mlstream.data.registry import DatasetEntry
-from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
-from mlstream.diagnosis.task_distances import Distances
-from mlstream.generators import Suggestion
-from mlstream.records.run_record import RunResult
-from mlstream.reporting.costs import wall_time_s
+if TYPE_CHECKING:
+    # `mlstream datasets` and `mlstream strategies` print tables without importing any of these.
+    from mlstream.campaign.campaign import CampaignProgress
+    from mlstream.card_model import StreamCard, TaskCard
+    from mlstream.data.registry import DatasetEntry
+    from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
+    from mlstream.diagnosis.task_distances import Distances
+    from mlstream.generators import Suggestion
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
@@ -48,12 +48,12 @@ def show_datasets(entries: Iterable[DatasetEntry]) -> None:
     table = Table("name", "rows", "features", "labels", "where", box=None)
     for entry in entries:
         table.add_row(entry.name, f"{entry.n_samples:,}", str(entry.n_features), str(entry.n_labels), entry.where)
-    _console().print(table)
+    wide_console().print(table)
 
 
 def show_card(card: StreamCard) -> None:
     """Print a description of a stream: origin, tasks, signatures, schedule, drops."""
-    console = _console()
+    console = wide_console()
     console.print(f"[bold]{_plain(card.name)}[/bold]: {_plain(card.description)}", soft_wrap=True)
     console.print(
         f"{len(card.feature_names)} features, {len(card.label_names)} labels, {len(card.tasks)} tasks, "
@@ -78,7 +78,7 @@ def show_card(card: StreamCard) -> None:
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:
     """Print measures of a stream: labels by task, distances between tasks, rows and labels used twice or never."""
-    console = _console()
+    console = wide_console()
     console.print(_label_table(diagnosis))
     console.print("Tasks nearest to each other and farthest apart:")
     pairs = {"P(X)": diagnosis.distances.inputs, "P(Y)": diagnosis.distances.labels}
@@ -101,21 +101,8 @@ def show_suggestion(suggestion: Suggestion) -> None:
     measures = zip(suggestion.candidates, suggestion.diversity, suggestion.n_single_label, strict=True)
     for n_tasks, diversity, n_single in measures:
         table.add_row(str(n_tasks), f"{diversity:.3f}", str(n_single))
-    _console().print(table)
+    wide_console().print(table)
     print_line(f"Suggested: {suggestion.n_tasks} tasks.")
-
-
-def show_results(results: Sequence[RunResult]) -> None:
-    """Print one line of scores per run."""
-    special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
-    named = [name for name in NAMED_METRICS if any(name in result.scores for result in results)]
-    columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug", *named)
-    table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
-    for result in results:
-        scores = [_format(result.scores.get(column)) for column in columns]
-        run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
-        table.add_row(*run, *scores, f"{_seconds(result):.2f}")
-    _console().print(table)
 
 
 def _label_table(diagnosis: Diagnosis) -> Table:
@@ -143,7 +130,7 @@ def _extremes(distances: Distances, names: Sequence[str]) -> str:
         (float(distances[one, other]), f"{names[other]} and {names[one]}")
         for one in range(len(names))
         for other in range(one)
-        if not np.isnan(distances[one, other])
+        if not isnan(distances[one, other])
     ]
     if not pairs:
         return "no two tasks with enough rows"
@@ -155,7 +142,7 @@ def _persistence(diagnosis: Diagnosis) -> str:
     ranges = {
         "": [one.repeated for one in measured],
         " (in random order ": [one.by_chance for one in measured],
-        "); kappa of labels ": [one.kappa for one in measured if not np.isnan(one.kappa)],
+        "); kappa of labels ": [one.kappa for one in measured if not isnan(one.kappa)],
     }
     texts = [f"{name}{min(values):.3f} to {max(values):.3f}" for name, values in ranges.items() if values]
     return f"Share of rows that repeat the label set before, by experience: {''.join(texts) or 'no rows'}"
@@ -166,7 +153,8 @@ def _plain(text: str) -> str:
     return escape("".join(character if character.isprintable() else "?" for character in text))
 
 
-def _console() -> Console:
+def wide_console() -> Console:
+    """Return a console that is wide enough for a table of scores, unless it is a terminal."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
 
@@ -263,14 +251,6 @@ def _name(event: CampaignProgress) -> str:
     repeated = (("order", event.order_seed), ("split", event.split_seed))
     others = "".join(f", {what} {number}" for what, number in repeated if number is not None)
     return f"{event.strategy} on {event.stream}, seed {event.seed}{others}"
-
-
-def _seconds(result: RunResult) -> float:
-    return wall_time_s(result) or 0.0
-
-
-def _format(score: float | None) -> str:
-    return "-" if score is None else f"{score:.3f}"
 
 
 def _visit(card: StreamCard, index: int) -> str:

@@ -69,7 +69,7 @@ def run(
         typed = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
         _run_file(Path(sources[0]), output, {name: chosen[name] for name in typed if name in _FOR_FILES}, typed)
         return
-    from mlstream.campaign.config import open_named
+    from mlstream.publishing.named_streams import open_named
 
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
@@ -80,8 +80,9 @@ def run(
 
 def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str]) -> None:
     """Run a campaign file, and write its report."""
-    from mlstream.campaign.config import load_config, open_named
+    from mlstream.campaign.config import load_config
     from mlstream.cli import console
+    from mlstream.publishing.named_streams import open_named
     from mlstream.reporting.report import report as write_report
 
     refused = [name for name in typed if name not in {"sources", "output", *_FOR_FILES}]
@@ -111,10 +112,11 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 def _run_and_show(strategies: Any, streams: Sequence[Stream], folder: Path, **options: Any) -> list[RunResult]:
     from mlstream.campaign.campaign import run_campaign
     from mlstream.cli import console
+    from mlstream.cli.run_tables import show_results
 
     with console.campaign_progress() as progress:
         results = run_campaign(strategies, streams, directory=folder, progress=progress, **options)
-    console.show_results(results)
+    show_results(results)
     return results
 
 

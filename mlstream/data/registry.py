@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -171,7 +172,9 @@ def find_entry(name: str) -> DatasetEntry:
     """Look up an entry by its name; an error lists all names."""
     entries = {entry.name: entry for entry in list_datasets()}
     if name not in entries:
-        raise ValueError(f"name must be one of {', '.join(entries)}. Got {name!r} instead.")
+        near = get_close_matches(name, entries, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"name must be one of {', '.join(entries)}. Got {name!r} instead{hint}")
     return entries[name]
 
 

@@ -25,6 +25,8 @@ _STEPWISE = {
     "fwt_stepwise_gains": "FWT+",
     "fwt_stepwise_losses": "FWT-",
 }
+_NO_BOTH_CLASSES = "No task has a label with both classes in its evaluation set."
+_NO_TASK = "No task qualifies."
 _NO_MISTAKE = "Repeating the last labels makes no mistake, so that nothing can be gained."
 
 Numbers = Mapping[str, float]
@@ -148,7 +150,7 @@ def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
         **_transfers(record, R, order),
     }
     for name, metric in single.items():
-        _compute_one(record, name, metric)
+        _compute_one(record, name, metric, _NO_BOTH_CLASSES if name in {"acc", "acc_mean"} else _NO_TASK)
     record.compute(lambda: _stepwise(record, R, order), tuple(_STEPWISE), "")
     record.count_undefined("ba_macro", R, _used_cells(order))
 
@@ -274,5 +276,5 @@ def _used_cells(order: Mask) -> Mask:
     return np.asarray(seen)
 
 
-def _compute_one(record: ScoreRecord, name: str, metric: Callable[[], float]) -> None:
-    record.compute(lambda: {name: metric()}, (name,), "No task qualifies.")
+def _compute_one(record: ScoreRecord, name: str, metric: Callable[[], float], reason: str = _NO_TASK) -> None:
+    record.compute(lambda: {name: metric()}, (name,), reason)

@@ -79,6 +79,8 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
     folder = Path(folder)
     if force:
         _require_replaceable(folder)
+    elif os.path.lexists(folder):
+        raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
     with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary)
         verify(temporary)

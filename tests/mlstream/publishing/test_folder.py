@@ -102,7 +102,7 @@ def test_files_are_readable_by_others(published: Path) -> None:
 
 def test_a_folder_that_exists_is_refused_and_left_alone(published: Path) -> None:
     before = {path.name: path.read_bytes() for path in published.iterdir()}
-    with pytest.raises(FileExistsError, match=r"out must not exist yet: nothing is overwritten"):
+    with pytest.raises(FileExistsError, match=r"out must not exist yet: --force replaces"):
         publish(make_stream(Shape(seed=1)), published)
     assert {path.name: path.read_bytes() for path in published.iterdir()} == before
 

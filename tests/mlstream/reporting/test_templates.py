@@ -314,6 +314,8 @@ def test_on_paper_no_column_is_cut(browser, tmp_path):
     browser.send("Emulation.setEmulatedMedia", media="print")
     try:
         assert browser.run(cut) == 0
+        assert browser.run("""[...document.querySelectorAll('#stream-1-table td')].every(
+            one => getComputedStyle(one).overflowWrap === 'normal')""")
         assert browser.run(
             "[...document.querySelectorAll('.scroll')].every(one => getComputedStyle(one).overflowX === 'visible')"
         )

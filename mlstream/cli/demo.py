@@ -15,7 +15,18 @@ from mlstream.publishing.folder import publish, verify
 from mlstream.records.run_record import RunResult, require_success
 from mlstream.reporting.report import report
 
-STRATEGIES = ("NN", "NN_TL", "NN_TLH_mini_memories", "BR_HT", "LC_HT", "CC_HT", "last_class", "mean", "1NN")
+STRATEGIES = (
+    "StreamRidge",
+    "NN",
+    "NN_TL",
+    "NN_TLH_mini_memories",
+    "BR_HT",
+    "LC_HT",
+    "CC_HT",
+    "last_class",
+    "mean",
+    "1NN",
+)
 
 
 def run_demo(output: Path, *, seed: int = 0) -> Path:

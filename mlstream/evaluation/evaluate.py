@@ -109,8 +109,9 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         so far, after each row; ``kappa_temporal`` and ``kappa_temporal_macro``, the gain over repeating the last
         labels, and ``no_change_subset_accuracy``, the subset accuracy of repeating them; for each of `metrics`,
         ``NAME`` over all rows and ``NAME_held_out`` on the evaluation sets of the tasks seen;
-        ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
-        ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
+        ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``bwt_stepwise``,
+        ``bwt_stepwise_gains``, ``bwt_stepwise_losses``, ``fwt_stepwise``, ``fwt_stepwise_gains`` and
+        ``fwt_stepwise_losses`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
         ``pw_js``, ``pw_js_mean``, ``jaccard``, ``refinement_jaccard``, ``refinement_recall`` and
         ``hierarchy_consistency`` on the evaluation sets, and ``pw_js_bwt``, ``pw_js_fwt`` and ``pw_js_fm``; where tasks
         are environments, ``nce[NAME]`` in each of them, ``nce_worst``, and ``nce_worst_unseen`` of those with the role

@@ -74,8 +74,8 @@ def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are wh
     -----
     A row comes once, in one of the tasks from that on in which the last of its labels emerges, all equally probable: no
     label occurs before it emerges, so that its absence until then is the truth and hides nothing. Every label that
-    emerges in a task is present in at least one of its learning rows. Evaluation rows of a task are drawn evenly from
-    its label sets.
+    emerges in a task is present in at least one of its learning rows. A label that is unknown in a row does not keep
+    the row waiting, and stays unknown in it. Evaluation rows of a task are drawn evenly from its label sets.
 
     Examples
     --------

@@ -54,6 +54,18 @@ def test_thirty_labels_emerge_three_at_a_time():
     assert max(np.diff(widths)) <= 3
 
 
+def test_thirty_labels_emerge_where_a_fifth_of_them_are_unknown():
+    X, Y = make_multilabel_classification(1000, n_classes=30, n_labels=2, allow_unlabeled=False, random_state=0)
+    Y = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, np.nan, Y)
+    stream = emerging_labels_stream(make_table(Y, X), first_labels=3, labels_per_task=3, seed=1)
+    widths = [int(experience.label_mask.sum()) for experience in stream]
+    assert (widths[0], widths[-1]) == (3, 30)
+    assert max(np.diff(widths)) <= 3
+    for number, part in enumerate(stream):
+        assert not (part.Y[:, ~part.label_mask] == 1).any()
+        assert (part.Y[:, np.array(stream.card.scenario.emergence) == number] == 1).any(axis=0).all()
+
+
 def test_given_lists_are_kept_and_rows_wait_for_the_last_of_their_labels():
     table = make_table(np.tile([[1, 0, 0], [1, 1, 0], [0, 0, 1]], (30, 1)))
     stream = emerging_labels_stream(table, label_lists=[["y2"], ["y0"], ["y1"]])

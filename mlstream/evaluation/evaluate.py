@@ -70,7 +70,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         The stream, with its card.
     label_space : {"task", "seen", "all"}, optional
         Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
-        scenario asks. That is "seen" for the scenarios class-incremental, task-free and iirc, and "task" for others.
+        scenario asks. That is "seen" for the scenarios class-incremental, task-free, label-emerging and iirc, and
+        "task" for others.
     metrics : sequence of str
         Metrics to score by beside those of every run, such as hamming_loss. All names: `metrics.named`.
     references : bool

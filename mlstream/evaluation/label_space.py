@@ -15,7 +15,7 @@ from mlstream.stream import Experience, Index, Mask, Stream, StreamParts
 
 # These scenarios are about telling the labels of all tasks apart; in the others a row is scored in its own task.
 _DEFAULTS: Mapping[str, LabelSpace] = MappingProxyType(
-    {"class-incremental": "seen", "task-free": "seen", "iirc": "seen"}
+    {"class-incremental": "seen", "task-free": "seen", "label-emerging": "seen", "iirc": "seen"}
 )
 
 
@@ -32,7 +32,8 @@ def resolve_label_space(label_space: LabelSpace | None, card: StreamCard) -> Lab
     Returns
     -------
     {"task", "seen", "all"}
-        By default "seen" for the scenarios class-incremental, task-free and iirc, and "task" for all others.
+        By default "seen" for the scenarios class-incremental, task-free, label-emerging and iirc, and "task" for the
+        others.
     """
     return label_space or _DEFAULTS.get(card.scenario.name, "task")
 

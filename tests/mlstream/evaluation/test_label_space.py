@@ -60,11 +60,11 @@ def test_labels_that_are_missing_count_nowhere(label_space, per):
         np.testing.assert_array_equal(by_row(scored.mask, new), by_row(before, old) & ~lost)
 
 
-@pytest.mark.parametrize("scenario", [*SCENARIOS, "iirc", "environments", "by hand"])
+@pytest.mark.parametrize("scenario", [*SCENARIOS, "iirc", "label-emerging", "environments", "by hand"])
 def test_the_default_label_space_is_that_of_the_scenario(scenario):
     card = STREAM.card
     card = card.model_copy(update={"scenario": card.scenario.model_copy(update={"name": scenario})})
-    expected = "seen" if scenario in {"class-incremental", "task-free", "iirc"} else "task"
+    expected = "seen" if scenario in {"class-incremental", "task-free", "label-emerging", "iirc"} else "task"
     assert resolve_label_space(None, card) == expected
     for asked in ("task", "seen", "all"):
         assert resolve_label_space(asked, card) == asked

@@ -45,12 +45,13 @@ class LabelTarget:
 
     def encode(self, Y: Any) -> npt.NDArray[np.uint8]:
         """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`."""
-        Y = _indicator(Y)
+        Y = as_codes(Y)
         missing = self.width - Y.shape[1]
         if missing < 0 or (missing and not self.announced):
             raise ValueError(
                 f"Y must have {'at most ' * self.announced}{self.width} label columns, as fixed at the first call. "
-                f"Got {Y.shape[1]} instead; announce labels that come later with `classes` at the first call."
+                f"Got {Y.shape[1]} instead; announce labels that come later with `classes` at the first call, or make "
+                f"the learner with on_new_labels='grow'."
             )
         return np.pad(Y, ((0, 0), (0, missing))) if missing else Y
 
@@ -128,13 +129,13 @@ Target = LabelTarget | ClassTarget
 
 def make_target(Y: Any, classes: Any = None) -> Target:
     """Return the kind of target, from the first Y and the announced classes."""
-    if is_indicator(Y):
-        return _label_target(_indicator(Y).shape[1], classes)
+    if isas_codes(Y):
+        return _label_target(as_codes(Y).shape[1], classes)
     y = _vector(Y)
     return ClassTarget(np.unique(y) if classes is None else np.unique(np.asarray(classes)))
 
 
-def is_indicator(Y: Any) -> bool:
+def isas_codes(Y: Any) -> bool:
     """Return whether Y is a table of labels; a single column of other values than 0/1 is a vector of classes."""
     if is_sparse(Y):
         return True
@@ -182,7 +183,8 @@ def _label_target(width: int, classes: Any) -> LabelTarget:
     return LabelTarget(len(announced), announced=True, names=announced)
 
 
-def _indicator(Y: Any) -> npt.NDArray[np.uint8]:
+def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
+    """Check an indicator matrix, dense or sparse, and return it as 0, 1 and `UNKNOWN`."""
     if type(Y) is np.ndarray and Y.ndim == 2 and Y.dtype.kind in "buif" and len(Y):
         dense = Y
     elif is_sparse(Y):

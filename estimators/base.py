@@ -10,8 +10,9 @@ from sklearn.exceptions import NotFittedError
 
 from estimators._failed_calls import check_not_diverged, unchanged_on_error
 from estimators._locks import Locked, lock_of
+from estimators._new_labels import PlacedLabels, check_choice, place_labels
 from estimators._row_codes import cast_features
-from estimators._targets import ClassTarget, Target, holds_unknown, make_target
+from estimators._targets import ClassTarget, LabelTarget, Target, holds_unknown, make_target
 from estimators._typing import Array
 from estimators._unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
 from estimators._validation import Features, check_features, check_label_mask, check_sample_weight
@@ -19,7 +20,16 @@ from estimators._validation import Features, check_features, check_label_mask, c
 Mask = npt.NDArray[np.bool_]
 
 # attributes that this base sets itself, before `_start`, or at the end of it
-_FACTS = ("_target", "classes_", "n_labels_", "n_features_in_", "feature_names_in_", "_diverged", "_learnt_names")
+_FACTS = (
+    "_target",
+    "classes_",
+    "n_labels_",
+    "label_names_",
+    "n_features_in_",
+    "feature_names_in_",
+    "_diverged",
+    "_learnt_names",
+)
 
 
 class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
@@ -65,6 +75,8 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         row: the sorted values.
     n_labels_ : int
         Number of labels (for one class a row: number of 0/1 columns that stand for it).
+    label_names_ : list
+        Names of the labels, in the order of the columns of predictions; only if `classes` named them.
     n_features_in_ : int
         Number of features.
     """
@@ -89,7 +101,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             and a row whose labels are all unknown changes nothing.
         classes : int, list of str, list of ndarray, or ndarray, optional
             Read at the first call, which fixes the width. For labels: their number, their names, or scikit-learn's list
-            of arrays. For one class a row: the values. None: those of the first Y.
+            of arrays. For one class a row: the values. None: those of the first Y. A learner made with
+            ``on_new_labels="grow"`` reads it at every call: the names of the columns of this Y, in any order; a name
+            that it has not seen before is a new label, and labels without a column are unknown. Without names, columns
+            to the right of those of earlier calls are new labels.
         label_mask : bool ndarray of shape (n_labels,) or (n_samples, n_labels), optional
             Labels that count, for learners with ``uses_task``; other learners learn the zeros outside it.
         sample_weight : array-like of shape (n_samples,), optional
@@ -194,13 +209,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = self._check_features(X)
             return self._target.probabilities(self._predict_proba(X))
 
-    def predict_then_fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> tuple[Array, Array]:
+    def predict_then_fit(self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
 
         Parameters
         ----------
-        X, Y, label_mask
-            As in `partial_fit`; an estimator that has learnt nothing predicts from its start state.
+        X, Y, classes, label_mask
+            As in `partial_fit`; an estimator that has learnt nothing predicts from its start state. New labels of a
+            learner that grows are predicted from the first row of the chunk on.
 
         Returns
         -------
@@ -210,7 +226,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             As `predict_proba` returns row by row.
         """
         with unchanged_on_error(self, in_place=True) as call:
-            X, Y, mask, learnt = self._check_chunk(X, Y, None, label_mask)
+            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
             in_runs = learnt is not None and len(Y) > 1
             if names := self._at_risk_in_runs(X) if in_runs else self._at_risk(len(Y), testing=True):
                 call.copy(names)
@@ -276,6 +292,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     def _predict_proba(self, X: Features) -> Array:
         raise NotImplementedError
 
+    def _grow(self, n_before: int) -> None:
+        """Take in new labels, of which nothing is known yet, after the `n_before` labels that there were.
+
+        ``n_labels_`` is the new number. New values replace attributes, and none is changed in place: what was learnt
+        must be there again if the call fails.
+        """
+        raise NotImplementedError
+
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         """Return the attributes that learning, or test-then-train, can leave half changed.
 
@@ -334,6 +358,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         X = check_features(self, X, first=first)
         if first:
             self._take_target(make_target(Y, classes))
+        elif getattr(self, "on_new_labels", "error") == "grow":
+            placed = place_labels(self._target, Y, classes, label_mask)
+            if placed is not None:
+                Y, label_mask = self._take_placed(placed)
         elif classes is not None and not self._target.agrees_with(make_target(Y, classes)):
             raise ValueError("classes must be those of the first call, or None.")
         codes = self._encode(Y)
@@ -353,12 +381,25 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return codes, mask, learnt
 
     def _take_target(self, target: Target) -> None:
-        self._target = target
-        self.classes_ = target.classes
-        self.n_labels_ = target.width
+        check_choice(self)
+        self._announce(target)
         before = set(vars(self))
         self._start()
         self._learnt_names = (*_FACTS, *(name for name in vars(self) if name not in before))
+
+    def _take_placed(self, placed: PlacedLabels) -> tuple[Any, Any]:
+        n_before = self.n_labels_
+        if placed.target.width > n_before:
+            self._announce(placed.target)
+            self._grow(n_before)
+        return placed.Y, placed.label_mask
+
+    def _announce(self, target: Target) -> None:
+        self._target = target
+        self.classes_ = target.classes
+        self.n_labels_ = target.width
+        if isinstance(target, LabelTarget) and target.names is not None:
+            self.label_names_ = list(target.names)
 
     def _encode(self, Y: Any) -> Array:
         if self._takes_codes and isinstance(self._target, ClassTarget):

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from sklearn.utils import Tags
 
+from estimators._new_labels import OnNewLabels
 from estimators._targets import UNKNOWN, has_unknown
 from estimators._typing import Array
 from estimators._validation import Features, is_sparse
@@ -30,6 +31,11 @@ class LastLabelsClassifier(_Baseline):
 
     It is right as often as labels do not change: a stream whose rows are not independent is easy for it.
 
+    Parameters
+    ----------
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
+
     Attributes
     ----------
     last_ : ndarray of shape (n_labels,)
@@ -48,8 +54,14 @@ class LastLabelsClassifier(_Baseline):
     array([[0, 1, 1]])
     """
 
+    def __init__(self, on_new_labels: OnNewLabels = "error") -> None:
+        self.on_new_labels = on_new_labels
+
     def _start(self) -> None:
         self.last_ = np.zeros(self.n_labels_)
+
+    def _grow(self, n_before: int) -> None:
+        self.last_ = np.pad(self.last_, (0, self.n_labels_ - n_before))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         learnt = Y if weight is None else Y[weight > 0]
@@ -74,12 +86,18 @@ class LastLabelsClassifier(_Baseline):
 class _LabelFrequencies(_Baseline):
     """Count rows and positives of each label; the share of positives is the probability, 0 before any row."""
 
-    def __init__(self, start: Literal["first-row", "first-positive"] = "first-row") -> None:
+    def __init__(
+        self, start: Literal["first-row", "first-positive"] = "first-row", on_new_labels: OnNewLabels = "error"
+    ) -> None:
         self.start = start
+        self.on_new_labels = on_new_labels
 
     def _start(self) -> None:
         require_choice(self.start, "start", ("first-row", "first-positive"))
         self.counts_ = np.zeros((2, self.n_labels_))
+
+    def _grow(self, n_before: int) -> None:
+        self.counts_ = np.pad(self.counts_, ((0, 0), (0, self.n_labels_ - n_before)))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         for block in blocks(len(Y)):
@@ -121,6 +139,8 @@ class PriorLabelsClassifier(_LabelFrequencies):
     start : {'first-row', 'first-positive'}, default='first-row'
         First row from which the values of a label are counted. Published tables use 'first-positive'; it has no effect
         where every row has one class.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
     Attributes
     ----------
@@ -143,6 +163,10 @@ class PriorLabelsClassifier(_LabelFrequencies):
     def _start(self) -> None:
         super()._start()
         self._first_values = np.ones(self.n_labels_, dtype=bool)
+
+    def _grow(self, n_before: int) -> None:
+        super()._grow(n_before)
+        self._first_values = np.append(self._first_values, np.ones(self.n_labels_ - n_before, dtype=bool))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         learnt = Y if weight is None else Y[weight > 0]
@@ -181,6 +205,8 @@ class MeanLabelsClassifier(_LabelFrequencies):
     start : {'first-row', 'first-positive'}, default='first-row'
         First row from which the values of a label are averaged. Published tables use 'first-positive'; it has no effect
         where every row has one class.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
     Attributes
     ----------
@@ -218,6 +244,8 @@ class NearestRowClassifier(_Baseline):
         Nearest means smallest Euclidean distance, or greatest cosine.
     zero_similarity : {0, 1}, default=0
         Cosine of two zero vectors. The cosine of a zero vector and another one is 0.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
     Notes
     -----
@@ -244,15 +272,21 @@ class NearestRowClassifier(_Baseline):
         window: int | None = 1000,
         metric: Literal["euclidean", "cosine"] = "euclidean",
         zero_similarity: Literal[0, 1] = 0,
+        on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.window = window
         self.metric = metric
         self.zero_similarity = zero_similarity
+        self.on_new_labels = on_new_labels
 
     def _start(self) -> None:
         _check_nearest_row(self)
         self._rows: DenseWindow | SparseWindow | None = None
         self._labels = Tail(np.empty((0, self.n_labels_), np.uint8))
+
+    def _grow(self, n_before: int) -> None:
+        new = ((0, 0), (0, self.n_labels_ - n_before))
+        self._labels = Tail(np.pad(self._labels.live, new, constant_values=UNKNOWN), 0, len(self._labels))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         if weight is not None:

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
@@ -34,6 +35,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         Number of threads among which the labels are divided; -1: one for each processor. The results are the same.
     random_state : int, RandomState instance or None, default=None
         Draws a seed for each copy; None keeps the seeds of the estimator.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
     Attributes
     ----------
@@ -83,12 +86,14 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         targeted: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.estimator = estimator
         self.start = start
         self.targeted = targeted
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.on_new_labels = on_new_labels
 
     @property
     def uses_task(self) -> bool:
@@ -113,6 +118,17 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
             seed = None if self.random_state is None else check_random_state(self.random_state)
             widths = [self.n_features_in_] * self.n_labels_
             self._models = make_members(self.estimator, self.n_labels_, widths, 2, seed)
+
+    def _grow(self, n_before: int) -> None:
+        self.occurred_ = np.append(self.occurred_, np.zeros(self.n_labels_ - n_before, dtype=bool))
+        if isinstance(self._models, TreeBank):
+            self._models = self._models.grown(self.n_labels_ - n_before)
+            return
+        # The seeds of members are drawn in their order: new ones get those that they had got at the first call.
+        seed = None if self.random_state is None else check_random_state(self.random_state)
+        widths = [self.n_features_in_] * self.n_labels_
+        members = make_members(self.estimator, self.n_labels_, widths, 2, seed)
+        self._models = [*self._models, *members[n_before:]]
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
         return ["_models"] if fails_late(self.estimator) else []

@@ -42,6 +42,37 @@ def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomS
     }
 
 
+def with_more_outputs(state: State, n_new: int, random_state: RandomState) -> State:
+    """Return a copy of a state with more outputs, whose weights are drawn as those of a new network."""
+    state = brought_up_to_date(state)
+    n_in, n_out = state["sizes"][-2:].tolist()
+    start = len(state["w"]) - (n_in + 1) * n_out
+    bound = 1 / np.sqrt(n_in)
+    drawn = random_state.uniform(-bound, bound, (n_in + 1, n_new)).astype(state["w"].dtype)
+    new = {"w": drawn, "m": np.zeros_like(drawn), "v": np.zeros_like(drawn)}
+    from_features = len(state["sizes"]) == 2
+    parts = {
+        name: np.concatenate([state[name][:start], _append_outputs(state[name][start:], new[name], from_features)])
+        for name in "wmv"
+    }
+    sizes = state["sizes"].copy()
+    sizes[-1] += n_new
+    live = np.append(state["live"], np.ones(n_new, dtype=np.bool_)) if len(state["live"]) else state["live"]
+    return {**state, **parts, "sizes": sizes, "live": live, "counts": np.pad(state["counts"], ((0, 0), (0, n_new)))}
+
+
+def _append_outputs(layer: npt.NDArray[Any], new: npt.NDArray[Any], from_features: bool) -> npt.NDArray[Any]:
+    """Append outputs (n_in + 1, n_new), biases last, to a layer; see `Network` for the order of its weights."""
+    n_in = len(new) - 1
+    n_out = len(layer) // (n_in + 1)
+    weights, biases = layer[: n_in * n_out], layer[n_in * n_out :]
+    if from_features:
+        joined = np.hstack([weights.reshape(n_in, n_out), new[:-1]])
+    else:
+        joined = np.vstack([weights.reshape(n_out, n_in), new[:-1].T])
+    return np.concatenate([joined.ravel(), biases, new[-1]])
+
+
 def as_network(state: State, options: RunOptions) -> Network:
     """Return a state in the form of the kernels, which change its arrays in place."""
     w = state["w"]

@@ -83,6 +83,12 @@ class RowStore:
         vars(twin).update({name: np.array(part) for name, part in vars(self).items()})
         return twin
 
+    def with_more_labels(self, n_new: int) -> "RowStore":
+        """Return a copy with more labels, which do not count in the rows kept."""
+        twin = self.copy()
+        twin.codes = np.pad(self.codes, ((0, 0), (0, n_new)))
+        return twin
+
     def as_rows(self) -> CodedRows:
         """Return all slots; later rows are stored in the same arrays as long as `starts` is the same object."""
         flat = self.values.reshape(-1), self.indices.reshape(-1)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.networks._kernel_context import ContextCache
@@ -20,7 +21,7 @@ from estimators.networks._network_options import (
     hidden_widths,
     run_options,
 )
-from estimators.networks._network_state import State, brought_up_to_date, draw_state
+from estimators.networks._network_state import State, brought_up_to_date, draw_state, with_more_outputs
 from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense
 from estimators.networks._torch_network import device_learning, learn_on_device
 from estimators.replay.memories import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
@@ -64,6 +65,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
         no `standardize` and `balance_labels` then, and probabilities may differ in their last digits.
     random_state : int, RandomState instance or None, default=None
         Seed of the weights and of the draws.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
     Attributes
     ----------
@@ -119,6 +122,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         dtype: str = "float32",
         device: str | None = None,
         random_state: Any = None,
+        on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.hidden_units = hidden_units
         self.learning_rate = learning_rate
@@ -133,6 +137,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self.dtype = dtype
         self.device = device
         self.random_state = random_state
+        self.on_new_labels = on_new_labels
 
     _learns_unknown: ClassVar[bool] = True
 
@@ -158,6 +163,12 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self._state = draw_state(sizes, self.dtype, random_state, freeze=self.freeze_masked)
         self._memories = begin_memories(self.reservoir, self.fifo, random_state)
         self._store: RowStore | None = None
+        self._contexts = ContextCache()
+
+    def _grow(self, n_before: int) -> None:
+        n_new = self.n_labels_ - n_before
+        self._state = with_more_outputs(self._state, n_new, growth_state(self, n_before))
+        self._store = None if self._store is None else self._store.with_more_labels(n_new)
         self._contexts = ContextCache()
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -26,6 +26,10 @@ class Block(NamedTuple):
     mask: Array
     weight: Array
 
+    def widened(self, n_new: int) -> "Block":
+        """Return the same rows with more labels, which no mask counts."""
+        return self._replace(Y=widened(self.Y, n_new), mask=widened(self.mask, n_new))
+
 
 class Sums(NamedTuple):
     """Sums over rows, never changed in place.
@@ -50,6 +54,10 @@ class Sums(NamedTuple):
         labels = np.zeros((n_features, n_labels))
         return cls(np.zeros((n_features, n_features)), labels, labels)
 
+    def widened(self, n_new: int) -> "Sums":
+        """Return the same sums with more labels, which no mask has counted."""
+        return self._replace(in_mask=widened(self.in_mask, n_new), positive=widened(self.positive, n_new))
+
     def plus(self, blocks: Sequence[Block]) -> "Sums":
         """Add rows, as one table whatever the blocks it comes in."""
         block = stack(blocks)
@@ -60,6 +68,11 @@ class Sums(NamedTuple):
                 _dense(block.F.T @ block.mask) + self.in_mask,
                 _dense(block.F.T @ block.Y) + self.positive,
             )
+
+
+def widened(table: Array, n_new: int) -> Array:
+    """Add columns of zeros for labels of which nothing is known."""
+    return np.pad(table, [(0, 0)] * (table.ndim - 1) + [(0, n_new)])
 
 
 class Model(NamedTuple):

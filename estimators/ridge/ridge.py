@@ -8,12 +8,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 
+from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.ridge._basis import Basis, score, with_constant
 from estimators.ridge._kernels.ridge import decide, decide_then_follow
-from estimators.ridge._sums import Block, Model, Sums, solve, stack
+from estimators.ridge._sums import Block, Model, Sums, solve, stack, widened
 
 # From this number of features on, the basis is the features: sums of products grow with the square of the basis.
 _MANY_FEATURES = 500
@@ -48,6 +49,8 @@ class StreamRidgeClassifier(StreamClassifier):
         Coefficients are computed again when the number of rows has grown by this share.
     random_state : int, RandomState instance or None, default=None
         Seed of the random units.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
     Attributes
     ----------
@@ -99,7 +102,7 @@ class StreamRidgeClassifier(StreamClassifier):
     True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         *,
         l2: float = 1.0,
@@ -109,6 +112,7 @@ class StreamRidgeClassifier(StreamClassifier):
         memory: float = 20.0,
         refresh: float = 0.2,
         random_state: Any = None,
+        on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.l2 = l2
         self.knots = knots
@@ -117,6 +121,7 @@ class StreamRidgeClassifier(StreamClassifier):
         self.memory = memory
         self.refresh = refresh
         self.random_state = random_state
+        self.on_new_labels = on_new_labels
 
     @property
     def uses_task(self) -> bool:
@@ -143,6 +148,14 @@ class StreamRidgeClassifier(StreamClassifier):
         self.model_: Model | None = None
         self.n_rows_ = 0
         self._due_ = self._next_model_ = 1
+
+    def _grow(self, n_before: int) -> None:
+        n_new = self.n_labels_ - n_before
+        self._sums_ = self._sums_.widened(n_new)
+        self._waiting_ = [block.widened(n_new) for block in self._waiting_]
+        self._late_ = widened(self._late_, n_new)
+        if self.model_ is not None:
+            self.model_ = Model(*(widened(part, n_new) for part in self.model_))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         self._pass(X, Y, mask, weight)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from itertools import pairwise
 from typing import Any
 
@@ -47,6 +48,14 @@ class TreeBank:
         self.params = params
         self.groups = split_evenly(n_trees, n_groups)
         self.tree_arrays = [new_trees(group.stop - group.start, n_features) for group in self.groups]
+
+    def grown(self, n_new: int) -> "TreeBank":
+        """Return a bank with more trees, in a group of their own; the trees that there were are shared."""
+        bank = copy(self)
+        n_features = int(self.tree_arrays[0].trees["n_features"][0])
+        bank.groups = [*self.groups, slice(self.n_trees, self.n_trees + n_new)]
+        bank.tree_arrays = [*self.tree_arrays, new_trees(n_new, n_features)]
+        return bank
 
     def learn(
         self, X: Features, codes: Array, *, weight: Array | None = None, X_predict: Features | None = None

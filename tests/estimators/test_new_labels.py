@@ -1,0 +1,178 @@
+"""Labels that appear after the first call: a learner that grows equals one to which they were unknown before."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from estimators import (
+    BinaryRelevance,
+    FIFOMemory,
+    HoeffdingTreeClassifier,
+    LastLabelsClassifier,
+    MeanLabelsClassifier,
+    NearestRowClassifier,
+    OnlineNeuralClassifier,
+    PriorLabelsClassifier,
+    ReservoirMemory,
+    StreamRidgeClassifier,
+)
+
+WIDTHS = (3, 5, 12, 30)
+GROWING = {
+    "last": LastLabelsClassifier(),
+    "prior": PriorLabelsClassifier(),
+    "prior from the first positive": PriorLabelsClassifier("first-positive"),
+    "mean": MeanLabelsClassifier(),
+    "nearest": NearestRowClassifier(),
+    "nearest in a window": NearestRowClassifier(20),
+    "ridge": StreamRidgeClassifier(random_state=0),
+    "trees": BinaryRelevance(HoeffdingTreeClassifier(grace_period=10)),
+    "trees in threads": BinaryRelevance(HoeffdingTreeClassifier(grace_period=10), n_jobs=2),
+    "bayes": BinaryRelevance(GaussianNB()),
+    "seeded": BinaryRelevance(SGDClassifier(loss="log_loss", shuffle=True), random_state=3),
+}
+DRAWING = {
+    "linear": OnlineNeuralClassifier(random_state=0),
+    "targeted": OnlineNeuralClassifier(targeted_loss="signature", random_state=0),
+    "frozen": OnlineNeuralClassifier(targeted_loss="signature", freeze_masked=True, random_state=0),
+    "hidden": OnlineNeuralClassifier((16, 16), targeted_loss="signature", random_state=0),
+    "replay": OnlineNeuralClassifier(
+        8, targeted_loss="signature", reservoir=ReservoirMemory(30), fifo=FIFOMemory(20), random_state=0
+    ),
+}
+
+
+def with_growth(learner):
+    return clone(learner).set_params(on_new_labels="grow")
+
+
+def chunks(seed=0, n_rows=60, n_features=6):
+    """Return chunks of rows, each with more labels than the one before."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for width in WIDTHS:
+        X = rng.random((n_rows, n_features))
+        found.append((X, (X[:, rng.integers(n_features, size=width)] + rng.normal(0, 0.1, (n_rows, width)) > 0.6) * 1))
+    return found
+
+
+def with_unknown(Y):
+    wide = np.full((len(Y), WIDTHS[-1]), np.nan)
+    wide[:, : Y.shape[1]] = Y
+    return wide
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_growing_equals_labels_that_were_unknown_before(name):
+    growing, announced = with_growth(GROWING[name]), clone(GROWING[name])
+    for X, Y in chunks():
+        decided, proba = growing.predict_then_fit(X, Y)
+        wanted = announced.predict_then_fit(X, with_unknown(Y))
+        assert growing.n_labels_ == len(growing.classes_) == Y.shape[1] == proba.shape[1]
+        np.testing.assert_array_equal(decided, wanted[0][:, : Y.shape[1]])
+        np.testing.assert_allclose(proba, wanted[1][:, : Y.shape[1]], rtol=1e-9)
+    X = chunks()[0][0]
+    np.testing.assert_allclose(growing.predict_proba(X), announced.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", DRAWING)
+@pytest.mark.parametrize("rows", ["dense", "sparse"])
+def test_a_network_that_grows_keeps_what_it_predicted_and_learns_the_new_labels(name, rows):
+    as_rows = sparse.csr_array if rows == "sparse" else np.asarray
+    network = with_growth(DRAWING[name])
+    (X, Y), *later = chunks(n_rows=300)
+    network.partial_fit(as_rows(X), Y)
+    for X, Y in later:
+        before = network.predict_proba(as_rows(X))
+        proba = deepcopy(network).predict_then_fit(as_rows(X[:1]), Y[:1])[1]
+        np.testing.assert_array_equal(proba[:, : before.shape[1]], before[:1])
+        network.partial_fit(as_rows(X), Y)
+    X, Y = later[-1]
+    for _ in range(20):
+        network.partial_fit(as_rows(X), Y)
+    decided = network.predict(as_rows(X))
+    assert (decided == Y).mean() > max(0.75, (Y.mean(axis=0).round() == Y).mean())
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_the_weights_of_new_labels_depend_on_the_seed_alone(name):
+    one, other = with_growth(DRAWING[name]), with_growth(DRAWING[name])
+    for X, Y in chunks():
+        one.partial_fit(X, Y)
+        for i in range(len(X)):
+            other.partial_fit(X[i : i + 1], Y[i : i + 1])
+        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+@pytest.mark.parametrize("name", [*GROWING, *DRAWING])
+def test_a_refused_call_leaves_no_new_label(name):
+    learner = with_growth((GROWING | DRAWING)[name])
+    (X, Y), (_, wider), *_ = chunks()
+    learner.partial_fit(X, Y)
+    before = learner.predict_proba(X)
+    for bad in (lambda: learner.partial_fit(X[1:], wider), lambda: learner.partial_fit(X, wider + 1)):
+        with pytest.raises(ValueError, match="must"):
+            bad()
+        assert learner.n_labels_ == len(learner.classes_) == 3
+        np.testing.assert_array_equal(learner.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("name", [*GROWING, *DRAWING])
+def test_names_place_columns_whatever_their_order(name):
+    (X, Y), (Z, wider), *_ = chunks()
+    named, placed = (with_growth((GROWING | DRAWING)[name]) for _ in range(2))
+    named.partial_fit(X, Y, classes=["scan", "flood", "worm"])
+    placed.partial_fit(X, Y)
+    columns = [4, 0, 3, 1]  # the third label is not among the columns: it is unknown in these rows
+    named.partial_fit(Z, wider[:, columns], classes=["bot", "scan", "leak", "flood"])
+    known = wider.astype(float)
+    known[:, 2] = np.nan
+    placed.partial_fit(Z, known[:, [0, 1, 2, 4, 3]])
+    assert named.label_names_ == ["scan", "flood", "worm", "bot", "leak"]
+    np.testing.assert_array_equal(named.predict_proba(X), placed.predict_proba(X))
+
+
+def test_a_mask_follows_its_columns():
+    (X, Y), *_ = chunks()
+    network = with_growth(DRAWING["targeted"])
+    plain = clone(DRAWING["targeted"])
+    network.partial_fit(X, Y, classes=["a", "b", "c"])
+    plain.partial_fit(X, Y)
+    network.partial_fit(X, Y[:, [2, 0]], classes=["c", "a"], label_mask=np.array([False, True]))
+    plain.partial_fit(X, Y, label_mask=np.array([True, False, False]))
+    np.testing.assert_array_equal(network.predict_proba(X), plain.predict_proba(X))
+
+
+def test_new_labels_are_refused_unless_asked_for():
+    (X, Y), (Z, wider), *_ = chunks()
+    for learner in (GROWING | DRAWING).values():
+        with pytest.raises(ValueError, match="on_new_labels='grow'"):
+            clone(learner).partial_fit(X, Y).partial_fit(Z, wider)
+
+
+def test_what_is_wrong_with_names_is_one_clear_error():
+    (X, Y), (Z, wider), *_ = chunks()
+    named = with_growth(GROWING["last"]).partial_fit(X, Y, classes=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"pass classes=\[\.\.\.\] with a name for each column"):
+        named.partial_fit(Z, wider)
+    with pytest.raises(ValueError, match=r"one column for each of the 2 classes\. Got 5"):
+        named.partial_fit(Z, wider, classes=["a", "d"])
+    with pytest.raises(ValueError, match="name every label once"):
+        named.partial_fit(Z, wider[:, :2], classes=["d", "d"])
+    unnamed = with_growth(GROWING["last"]).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="have no names"):
+        unnamed.partial_fit(Z, wider, classes=list("abcde"))
+    with pytest.raises(ValueError, match="on_new_labels must be"):
+        LastLabelsClassifier(on_new_labels="maybe").partial_fit(X, Y)
+
+
+def test_a_number_announces_labels_that_have_not_occurred():
+    (X, Y), *_ = chunks()
+    learner = with_growth(GROWING["mean"]).partial_fit(X, Y)
+    assert learner.partial_fit(X, Y, classes=7).n_labels_ == 7
+    assert learner.partial_fit(X, Y).n_labels_ == 7

@@ -20,7 +20,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
 
     Parameters
     ----------
-    estimator, features, labels, max_labels
+    estimator, features, labels, max_labels, max_features
         As there.
     """
 
@@ -30,11 +30,13 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         features: Sequence[Hashable] | None = None,
         labels: Sequence[Hashable] | None = None,
         max_labels: int | None = None,
+        max_features: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.features = features
         self.labels = labels
         self.max_labels = max_labels
+        self.max_features = max_features
         self.learner = clone(estimator)
         self._features = None if features is None else _positions(features)
         self._labels = None if labels is None else _positions(labels)
@@ -52,10 +54,10 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
             Labels, True or False; a label that is None, or lacking, is unknown.
         """
         with unchanged_on_error(self) as call:
-            features = _positions(x) if self._features is None else self._features
+            features = self._with_room_for_features(x)
             labels = self._with_room_for(y)
             width = self._width or len(labels)
-            row, truth = _row(x, features, "x"), _labels(y, labels, width)
+            row, truth = _row(x, features, "x", self.max_features or 0), _labels(y, labels, width)
             # our learners are unchanged if they fail; others may not be
             call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
             self.learner.partial_fit(row, truth, classes=width)
@@ -83,7 +85,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         with lock_of(self):
             if not self._has_learnt:
                 return {}
-            proba = self.learner.predict_proba(_row(x, self._features or {}, "x"))[0].tolist()
+            proba = self.learner.predict_proba(self._known_row(x))[0].tolist()
             return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Hashable, bool]:  # noqa: ARG002
@@ -104,13 +106,33 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         with lock_of(self):
             if not self._has_learnt:
                 return {}
-            decided = self.learner.predict(_row(x, self._features or {}, "x"))[0].tolist()
+            decided = self.learner.predict(self._known_row(x))[0].tolist()
             return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         # what River's own checks make a model with
         yield {"estimator": MeanLabelsClassifier()}
+
+    def _with_room_for_features(self, x: Mapping[Hashable, Any]) -> dict[Hashable, int]:
+        known = self._features or {}
+        if self._features is not None and self.max_features is None:
+            return known
+        features = known | {key: len(known) + i for i, key in enumerate(key for key in x if key not in known)}
+        if self.max_features is not None and len(features) > self.max_features:
+            raise ValueError(
+                f"x must hold features that are known or have room. Got the new feature "
+                f"{list(features)[self.max_features]!r} instead, where there is room for {self.max_features}; "
+                "make more room with `max_features`."
+            )
+        return features
+
+    def _known_row(self, x: Mapping[Hashable, Any]) -> Array:
+        """Return features as a row; where features may come later, nothing is learnt yet of those that are new."""
+        features = self._features or {}
+        if self.max_features is not None:
+            x = {key: value for key, value in x.items() if key in features}
+        return _row(x, features, "x", self.max_features or 0)
 
     def _with_room_for(self, y: Mapping[Hashable, Any]) -> dict[Hashable, int]:
         known = self._labels or {}
@@ -149,12 +171,23 @@ def _row(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], name
         if key not in positions:
             raise ValueError(
                 f"{name} must hold the keys of the first row, or those declared. Got {key!r} instead; "
-                "declare all `features`."
+                "declare all `features`, or make room with `max_features`."
             )
-        if not isinstance(value, Real | np.bool_):
+        number = _number(value)
+        if number is None:
             raise TypeError(
                 f"{name} must hold numbers. Got {value!r} for {key!r} instead; encode it first, for instance with "
                 "river.preprocessing.OneHotEncoder."
             )
-        row[0, positions[key]] = value
+        row[0, positions[key]] = number
     return row
+
+
+def _number(value: Any) -> Any:
+    """Return a number, also of the text of one, as rows of River's `iter_arff` have it; None for anything else."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, Real | np.bool_) else None

@@ -197,6 +197,7 @@ def as_river(
     features: Sequence[Hashable] | None = None,
     labels: Sequence[Hashable] | None = None,
     max_labels: int | None = None,
+    max_features: int | None = None,
 ) -> Any:
     """Wrap a learner of this package in the interface of River's multi-label classifiers.
 
@@ -210,6 +211,10 @@ def as_river(
     labels : sequence of hashable, optional
         Keys of the labels. None: those of the first row learnt. A label that a row lacks, or whose value is None, is
         unknown, and is not learnt from that row.
+    max_features : int, optional
+        Maximal number of features, the learner's width. A feature that first occurs later takes the next free place and
+        counts as 0 in the rows before; while predicting, it is left out until it has been learnt. None: the features
+        declared, or those of the first row, and no more.
     max_labels : int, optional
         Maximal number of labels. A label that first occurs later takes the next free place, exactly as if it had been
         declared and unknown until then. None: the labels declared, or those of the first row, and no more.
@@ -223,10 +228,10 @@ def as_river(
     Raises
     ------
     ValueError
-        If `max_labels` is smaller than the number of labels declared.
+        If `max_labels`, or `max_features`, is smaller than the number declared.
         While learning or predicting: if a feature or label is unknown and there is no room for it.
     TypeError
-        If a value is not a number.
+        If a value is neither a number nor the text of one, such as '1' in the rows of River's ``iter_arff``.
 
     Examples
     --------
@@ -239,12 +244,13 @@ def as_river(
     """
     from estimators.interop._river_adapter import RiverAdapter
 
-    minimum = max(1, len(labels or ()))
-    if max_labels is not None and max_labels < minimum:
-        raise ValueError(
-            f"max_labels must be at least {minimum}, the number of labels declared. Got {max_labels} instead."
-        )
-    return RiverAdapter(estimator, features, labels, max_labels)
+    for kind, declared, room in (("labels", labels, max_labels), ("features", features, max_features)):
+        minimum = max(1, len(declared or ()))
+        if room is not None and room < minimum:
+            raise ValueError(
+                f"max_{kind} must be at least {minimum}, the number of {kind} declared. Got {room} instead."
+            )
+    return RiverAdapter(estimator, features, labels, max_labels, max_features)
 
 
 def _stacked(predictions: list[tuple[Array, Array]]) -> tuple[Array, Array]:

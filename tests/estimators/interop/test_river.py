@@ -1,6 +1,7 @@
 import pickle
 import subprocess
 import sys
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from river import (
     naive_bayes,
     preprocessing,
     stats,
+    stream,
     tree,
 )
 from river.checks import common as river_checks
@@ -535,6 +537,40 @@ def test_wrong_rows_are_refused_and_change_nothing(x, y, error, message):
 def test_room_for_less_than_what_is_declared_is_refused(labels, max_labels):
     with pytest.raises(ValueError, match=f"max_labels must be at least .*. Got {max_labels} instead"):
         as_river(LastLabelsClassifier(), labels=labels, max_labels=max_labels)
+
+
+def test_texts_of_numbers_from_rivers_arff_are_numbers():
+    file = StringIO(
+        "@relation r\n@attribute y {0,1}\n@attribute z {0,1}\n@attribute a numeric\n@data\n{0 1,2 0.5}\n{1 1}\n"
+    )
+    model, direct = (as_river(NearestRowClassifier(), features=["a"]) for _ in range(2))
+    for (x, y), (a, *labels) in zip(
+        stream.iter_arff(file, ["y", "z"], sparse=True), [(0.5, 1, 0), (0, 0, 1)], strict=True
+    ):
+        model.learn_one(x, y)
+        direct.learn_one({"a": a}, dict(zip("yz", labels, strict=True)))
+        for probe in (0.1, 0.4):
+            assert model.predict_proba_one({"a": str(probe)}) == direct.predict_proba_one({"a": probe})
+
+
+def test_a_new_feature_counts_as_0_in_the_rows_before(small):
+    X, Y = small
+    late = as_river(NearestRowClassifier(20), max_features=4)
+    declared = as_river(NearestRowClassifier(20), features=list("abcd"))
+    for i, (x, y) in enumerate(dictionaries(X, Y)):
+        seen = {key: x[key] for key in "dcba"[: 1 + i // 50]}
+        if i % 50:
+            assert late.predict_proba_one(x) == declared.predict_proba_one(seen)
+        late.learn_one(seen, y)
+        declared.learn_one(seen, y)
+    with pytest.raises(ValueError, match="Got the new feature 'e' instead, where there is room for 4"):
+        late.learn_one({"e": 1.0}, y)
+
+
+@pytest.mark.parametrize("check", [river_checks.check_emerging_features, river_checks.check_disappearing_features])
+def test_features_of_rivers_checks_come_and_go(check):
+    rows = list(datasets.Yeast().take(30))
+    check(as_river(NearestRowClassifier(5), max_features=103), dataset=rows)
 
 
 def test_a_first_row_without_labels_needs_them_declared():

@@ -1,7 +1,6 @@
 """A learner of ours with the interface of River's multi-label classifiers."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from estimators._locks import Locked, lock_of
 from estimators._typing import Array
 from estimators.base import StreamClassifier
 from estimators.baselines import MeanLabelsClassifier
+from estimators.interop._river_rows import RiverRows, positions_of, row_of
 
 
-class RiverAdapter(Locked, base.MultiLabelClassifier):
+class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
     """See `estimators.interop.river.as_river`, which makes it.
 
     Parameters
@@ -38,8 +38,8 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         self.max_labels = max_labels
         self.max_features = max_features
         self.learner = clone(estimator)
-        self._features = None if features is None else _positions(features)
-        self._labels = None if labels is None else _positions(labels)
+        self._features = None if features is None else positions_of(features)
+        self._labels = None if labels is None else positions_of(labels)
         self._width = max_labels
         self._has_learnt = False
 
@@ -57,7 +57,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
             features = self._with_room_for_features(x)
             labels = self._with_room_for(y)
             width = self._width or len(labels)
-            row, truth = _row(x, features, "x", self.max_features or 0), _labels(y, labels, width)
+            row, truth = row_of(x, features, "x", self.max_features or 0), _labels(y, labels, width)
             # our learners are unchanged if they fail; others may not be
             call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
             self.learner.partial_fit(row, truth, classes=width)
@@ -114,26 +114,6 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         # what River's own checks make a model with
         yield {"estimator": MeanLabelsClassifier()}
 
-    def _with_room_for_features(self, x: Mapping[Hashable, Any]) -> dict[Hashable, int]:
-        known = self._features or {}
-        if self._features is not None and self.max_features is None:
-            return known
-        features = known | {key: len(known) + i for i, key in enumerate(key for key in x if key not in known)}
-        if self.max_features is not None and len(features) > self.max_features:
-            raise ValueError(
-                f"x must hold features that are known or have room. Got the new feature "
-                f"{list(features)[self.max_features]!r} instead, where there is room for {self.max_features}; "
-                "make more room with `max_features`."
-            )
-        return features
-
-    def _known_row(self, x: Mapping[Hashable, Any]) -> Array:
-        """Return features as a row; where features may come later, nothing is learnt yet of those that are new."""
-        features = self._features or {}
-        if self.max_features is not None:
-            x = {key: value for key, value in x.items() if key in features}
-        return _row(x, features, "x", self.max_features or 0)
-
     def _with_room_for(self, y: Mapping[Hashable, Any]) -> dict[Hashable, int]:
         known = self._labels or {}
         labels = known | {key: len(known) + i for i, key in enumerate(key for key in y if key not in known)}
@@ -150,44 +130,11 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         return labels
 
 
-def _positions(keys: Any) -> dict[Hashable, int]:
-    return {key: position for position, key in enumerate(keys)}
-
-
 def _labels(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], width: int) -> Array:
     """Return the labels as one row, NaN where they are missing or None."""
     known = {key: value for key, value in values.items() if value is not None}
-    labels = _row(known, positions, "y", width)
+    labels = row_of(known, positions, "y", width)
     unknown = np.ones(labels.shape[1], dtype=bool)
     unknown[[positions[key] for key in known]] = False
     labels[0, unknown] = np.nan
     return labels
-
-
-def _row(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], name: str, width: int = 0) -> Array:
-    """Return the values as one row, zeros where keys are missing."""
-    row = np.zeros((1, max(width, len(positions))))
-    for key, value in values.items():
-        if key not in positions:
-            raise ValueError(
-                f"{name} must hold the keys of the first row, or those declared. Got {key!r} instead; "
-                "declare all `features`, or make room with `max_features`."
-            )
-        number = _number(value)
-        if number is None:
-            raise TypeError(
-                f"{name} must hold numbers. Got {value!r} for {key!r} instead; encode it first, for instance with "
-                "river.preprocessing.OneHotEncoder."
-            )
-        row[0, positions[key]] = number
-    return row
-
-
-def _number(value: Any) -> Any:
-    """Return a number, also of the text of one, as rows of River's `iter_arff` have it; None for anything else."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, Real | np.bool_) else None

@@ -253,6 +253,53 @@ def as_river(
     return RiverAdapter(estimator, features, labels, max_labels, max_features)
 
 
+def as_river_classifier(
+    estimator: Any,
+    *,
+    classes: Sequence[Hashable] = (False, True),
+    features: Sequence[Hashable] | None = None,
+    max_features: int | None = None,
+) -> Any:
+    """Wrap a learner of this package in the interface of River's classifiers of one class a row.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Any classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing.
+    classes : sequence of hashable, default=(False, True)
+        The classes, all of them: the learner fixes them at its first row.
+    features, max_features
+        As in `as_river`.
+
+    Returns
+    -------
+    river.base.Classifier
+        With ``learn_one``, ``predict_one`` and ``predict_proba_one``. Before any row is learnt, all classes have the
+        same probability. ``model.learner`` is the estimator that learns.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes, or one twice. While learning: if a class or feature is unknown and there is
+        no room for it.
+
+    Examples
+    --------
+    >>> from estimators.baselines import NearestRowClassifier
+    >>> from estimators.interop.river import as_river_classifier
+    >>> model = as_river_classifier(NearestRowClassifier(), classes=["cat", "dog"])
+    >>> model.learn_one({"size": 1.0}, "cat")
+    >>> model.learn_one({"size": 9.0}, "dog")
+    >>> model.predict_one({"size": 8.0})
+    'dog'
+    """
+    from estimators.interop._river_class_adapter import RiverClassAdapter
+
+    if len(classes) < 2 or len(set(classes)) < len(classes):
+        raise ValueError(f"classes must be at least two, each once. Got {list(classes)} instead.")
+    return RiverClassAdapter(estimator, classes, features, max_features)
+
+
 def _stacked(predictions: list[tuple[Array, Array]]) -> tuple[Array, Array]:
     decided, proba = zip(*predictions, strict=True)
     return np.vstack(decided) == 1, np.vstack(proba)

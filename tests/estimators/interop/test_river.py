@@ -6,6 +6,7 @@ from io import StringIO
 import numpy as np
 import pandas as pd
 import pytest
+from river import checks as all_river_checks
 from river import (
     datasets,
     dummy,
@@ -25,7 +26,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.baselines import LastLabelsClassifier, MeanLabelsClassifier, NearestRowClassifier
 from estimators.checks import stream_checks
-from estimators.interop.river import RiverClassifier, as_river
+from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
 from tests.estimators import published
 
 HoeffdingTree = tree.HoeffdingTreeClassifier
@@ -629,3 +630,30 @@ def test_rivers_checks_on_rows_pass(check):
 )
 def test_rivers_checks_on_models_pass(check):
     check(as_river(NearestRowClassifier()))
+
+
+# ------------------------------------------------------- as_river_classifier
+@pytest.mark.parametrize(
+    "classes", [(False, True), (False, True, *dict.fromkeys(y for _, y in datasets.ImageSegments()))]
+)
+def test_rivers_own_checks_of_classifiers_pass(classes):
+    model = as_river_classifier(NearestRowClassifier(20), classes=classes, max_features=20)
+    for check in all_river_checks.yield_checks(model):
+        check(model.clone())
+
+
+def test_classes_of_river_are_learnt_as_ours(small):
+    X, Y = small
+    y = np.array(["low", "high"])[Y[:, 0]]
+    ours, model = NearestRowClassifier(20), as_river_classifier(NearestRowClassifier(20), classes=["high", "low"])
+    assert model.predict_proba_one({"a": 1.0}) == {"high": 0.5, "low": 0.5}
+    for i in range(60):
+        x = dict(zip("abcd", X[i].tolist(), strict=True))
+        if i:
+            assert list(model.predict_proba_one(x).values()) == ours.predict_proba(X[i : i + 1])[0].tolist()
+        model.learn_one(x, str(y[i]))
+        ours.partial_fit(X[i : i + 1], y[i : i + 1], classes=["high", "low"])
+    with pytest.raises(ValueError, match=r"y must be one of the classes \['high', 'low'\]. Got 'middle' instead"):
+        model.learn_one(x, "middle")
+    with pytest.raises(ValueError, match="classes must be at least two, each once"):
+        as_river_classifier(NearestRowClassifier(), classes=["one"])

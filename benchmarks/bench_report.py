@@ -31,7 +31,8 @@ N_LABELS = {"monolab": 4, "bilab": 4, "rand": 4, "Yeast": 14, "Slashdot": 20, "R
 }
 N_STRATEGIES, N_SEEDS, N_TRIALS, N_CHECKPOINTS, N_OPENINGS = sized((17, 5, 10, 100, 5), (2, 1, 2, 20, 1))
 CURVES = ("ba_macro", "rmse", "precision_at_k")
-SCORES = (*CURVES, "acc", "acc_mean", "bwt", "fwt", "fm", "BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-", "frug")
+STEPWISE = [f"{transfer}_stepwise{part}" for transfer in ("bwt", "fwt") for part in ("", "_gains", "_losses")]
+SCORES = (*CURVES, "acc", "acc_mean", "bwt", "fwt", "fm", *STEPWISE, "frug")
 
 # Written down by the page itself, in milliseconds since the navigation began.
 NOTE_FIRST_FIGURE = """

@@ -1,5 +1,6 @@
 """Labels that appear after the first call, for learners made with ``on_new_labels="grow"``."""
 
+from copy import deepcopy
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -34,6 +35,39 @@ class PlacedLabels(NamedTuple):
 def check_choice(estimator: Any) -> None:
     """Check the parameter `on_new_labels` of an estimator, if it has it."""
     require_choice(getattr(estimator, "on_new_labels", "error"), "on_new_labels", get_args(OnNewLabels))
+
+
+def set_choice(estimator: Any, choice: OnNewLabels) -> Any:
+    """Set the parameter `on_new_labels` of an estimator, and of all estimators inside, and return the estimator."""
+    names = [name for name in estimator.get_params() if name.rpartition("__")[2] == "on_new_labels"]
+    return estimator.set_params(**dict.fromkeys(names, choice))
+
+
+def grows(estimator: Any) -> bool:
+    """Return whether an estimator takes in labels that appear after the first call."""
+    return getattr(estimator, "on_new_labels", "error") == "grow"
+
+
+def grown(inner: Any, n_labels: int) -> Any:
+    """Return a copy of a learner with so many labels; learning with it does not change the learner.
+
+    Parameters
+    ----------
+    inner : StreamClassifier
+        A learner inside another one, whose labels have no names.
+    n_labels : int
+        Number of labels, old and new.
+
+    Returns
+    -------
+    StreamClassifier
+        The copy, which shares nothing with the learner.
+    """
+    copy = deepcopy(inner)
+    n_before = copy.n_labels_
+    copy._announce(LabelTarget(n_labels, announced=True))
+    copy._grow(n_before)
+    return copy
 
 
 def place_labels(target: Target, Y: Any, classes: Any, label_mask: Any) -> PlacedLabels | None:

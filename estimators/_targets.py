@@ -43,15 +43,20 @@ class LabelTarget:
         self.names = None if names is None else list(names)
         self.classes = np.tile([0, 1], (width, 1))
 
-    def encode(self, Y: Any) -> npt.NDArray[np.uint8]:
-        """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`."""
+    def encode(self, Y: Any, *, can_grow: bool = False) -> npt.NDArray[np.uint8]:
+        """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`.
+
+        `can_grow` is whether the learner has the parameter `on_new_labels`, which is then advised.
+        """
         Y = as_codes(Y)
         missing = self.width - Y.shape[1]
         if missing < 0 or (missing and not self.announced):
+            way_out = "announce labels that come later with `classes` at the first call"
+            if missing < 0 and can_grow:
+                way_out += ", or make the learner with on_new_labels='grow'"
             raise ValueError(
                 f"Y must have {'at most ' * self.announced}{self.width} label columns, as fixed at the first call. "
-                f"Got {Y.shape[1]} instead; announce labels that come later with `classes` at the first call, or make "
-                f"the learner with on_new_labels='grow'."
+                f"Got {Y.shape[1]} instead; {way_out}."
             )
         return np.pad(Y, ((0, 0), (0, missing))) if missing else Y
 
@@ -178,9 +183,18 @@ def _label_target(width: int, classes: Any) -> LabelTarget:
         if any(not set(np.asarray(entry).tolist()) <= {0, 1} for entry in announced):
             raise ValueError(f"classes must hold 0 and 1 only for every label. Got {_short(announced)} instead.")
         return LabelTarget(len(announced), announced=True)
+    _require_names(announced, width)
+    return LabelTarget(len(announced), announced=True, names=announced)
+
+
+def _require_names(announced: list[Any], width: int) -> None:
+    if width > 2 and announced == [0, 1]:
+        raise ValueError(
+            f"classes must name the labels, or be their number, such as {width}: values of labels are always 0 and 1. "
+            f"Got {_short(announced)} for {width} labels instead."
+        )
     if len(set(announced)) != len(announced):
         raise ValueError(f"classes must name every label once. Got {_short(announced)} instead.")
-    return LabelTarget(len(announced), announced=True, names=announced)
 
 
 def as_codes(Y: Any) -> npt.NDArray[np.uint8]:

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from estimators._failed_calls import check_not_diverged, unchanged_on_error
 from estimators._locks import Locked, lock_of
-from estimators._new_labels import PlacedLabels, check_choice, place_labels
+from estimators._new_labels import PlacedLabels, check_choice, grows, place_labels
 from estimators._row_codes import cast_features
 from estimators._targets import ClassTarget, LabelTarget, Target, holds_unknown, make_target
 from estimators._typing import Array
@@ -292,6 +292,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     def _predict_proba(self, X: Features) -> Array:
         raise NotImplementedError
 
+    def _can_grow(self) -> bool:
+        """Return whether the learner takes in new labels, if it is made with ``on_new_labels="grow"``."""
+        return hasattr(self, "on_new_labels")
+
     def _grow(self, n_before: int) -> None:
         """Take in new labels, of which nothing is known yet, after the `n_before` labels that there were.
 
@@ -358,7 +362,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         X = check_features(self, X, first=first)
         if first:
             self._take_target(make_target(Y, classes))
-        elif getattr(self, "on_new_labels", "error") == "grow":
+        elif grows(self):
             placed = place_labels(self._target, Y, classes, label_mask)
             if placed is not None:
                 Y, label_mask = self._take_placed(placed)
@@ -404,6 +408,8 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     def _encode(self, Y: Any) -> Array:
         if self._takes_codes and isinstance(self._target, ClassTarget):
             return self._target.codes(Y)
+        if isinstance(self._target, LabelTarget):
+            return self._target.encode(Y, can_grow=self._can_grow())
         return self._target.encode(Y)
 
     def _check_features(self, X: Any) -> Features:

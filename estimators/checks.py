@@ -25,6 +25,11 @@ from estimators._check_data import (
     stream,
     with_fragile_parts,
 )
+from estimators._new_label_checks import (
+    check_grown_is_saved,
+    check_new_labels_were_unknown,
+    check_refused_new_labels_leave_nothing,
+)
 from estimators._unknown_checks import (
     check_float_labels_are_integers,
     check_unknown_is_masked,
@@ -32,6 +37,7 @@ from estimators._unknown_checks import (
     check_unknown_labels_in_the_loop,
     check_unknown_rows_change_nothing,
 )
+from estimators.base import StreamClassifier
 
 Check = Callable[[Any], None]
 
@@ -42,7 +48,8 @@ def stream_checks(
     """Yield every law of ``partial_fit`` that applies to an estimator, as (estimator, check).
 
     Laws about ``predict_then_fit``, ``label_mask`` and CSR input are yielded only for estimators that have the method,
-    the parameter or the tag. Laws about unknown labels, NaN in Y, are yielded for estimators with ``predict_then_fit``.
+    the parameter or the tag. Laws about unknown labels, NaN in Y, are yielded for estimators with ``predict_then_fit``,
+    and those about labels that appear for estimators that can be made with ``on_new_labels="grow"``.
 
     Parameters
     ----------
@@ -275,6 +282,10 @@ def _tests_then_trains(estimator: Any) -> bool:
     return hasattr(estimator, "predict_then_fit")
 
 
+def _can_grow(estimator: Any) -> bool:
+    return isinstance(estimator, StreamClassifier) and estimator._can_grow()
+
+
 def _takes_mask(estimator: Any) -> bool:
     return hasattr(estimator, "uses_task") and _has_parameter(estimator, "label_mask")
 
@@ -317,6 +328,9 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_unknown_labels_in_the_loop: _tests_then_trains,
     check_unknown_is_neither_value: _tests_then_trains,
     check_unknown_is_masked: _uses_task,
+    check_new_labels_were_unknown: _can_grow,
+    check_refused_new_labels_leave_nothing: _can_grow,
+    check_grown_is_saved: _can_grow,
 }
 
 

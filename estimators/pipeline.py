@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._locks import lock_of
+from estimators._new_labels import OnNewLabels, grown
 from estimators._targets import ClassTarget, as_table
 from estimators._typing import Array
 from estimators._validation import Features, is_sparse
@@ -43,6 +44,8 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
     those that cannot learn from a single row (`IncrementalPCA`) cannot be used. If no transformer learns, a chunk is
     processed in one call. If one does, the very first row is predicted 0 with probability 0, since no transformer is
     fitted before it.
+
+    Labels that appear after the first call are refused, or learnt, as by the last step.
 
     The last step learns the known labels of a row. Transformers learn every row, except those whose labels are all
     unknown.
@@ -104,6 +107,12 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         return bool(self.steps[-1][1].uses_task)
 
     @property
+    def on_new_labels(self) -> OnNewLabels:
+        """Treatment of labels that appear after the first call: the parameter of the last step."""
+        choice: OnNewLabels = self.steps[-1][1].on_new_labels
+        return choice
+
+    @property
     def _learns_unknown(self) -> bool:  # type: ignore[override]
         return bool(self.steps[-1][1]._learns_unknown)
 
@@ -125,6 +134,14 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         if self._has_begun:
             blank = self._transform(np.zeros((1, self.n_features_in_)))
             self._last.begin(blank, self._blank_target(), self._announced())
+
+    def _can_grow(self) -> bool:
+        return bool(self.steps[-1][1]._can_grow())
+
+    def _grow(self, n_before: int) -> None:  # noqa: ARG002 - the last step counts its own labels
+        if self._has_begun:
+            *transformers, (name, last) = self.steps_
+            self.steps_ = [*transformers, (name, grown(last, self.n_labels_))]
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         # the classifier is called once, and is unchanged if that fails, unless it is called row by row

@@ -7,10 +7,10 @@ The oracle of Peuzet et al. returns the truth: it is not a learner, and not list
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-from sklearn.base import BaseEstimator
-
+from estimators._new_labels import OnNewLabels, set_choice
+from estimators.base import StreamClassifier
 from estimators.baselines import (
     LastLabelsClassifier,
     MeanLabelsClassifier,
@@ -29,6 +29,7 @@ from estimators.ridge.ridge import StreamRidgeClassifier
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from estimators.trees.isoup import ISOUPTreeClassifier
+from metrics._validation import require_choice
 
 Grid = Mapping[str, tuple[Any, ...]]
 
@@ -38,13 +39,16 @@ class Strategy(NamedTuple):
 
     Parameters
     ----------
+    summary : str
+        What it is, in one line.
     build : callable
         Takes the parameters of the strategy, all with defaults, and returns a new estimator.
     grids : tuple of mappings
         Values to search by parameter; several mappings are several grids, as for scikit-learn's `ParameterGrid`.
     """
 
-    build: Callable[..., BaseEstimator]
+    summary: str
+    build: Callable[..., StreamClassifier]
     grids: tuple[Grid, ...]
 
 
@@ -56,13 +60,15 @@ _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
 
 
-def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
+def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **parameters: Any) -> StreamClassifier:
     """Return a new, configured estimator.
 
     Parameters
     ----------
     name : str
         A name of `STRATEGIES`.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
     **parameters
         Parameters of the strategy, listed by `grid`; the others keep their defaults.
 
@@ -74,7 +80,8 @@ def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
     Raises
     ------
     ValueError
-        If the name, or a parameter, is unknown; the message suggests the nearest name.
+        If the name, or a parameter, is unknown; the message suggests the nearest name. If the strategy cannot learn
+        new labels.
 
     Examples
     --------
@@ -86,7 +93,15 @@ def make_strategy(name: str, **parameters: Any) -> BaseEstimator:
     for parameter in parameters:
         if parameter not in known:
             raise ValueError(f"{name} must have parameters among {known}. Got {parameter!r} instead.")
-    return strategy.build(**parameters)
+    learner = strategy.build(**parameters)
+    if on_new_labels == "error":
+        return learner
+    require_choice(on_new_labels, "on_new_labels", get_args(OnNewLabels))
+    if not learner._can_grow():
+        able = [other for other, one in STRATEGIES.items() if one.build()._can_grow()]
+        raise ValueError(f"on_new_labels must be 'error' for {name}. Got 'grow' instead; {', '.join(able)} can grow.")
+    grown: StreamClassifier = set_choice(learner, on_new_labels)
+    return grown
 
 
 def grid(name: str) -> list[dict[str, list[Any]]]:
@@ -123,79 +138,100 @@ def _find(name: str) -> Strategy:
     return STRATEGIES[name]
 
 
-def _over_trees(meta: Callable[..., BaseEstimator]) -> Callable[..., BaseEstimator]:
-    def build(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> BaseEstimator:
+def _over_trees(meta: Callable[..., StreamClassifier]) -> Callable[..., StreamClassifier]:
+    def build(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
         return meta(HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
 
     return build
 
 
-def _forest(n_models: int = 10, grace_period: int = 50, delta: float = 1e-7, tau: float = 0.05) -> BaseEstimator:
+def _forest(n_models: int = 10, grace_period: int = 50, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
     return AdaptiveRandomForestClassifier(n_models, grace_period=grace_period, delta=delta, tau=tau)
 
 
-def _linear(learning_rate: float = 0.01) -> BaseEstimator:
+def _linear(learning_rate: float = 0.01) -> StreamClassifier:
     return OnlineNeuralClassifier(learning_rate=learning_rate)
 
 
-def _targeted(learning_rate: float = 0.01, hidden_units: int | None = None) -> BaseEstimator:
+def _targeted(learning_rate: float = 0.01, hidden_units: int | None = None) -> StreamClassifier:
     return OnlineNeuralClassifier(hidden_units, learning_rate=learning_rate, targeted_loss="signature")
 
 
-def _hidden(learning_rate: float = 0.01, hidden_units: int = 200) -> BaseEstimator:
+def _hidden(learning_rate: float = 0.01, hidden_units: int = 200) -> StreamClassifier:
     return _targeted(learning_rate, hidden_units)
 
 
-def _sampling(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> BaseEstimator:
+def _sampling(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> StreamClassifier:
     return _hidden(**network).set_params(reservoir=ReservoirMemory(reservoir_size, reservoir_draws))
 
 
-def _fifo(fifo_size: int = 1000, fifo_draws: int = 5, **network: Any) -> BaseEstimator:
+def _fifo(fifo_size: int = 1000, fifo_draws: int = 5, **network: Any) -> StreamClassifier:
     return _hidden(**network).set_params(fifo=FIFOMemory(fifo_size, fifo_draws))
 
 
-def _memories(fifo_size: int = 1000, fifo_draws: int = 5, **sampling: Any) -> BaseEstimator:
+def _memories(fifo_size: int = 1000, fifo_draws: int = 5, **sampling: Any) -> StreamClassifier:
     return _sampling(**sampling).set_params(fifo=FIFOMemory(fifo_size, fifo_draws))
 
 
-def _mini_memories(**memories: Any) -> BaseEstimator:
+def _mini_memories(**memories: Any) -> StreamClassifier:
     return _memories(**memories).set_params(replay="mini-batch")
 
 
-def _ewc(learning_rate: float = 0.01, hidden_units: int = 200, penalty: float = 100.0) -> BaseEstimator:
+def _ewc(learning_rate: float = 0.01, hidden_units: int = 200, penalty: float = 100.0) -> StreamClassifier:
     return EWCClassifier(hidden_units, learning_rate=learning_rate, penalty=penalty)
 
 
-def _lwf(learning_rate: float = 0.01, hidden_units: int = 200, distillation: float = 1.0) -> BaseEstimator:
+def _lwf(learning_rate: float = 0.01, hidden_units: int = 200, distillation: float = 1.0) -> StreamClassifier:
     return LwFClassifier(hidden_units, learning_rate=learning_rate, distillation=distillation)
 
 
-def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> BaseEstimator:
+def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifier:
     return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
-        "NN": Strategy(_linear, (_RATES,)),
-        "NN_TL": Strategy(_targeted, (_RATES,)),
-        "NN_TLH": Strategy(_hidden, (_HIDDEN,)),
-        "NN_TLH_sampling": Strategy(_sampling, ({**_HIDDEN, **_RESERVOIR},)),
-        "NN_TLH_fifo": Strategy(_fifo, ({**_HIDDEN, **_FIFO},)),
-        "NN_TLH_memories": Strategy(_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
-        "NN_TLH_mini_memories": Strategy(_mini_memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)),
-        "EWC": Strategy(_ewc, ({**_HIDDEN, "penalty": (30.0, 100.0, 300.0, 1000.0)},)),
-        "LwF": Strategy(_lwf, ({**_HIDDEN, "distillation": (1.0, 2.0, 5.0, 10.0)},)),
-        "GDumb": Strategy(_gdumb, ({**_HIDDEN, "size": (200, 2000), "epochs": (3, 10)},)),
-        "BR_HT": Strategy(_over_trees(BinaryRelevance), (_TREE_GRID,)),
-        "LC_HT": Strategy(_over_trees(LabelCombination), (_TREE_GRID,)),
-        "CC_HT": Strategy(_over_trees(ClassifierChain), (_TREE_GRID,)),
-        "BR_random_forest": Strategy(_forest, (_FOREST_GRID,)),
-        "iSOUPtree": Strategy(ISOUPTreeClassifier, (_TREE_GRID,)),
-        "StreamRidge": Strategy(StreamRidgeClassifier, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)),
-        "last_class": Strategy(LastLabelsClassifier, ({},)),
-        "prior_distribution": Strategy(PriorLabelsClassifier, ({},)),
-        "mean": Strategy(MeanLabelsClassifier, ({},)),
+        "NN": Strategy("Online linear network.", _linear, (_RATES,)),
+        "NN_TL": Strategy("Online linear network; its loss covers the labels of the task.", _targeted, (_RATES,)),
+        "NN_TLH": Strategy("NN_TL with a hidden layer.", _hidden, (_HIDDEN,)),
+        "NN_TLH_sampling": Strategy(
+            "NN_TLH with replay from a reservoir of rows.", _sampling, ({**_HIDDEN, **_RESERVOIR},)
+        ),
+        "NN_TLH_fifo": Strategy("NN_TLH with replay from the latest rows.", _fifo, ({**_HIDDEN, **_FIFO},)),
+        "NN_TLH_memories": Strategy(
+            "NN_TLH with replay from both memories.", _memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)
+        ),
+        "NN_TLH_mini_memories": Strategy(
+            "NN_TLH_memories, with rows replayed in mini-batches.",
+            _mini_memories,
+            ({**_HIDDEN, **_RESERVOIR, **_FIFO},),
+        ),
+        "EWC": Strategy(
+            "Network with elastic weight consolidation.", _ewc, ({**_HIDDEN, "penalty": (30.0, 100.0, 300.0, 1000.0)},)
+        ),
+        "LwF": Strategy(
+            "Network with learning without forgetting.", _lwf, ({**_HIDDEN, "distillation": (1.0, 2.0, 5.0, 10.0)},)
+        ),
+        "GDumb": Strategy(
+            "Network trained from a balanced memory only.",
+            _gdumb,
+            ({**_HIDDEN, "size": (200, 2000), "epochs": (3, 10)},),
+        ),
+        "BR_HT": Strategy("Hoeffding trees by binary relevance.", _over_trees(BinaryRelevance), (_TREE_GRID,)),
+        "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _over_trees(LabelCombination), (_TREE_GRID,)),
+        "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _over_trees(ClassifierChain), (_TREE_GRID,)),
+        "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
+        "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", ISOUPTreeClassifier, (_TREE_GRID,)),
+        "StreamRidge": Strategy(
+            "Recursive ridge regression.", StreamRidgeClassifier, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
+        ),
+        "last_class": Strategy("Baseline: repeats the last labels.", LastLabelsClassifier, ({},)),
+        "prior_distribution": Strategy(
+            "Baseline: predicts the most frequent value of each label.", PriorLabelsClassifier, ({},)
+        ),
+        "mean": Strategy("Baseline: predicts labels whose mean so far is at least 0.5.", MeanLabelsClassifier, ({},)),
         "1NN": Strategy(
+            "Nearest row of a window.",
             NearestRowClassifier,
             (
                 {"window": (None, 10, 100, 1000), "metric": ("euclidean",)},

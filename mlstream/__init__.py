@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from mlstream.campaign.search import Search
     from mlstream.card_model import StreamCard, load_card
     from mlstream.data.datasets import fetch_dataset, iter_dataset, list_datasets, load_dataset
+    from mlstream.data.event_files import read_events, write_events
+    from mlstream.data.events import Events, TextColumn
     from mlstream.diagnosis.diagnosis import Diagnosis, diagnose
     from mlstream.evaluation.evaluate import evaluate
     from mlstream.formats import load, save
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "mlstream.card_model": ("StreamCard", "load_card"),
     "mlstream.data.datasets": ("fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"),
+    "mlstream.data.event_files": ("read_events", "write_events"),
+    "mlstream.data.events": ("Events", "TextColumn"),
     "mlstream.diagnosis.diagnosis": ("Diagnosis", "diagnose"),
     "mlstream.formats": ("load", "save"),
     "mlstream.generators": ("task_stream",),
@@ -45,6 +49,7 @@ __all__ = [
     "Dataset",
     "Diagnosis",
     "EvaluationSet",
+    "Events",
     "Experience",
     "RunResult",
     "Search",
@@ -52,6 +57,7 @@ __all__ = [
     "StreamCard",
     "StreamParts",
     "Task",
+    "TextColumn",
     "diagnose",
     "evaluate",
     "fetch_dataset",
@@ -63,6 +69,7 @@ __all__ = [
     "load_dataset",
     "load_runs",
     "publish",
+    "read_events",
     "regenerate",
     "report",
     "run_campaign",
@@ -71,6 +78,7 @@ __all__ = [
     "track",
     "upload",
     "verify",
+    "write_events",
 ]
 
 

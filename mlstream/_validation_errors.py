@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, time
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -21,7 +22,7 @@ _RULES = {
     "int_parsing": "be a whole number",
     "int_type": "be a whole number",
     "json_invalid": "be JSON",
-    "list_type": "be a list",
+    "list_type": "be a list in square brackets",
     "literal_error": "be {expected}",
     "missing": "be given",
     "model_attributes_type": "be a table",
@@ -29,6 +30,16 @@ _RULES = {
     "recursive_loop": "not contain itself",
     "string_type": "be text",
     "too_short": "have at least {min_length} entry",
+}
+_KINDS: dict[type, str] = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+    date: "a date",
+    time: "a time",
 }
 _PREFIX = re.compile(r"^\w+ should ")
 _MAX_SHOWN = 120
@@ -54,8 +65,8 @@ class Problem(NamedTuple):
     text: str
 
 
-def describe_error(error: ValidationError) -> str:
-    """Describe the most telling reason for which a model refuses data.
+def describe_error(error: ValidationError, name: str = "its content") -> str:
+    """Describe the most telling reason for which a model refuses data; `name` is what the data as a whole is called.
 
     Examples
     --------
@@ -66,10 +77,10 @@ def describe_error(error: ValidationError) -> str:
     ...     describe_error(error)
     'n_bytes must be at least 0. Got -1 instead.'
     """
-    return find_problem(error).text
+    return find_problem(error, name).text
 
 
-def find_problem(error: ValidationError) -> Problem:
+def find_problem(error: ValidationError, name: str = "its content") -> Problem:
     """Return the most telling reason for which a model refuses data.
 
     An unknown field comes first: it explains why another one is missing. Otherwise the deepest field does.
@@ -82,7 +93,7 @@ def find_problem(error: ValidationError) -> Problem:
         text = worst["msg"].removeprefix("Value error, ").rstrip(".") + "."
     else:
         rule = _rule([one for one in errors if _keys(one["loc"]) == field])
-        text = f"{_printable('.'.join(field)) or 'its content'} must {rule}. Got {_value(worst)}."
+        text = f"{_printable('.'.join(field)) or name} must {rule}. Got {_value(worst)}."
     return Problem(field, worst["type"], " ".join(text.split()))
 
 
@@ -109,7 +120,13 @@ def _value(error: Mapping[str, Any]) -> str:
         return "nothing instead"
     if error["type"] == "json_invalid":
         return f"this error: {error['ctx']['error']}"
-    return f"{_printable(repr(error['input']))} instead"
+    return f"{_printable(repr(error['input']))}{_kind(error)} instead"
+
+
+def _kind(error: Mapping[str, Any]) -> str:
+    """Return what a value of a wrong type is."""
+    kind = next((text for kind, text in _KINDS.items() if isinstance(error["input"], kind)), "")
+    return f" ({kind})" if error["type"].endswith("_type") and kind else ""
 
 
 def _printable(text: str) -> str:

@@ -44,11 +44,18 @@ class _Strict(BaseModel):
         return {name: value for name, value in fields.items() if value is not None or name not in self._if_set}
 
 
+class PersistenceCard(_Strict):
+    """How often rows carry the label set of the row before: the subset accuracy of repeating the last labels."""
+
+    repeated: Share = Field(description="Share of the rows that repeat the label set of the row before.")
+    by_chance: Share = Field(description="Mean of that share over all orders of the same rows.")
+
+
 class SourceCard(_Strict):
     """The table that the stream was made from."""
 
     name: str
-    origin: str = Field(description="Name of a registered data set, path of a file, or 'memory'.")
+    origin: str = Field(description="Name of a registered data set or of a file, or 'memory'.")
     licence: str = ""
     citation: str = ""
     sha256: Sha256 | None = Field(
@@ -58,7 +65,15 @@ class SourceCard(_Strict):
         default=None,
         description="The `labels` of load_dataset that name the label columns; null where the file names them.",
     )
+    label_parents: dict[str, str] | None = Field(
+        default=None,
+        description="Label hierarchy, child -> parent, where another file than the table states it; else left out.",
+    )
     n_samples: Count
+    persistence: PersistenceCard | None = Field(
+        default=None, description="Of the labels in the order of the source, all rows; left out where not measured."
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "label_parents"})
 
 
 class GeneratorCard(_Strict):
@@ -219,11 +234,16 @@ class StreamCard(_Strict):
     experiences: list[ExperienceCard]
     drifts: list[DriftCard] = Field(default_factory=list, description="Known drifts, in order; empty if unknown.")
     drops: list[DropCard] = Field(default_factory=list)
+    persistence: PersistenceCard | None = Field(
+        default=None,
+        description="Of the labels that count in learning rows, within experiences; left out where not measured.",
+    )
     data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)
     rows: RowsCard | None = Field(
         default=None, description="Only on the card beside ARFF files: where their rows belong."
     )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence"})
 
     @model_validator(mode="before")
     @classmethod

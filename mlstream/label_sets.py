@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.label_values import filled, known
-from mlstream.stream import Index, Indicator, Mask
+from mlstream.stream import Experience, Index, Indicator, Mask
 
 Floats = npt.NDArray[np.float64]
 
@@ -264,3 +264,68 @@ def _pack(Y: Indicator) -> npt.NDArray[np.uint64]:
     words = np.zeros((len(Y), 8), dtype=np.uint8)
     words[:, : bits.shape[1]] = bits
     return words.view(np.uint64).ravel()
+
+
+def labels_that_count(experience: Experience) -> Indicator:
+    """Return the labels of an experience, those outside its mask absent."""
+    mask = experience.label_mask
+    return experience.Y if mask.all() else np.where(mask, experience.Y, experience.Y.dtype.type(0))
+
+
+class Repetition(NamedTuple):
+    """Rows that repeat the label set of the row before.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_repeated : int
+        Rows whose label set is that of the row before; the first row repeats the empty set.
+    n_by_chance : float
+        The mean of `n_repeated` over all orders of the same rows.
+    """
+
+    n_rows: int
+    n_repeated: int
+    n_by_chance: float
+
+
+def count_repeated(Y: Indicator) -> Repetition:
+    """Count the rows that repeat the label set of the row before, and how many do so by chance.
+
+    Parameters
+    ----------
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Label indicator, rows in order. The label set of a row with unknown labels is that of the labels known to be
+        present.
+
+    Returns
+    -------
+    Repetition
+        Its `n_repeated` is how often a learner that predicts the last label set is right.
+
+    Notes
+    -----
+    In a random order, two neighbours are any two of the n rows: of the c rows of a label set, c - 1 in n - 1 are
+    followed by another one. Over all label sets that is the sum of c (c - 1) / n, about the sum of squared frequencies.
+
+    Examples
+    --------
+    >>> count_repeated(np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=np.uint8))
+    Repetition(n_rows=4, n_repeated=2, n_by_chance=1.0)
+    """
+    if not len(Y):
+        return Repetition(0, 0, 0.0)
+    ids = label_set_ids(Y) if Y.shape[1] > 16 else _small_codes(Y)
+    counts = np.bincount(ids)
+    is_empty = ~(Y == 1).any(axis=1)
+    n_pairs = int((counts * (counts - 1)).sum())
+    n_empty = int(np.count_nonzero(is_empty))
+    n_repeated = int(np.count_nonzero(ids[1:] == ids[:-1])) + int(is_empty[0])
+    return Repetition(len(Y), n_repeated, (n_pairs + n_empty) / len(Y))
+
+
+def _small_codes(Y: Indicator) -> Index:
+    """Write up to 16 labels as the bits of one whole number."""
+    bits = np.packbits(Y == 1, axis=1).astype(np.int64)
+    return np.asarray(bits @ 256 ** np.arange(bits.shape[1]))

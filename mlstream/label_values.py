@@ -117,7 +117,7 @@ def as_indicator(Y: npt.ArrayLike, what: str = "Y") -> Indicator:
     Parameters
     ----------
     Y : array-like of shape (n_samples, n_labels)
-        Labels, numbers or booleans: 1 present, 0 absent, NaN (or None) unknown.
+        Labels, numbers or booleans: 1 present, 0 absent, NaN (or None, or NA of pandas) unknown.
     what : str
         Name of `Y` in errors.
 
@@ -145,11 +145,12 @@ def as_indicator(Y: npt.ArrayLike, what: str = "Y") -> Indicator:
     return filled(indicator) if known(indicator) is None else indicator
 
 
-def _as_numbers(Y: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
+def _as_numbers(Y: Any, what: str) -> npt.NDArray[Any]:
     cells = np.asarray(Y)
     if cells.dtype.kind == "O" and cells.ndim:
         try:
-            return cells.astype(np.float64)
+            # NA, as tables of pandas with nullable columns hold it, is no number for NumPy.
+            return Y.to_numpy(np.float64, na_value=np.nan) if hasattr(Y, "iloc") else cells.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{what} must hold 0, 1 and NaN (unknown) only. Got objects: {error}.") from error
     if cells.dtype.kind not in "buif":

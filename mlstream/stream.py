@@ -40,7 +40,8 @@ class Dataset:
     sha256 : str
         Hash of the content (unpacked) of the file that the table was read from; empty for a table made in memory.
     label_rule : int, tuple of str, str or None
-        Rule for the label columns of that file: the parameter `labels` of `load_dataset`.
+        Rule for the label columns of that file: the parameter `labels` of `load_dataset`; names where it was not a
+        number. None where the file alone names its labels.
     label_parents : mapping of str to str
         Label hierarchy: child -> parent.
 

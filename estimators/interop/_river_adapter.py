@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from estimators._failed_calls import unchanged_on_error
 from estimators._locks import Locked, lock_of
+from estimators._new_labels import grows
 from estimators._typing import Array
 from estimators.base import StreamClassifier
 from estimators.baselines import MeanLabelsClassifier
@@ -41,6 +42,7 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         self._features = None if features is None else positions_of(features)
         self._labels = None if labels is None else positions_of(labels)
         self._width = max_labels
+        self._grows = max_labels is None and grows(self.learner)
         self._has_learnt = False
 
     def learn_one(self, x: Mapping[Hashable, Any], y: Mapping[Hashable, Any]) -> None:
@@ -61,7 +63,8 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
             # our learners are unchanged if they fail; others may not be
             call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
             self.learner.partial_fit(row, truth, classes=width)
-            self._features, self._labels, self._width, self._has_learnt = features, labels, width, True
+            self._features, self._labels, self._has_learnt = features, labels, True
+            self._width = None if self._grows else width
 
     def predict_proba_one(
         self,
@@ -117,7 +120,7 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
     def _with_room_for(self, y: Mapping[Hashable, Any]) -> dict[Hashable, int]:
         known = self._labels or {}
         labels = known | {key: len(known) + i for i, key in enumerate(key for key in y if key not in known)}
-        room = self._width if self._width is not None else len(labels if self._labels is None else known)
+        room = self._room(known, labels)
         if not labels:
             raise ValueError(
                 "y must hold at least one label in the first row, or `labels` must be declared. Got no label instead."
@@ -128,6 +131,11 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
                 f"where there is room for {room}; declare `labels`, or more room with `max_labels`."
             )
         return labels
+
+    def _room(self, known: dict[Hashable, int], labels: dict[Hashable, int]) -> int:
+        if self._width is not None:
+            return self._width
+        return len(labels if self._labels is None or self._grows else known)
 
 
 def _labels(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], width: int) -> Array:

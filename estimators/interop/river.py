@@ -204,7 +204,8 @@ def as_river(
     Parameters
     ----------
     estimator : estimator instance
-        Any multi-label classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing.
+        Any multi-label classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing. One
+        made with ``on_new_labels="grow"`` learns labels that are new in any row.
     features : sequence of hashable, optional
         Keys of the features. None: those of the first row learnt. Other keys are errors later; a key that a row
         lacks counts as 0, as in River's sparse rows.
@@ -217,7 +218,8 @@ def as_river(
         declared, or those of the first row, and no more.
     max_labels : int, optional
         Maximal number of labels. A label that first occurs later takes the next free place, exactly as if it had been
-        declared and unknown until then. None: the labels declared, or those of the first row, and no more.
+        declared and unknown until then. None: the labels declared, or those of the first row, and no more, unless the
+        estimator grows.
 
     Returns
     -------

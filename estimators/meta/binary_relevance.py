@@ -46,7 +46,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     Notes
     -----
     The prediction of a label is that of its classifier: for a tree, the more probable of the two values, 0 on a tie. A
-    classifier without ``predict_proba`` has probabilities 0 or 1.
+    classifier without ``predict_proba`` has probabilities 0 or 1; probabilities that are NaN, as those of
+    ``GaussianNB`` after one row, count as 0. A classifier skips the rows of which its label is unknown (NaN).
 
     Classifiers of other packages learn a chunk in one call, so whether it matters how a stream is cut depends on them;
     `predict_then_fit` passes rows one by one. scikit-learn's linear models (``SGDClassifier``, ``Perceptron``) shuffle

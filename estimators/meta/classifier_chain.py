@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
@@ -34,6 +35,9 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     random_state : int, RandomState instance or None, default=None
         Draws the orders and a seed for each copy; None keeps the seeds of the estimator, and draws other orders each
         time.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
+        They go to the end of every chain, whatever the order.
 
     Attributes
     ----------
@@ -79,6 +83,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         n_chains: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
+        on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.estimator = estimator
         self.order = order
@@ -86,6 +91,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         self.n_chains = n_chains
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.on_new_labels = on_new_labels
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -98,10 +104,13 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         require_integer(self.n_chains, "n_chains", 1)
         source = check_random_state(self.random_state)
         self.orders_ = np.array([self._draw_order(source) for _ in range(self.n_chains)])
-        seed = None if self.random_state is None else source
-        per_label = 1 if self.chain_features == "true" else 2
-        widths = [self.n_features_in_ + per_label * k for k in range(self.n_labels_)]
-        self._chains = [make_members(self.estimator, len(widths), widths, 2, seed) for _ in range(self.n_chains)]
+        self._chains = [self._make_links(0, source) for _ in range(self.n_chains)]
+
+    def _grow(self, n_before: int) -> None:
+        new = np.arange(n_before, self.n_labels_)
+        self.orders_ = np.hstack([self.orders_, np.tile(new, (self.n_chains, 1))])
+        source = growth_state(self, n_before)
+        self._chains = [[*chain, *self._make_links(n_before, source)] for chain in self._chains]
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:  # noqa: ARG002
         return ["_chains"] if fails_late(self.estimator) else []
@@ -138,6 +147,12 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
+    def _make_links(self, first: int, source: np.random.RandomState) -> list[Member]:
+        """Return untrained links of a chain, from one of them to the last."""
+        per_label = 1 if self.chain_features == "true" else 2
+        widths = [self.n_features_in_ + per_label * k for k in range(first, self.n_labels_)]
+        return make_members(self.estimator, len(widths), widths, 2, None if self.random_state is None else source)
+
     def _run_all(self, X: Features, labels: Array | None, weight: Array | None) -> Prediction:
         predictions = in_threads(lambda c: self._run_chain(c, X, labels, weight), self.n_chains, self.n_jobs)
         if self.n_chains == 1:

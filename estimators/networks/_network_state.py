@@ -42,35 +42,37 @@ def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomS
     }
 
 
-def with_more_outputs(state: State, n_new: int, random_state: RandomState) -> State:
-    """Return a copy of a state with more outputs, whose weights are drawn as those of a new network."""
+def with_more_outputs(state: State, n_new: int, random_state: RandomState, *, is_mean: bool = False) -> State:
+    """Return a copy of a state with more outputs, whose weights are drawn as those of a new network.
+
+    `is_mean` is whether losses are divided by the number of all outputs. The moments of Adam are then brought to the
+    scale of the gradients to come, or else steps would be too short for a long time.
+    """
     state = brought_up_to_date(state)
-    n_in, n_out = state["sizes"][-2:].tolist()
-    start = len(state["w"]) - (n_in + 1) * n_out
+    n_before = int(state["sizes"][-1])
+    scale = n_before / (n_before + n_new) if is_mean else 1.0
+    state |= {"m": scale * state["m"], "v": scale**2 * state["v"]}
+    n_in = int(state["sizes"][-2])
     bound = 1 / np.sqrt(n_in)
     drawn = random_state.uniform(-bound, bound, (n_in + 1, n_new)).astype(state["w"].dtype)
     new = {"w": drawn, "m": np.zeros_like(drawn), "v": np.zeros_like(drawn)}
-    from_features = len(state["sizes"]) == 2
-    parts = {
-        name: np.concatenate([state[name][:start], _append_outputs(state[name][start:], new[name], from_features)])
-        for name in "wmv"
-    }
+    parts = {name: append_outputs(state[name], state["sizes"], new[name]) for name in "wmv"}
     sizes = state["sizes"].copy()
     sizes[-1] += n_new
     live = np.append(state["live"], np.ones(n_new, dtype=np.bool_)) if len(state["live"]) else state["live"]
     return {**state, **parts, "sizes": sizes, "live": live, "counts": np.pad(state["counts"], ((0, 0), (0, n_new)))}
 
 
-def _append_outputs(layer: npt.NDArray[Any], new: npt.NDArray[Any], from_features: bool) -> npt.NDArray[Any]:
-    """Append outputs (n_in + 1, n_new), biases last, to a layer; see `Network` for the order of its weights."""
-    n_in = len(new) - 1
-    n_out = len(layer) // (n_in + 1)
-    weights, biases = layer[: n_in * n_out], layer[n_in * n_out :]
-    if from_features:
-        joined = np.hstack([weights.reshape(n_in, n_out), new[:-1]])
+def append_outputs(weights: npt.NDArray[Any], sizes: npt.NDArray[np.int64], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Append outputs (n_in + 1, n_new), biases last, to a network's weights; see `Network` for their order."""
+    n_in, n_out = sizes[-2:].tolist()
+    start, end = len(weights) - (n_in + 1) * n_out, len(weights) - n_out
+    last = weights[start:end]
+    if len(sizes) == 2:
+        joined = np.hstack([last.reshape(n_in, n_out), new[:-1]])
     else:
-        joined = np.vstack([weights.reshape(n_out, n_in), new[:-1].T])
-    return np.concatenate([joined.ravel(), biases, new[-1]])
+        joined = np.vstack([last.reshape(n_out, n_in), new[:-1].T])
+    return np.concatenate([weights[:start], joined.ravel(), weights[end:], new[-1]])
 
 
 def as_network(state: State, options: RunOptions) -> Network:

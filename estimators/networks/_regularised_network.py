@@ -6,13 +6,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.networks._kernels.regularised import PastTasks, Regularisation, run
 from estimators.networks._kernels.state import RunOptions
 from estimators.networks._network_classifier import NetworkClassifier, writable
 from estimators.networks._network_options import check_learning_rate, check_network, diverged, hidden_widths
-from estimators.networks._network_state import State, as_network, draw_state, make_batch
+from estimators.networks._network_state import (
+    State,
+    append_outputs,
+    as_network,
+    draw_state,
+    make_batch,
+    with_more_outputs,
+)
 from estimators.networks._row_store import as_rows, empty_store
 
 Targets = tuple[Array, Array | None, Array | None]  # labels, masks, weights
@@ -22,14 +30,16 @@ class RegularisedNetwork(NetworkClassifier):
     """Base of networks that learn a task while being regularised towards the network that earlier tasks left.
 
     A task is over when other labels count than in the row before, or when `task_rows` of its rows have been learnt.
-    Subclasses have the parameters `hidden_units`, `learning_rate`, `task_rows`, `dtype`, `random_state`, and define in
-    `_begin_past` what is kept of a task, and in `_regularisation` how strongly it regularises.
+    Subclasses have the parameters `hidden_units`, `learning_rate`, `task_rows`, `dtype`, `random_state`,
+    `on_new_labels`, and define in `_begin_past` what is kept of a task, and in `_regularisation` how strongly it
+    regularises.
     """
 
     hidden_units: int | tuple[int, ...] | None
     learning_rate: float
     task_rows: int | None
     random_state: Any
+    on_new_labels: OnNewLabels
 
     @property
     def uses_task(self) -> bool:
@@ -58,6 +68,15 @@ class RegularisedNetwork(NetworkClassifier):
             "n_rows": np.zeros(1, dtype=np.int64),
             **self._begin_past(len(self._state["w"])),
         }
+
+    def _grow(self, n_before: int) -> None:
+        n_new, sizes = self.n_labels_ - n_before, self._state["sizes"]
+        self._state = with_more_outputs(self._state, n_new, growth_state(self, n_before))
+        flags = {name: np.append(self._past[name], np.zeros(n_new, dtype=bool)) for name in ("mask", "known")}
+        nothing = np.zeros((int(sizes[-2]) + 1, n_new), dtype=self.dtype)
+        kept = {name: self._past[name] for name in ("anchor", "importance", "squares")}
+        weights = {name: append_outputs(part, sizes, nothing) if len(part) else part for name, part in kept.items()}
+        self._past = {"n_rows": self._past["n_rows"].copy(), **flags, **weights}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

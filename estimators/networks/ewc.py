@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from estimators._new_labels import OnNewLabels
 from estimators._parameters import check_number
 from estimators.networks._kernels.regularised import Regularisation
 from estimators.networks._network_state import State
@@ -33,6 +34,8 @@ class EWCClassifier(RegularisedNetwork):
         Precision of the network.
     random_state : int, RandomState instance or None, default=None
         Seed of the weights.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
     Attributes
     ----------
@@ -59,6 +62,9 @@ class EWCClassifier(RegularisedNetwork):
     A label that is unknown in a row (NaN) is outside its mask, so it ends a task if it was known in the row before.
     Where labels are unknown at random, nearly every row is a task of its own.
 
+    With ``on_new_labels="grow"``, a label that appears ends a task as well. Its weights, newly drawn, have no
+    importance yet.
+
     A step moves every weight, for sparse rows as well. Memory is that of six networks: weights, two moments, anchor,
     importance and squares.
 
@@ -80,7 +86,7 @@ class EWCClassifier(RegularisedNetwork):
     True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         hidden_units: int | tuple[int, ...] | None = None,
         *,
@@ -90,6 +96,7 @@ class EWCClassifier(RegularisedNetwork):
         task_rows: int | None = None,
         dtype: str = "float32",
         random_state: Any = None,
+        on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.hidden_units = hidden_units
         self.learning_rate = learning_rate
@@ -98,6 +105,7 @@ class EWCClassifier(RegularisedNetwork):
         self.task_rows = task_rows
         self.dtype = dtype
         self.random_state = random_state
+        self.on_new_labels = on_new_labels
 
     def _begin_past(self, n_weights: int) -> State:
         return {name: np.zeros(n_weights, dtype=self.dtype) for name in ("anchor", "importance", "squares")}

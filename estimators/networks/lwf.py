@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from estimators._new_labels import OnNewLabels
 from estimators._parameters import check_number
 from estimators.networks._kernels.regularised import Regularisation
 from estimators.networks._network_state import State
@@ -35,6 +36,8 @@ class LwFClassifier(RegularisedNetwork):
         Precision of the network.
     random_state : int, RandomState instance or None, default=None
         Seed of the weights.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
     Attributes
     ----------
@@ -61,6 +64,9 @@ class LwFClassifier(RegularisedNetwork):
     A label that is unknown in a row (NaN) is outside its mask, so it ends a task if it was known in the row before.
     Where labels are unknown at random, the copy is nearly as new as the network, and protects nothing.
 
+    With ``on_new_labels="grow"``, a label that appears ends a task as well. The copy predicts nothing for it until a
+    task that has it is over.
+
     A label that every task has is never absent, and so is not distilled. A step moves every weight, for sparse rows as
     well. Memory is that of four networks: weights, two moments and the copy.
 
@@ -82,7 +88,7 @@ class LwFClassifier(RegularisedNetwork):
     True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         hidden_units: int | tuple[int, ...] | None = None,
         *,
@@ -92,6 +98,7 @@ class LwFClassifier(RegularisedNetwork):
         task_rows: int | None = None,
         dtype: str = "float32",
         random_state: Any = None,
+        on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.hidden_units = hidden_units
         self.learning_rate = learning_rate
@@ -100,6 +107,7 @@ class LwFClassifier(RegularisedNetwork):
         self.task_rows = task_rows
         self.dtype = dtype
         self.random_state = random_state
+        self.on_new_labels = on_new_labels
 
     def _begin_past(self, n_weights: int) -> State:
         sizes = {"anchor": n_weights, "importance": 0, "squares": 0}

@@ -83,7 +83,9 @@ class OnlineNeuralClassifier(NetworkClassifier):
     -----
     A label that is unknown in a row (NaN) does not count in its loss. With a targeted loss it is outside the mask.
     Without one, the sum of the other labels' losses is still divided by the number of all labels, so that it does not
-    matter to a label which others are known.
+    matter to a label which others are known. A network that grows divides by the number of labels there are: under Adam
+    it learns what it would have learnt had it had all its labels from the start, under "sgd" it takes longer steps
+    before.
 
     With sparse rows, a step costs in proportion to the features that are not zero. Under Adam, weights of the others
     skip steps, which are taken together when the weights are next needed. This is exact up to rounding: in float64 the
@@ -167,7 +169,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
 
     def _grow(self, n_before: int) -> None:
         n_new = self.n_labels_ - n_before
-        self._state = with_more_outputs(self._state, n_new, growth_state(self, n_before))
+        is_mean = self.targeted_loss != "signature"
+        self._state = with_more_outputs(self._state, n_new, growth_state(self, n_before), is_mean=is_mean)
         self._store = None if self._store is None else self._store.with_more_labels(n_new)
         self._contexts = ContextCache()
 

@@ -1,11 +1,14 @@
 """A memory of rows in which no task, and no label set of a task, is larger than it need be."""
 
+from copy import copy
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 
 from estimators._row_codes import COUNTS
 from estimators._typing import Array
-from estimators.replay._kept_rows import KeptRows, replaced, take
+from estimators.replay._kept_rows import KeptRows, replaced, take, widened
 from estimators.replay._kernels.balanced import NONE, place
 from estimators.replay.memories import Integers, chances
 
@@ -59,6 +62,12 @@ class BalancedMemory:
         held[slots[written]] = len(held) + np.flatnonzero(written)
         self.rows = replaced(self.rows, rows, held)
         self.n_held = max(self.n_held, int(slots.max(initial=NONE)) + 1)
+
+    def widened(self, n_new: int) -> Self:
+        """Return a copy with more labels, which do not count in the rows it holds."""
+        twin = copy(self)
+        twin.rows = widened(self.rows, n_new, 0)
+        return twin
 
     def held_rows(self) -> KeptRows:
         """Return the rows it holds."""

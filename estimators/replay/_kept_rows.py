@@ -27,6 +27,13 @@ def blank(n_rows: int, like: KeptRows) -> KeptRows:
     return KeptRows(X, np.zeros((n_rows, *like.Y.shape[1:]), like.Y.dtype), mask, np.ones(n_rows))
 
 
+def widened(rows: KeptRows, n_new: int, code: int) -> KeptRows:
+    """Return rows with more labels, all with a code that stands for an unknown one, and outside the mask."""
+    new = (0, 0), (0, n_new)
+    mask = None if rows.mask is None else np.pad(rows.mask, new)
+    return KeptRows(rows.X, np.pad(rows.Y, new, constant_values=code), mask, rows.weight)
+
+
 def take(rows: KeptRows, index: Any) -> KeptRows:
     """Take some rows."""
     mask = None if rows.mask is None else rows.mask[index]

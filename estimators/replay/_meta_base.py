@@ -8,6 +8,7 @@ from numpy.random import RandomState
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 
+from estimators._new_labels import OnNewLabels, grown
 from estimators._seeding import clone_with_seed
 from estimators._typing import Array
 from estimators._validation import Features
@@ -30,6 +31,12 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
         return bool(getattr(self.estimator, "uses_task", False))
 
     @property
+    def on_new_labels(self) -> OnNewLabels:
+        """Treatment of labels that appear after the first call: the parameter of the classifier inside."""
+        choice: OnNewLabels = self.estimator.on_new_labels
+        return choice
+
+    @property
     def _learns_unknown(self) -> bool:  # type: ignore[override]
         return self.estimator._learns_unknown
 
@@ -38,6 +45,12 @@ class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.classifier_tags = copy(inner.classifier_tags)
         return tags
+
+    def _can_grow(self) -> bool:
+        return self.estimator._can_grow()
+
+    def _grow(self, n_before: int) -> None:  # noqa: ARG002 - the classifier inside counts its own labels
+        self.estimator_ = grown(self.estimator_, self.n_labels_)
 
     def _check_inside(self, X: Features) -> None:
         check_precision(self.estimator, X)

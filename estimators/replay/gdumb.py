@@ -66,7 +66,8 @@ class GDumbClassifier(OuterClassifier):
     shares would leave it half empty, or let the newest sets drive out all others where sets outnumber its rows.
 
     A label that is unknown in a row is outside its mask, whatever the classifier: rows whose known labels differ are of
-    different tasks here. Where nearly every row has other known labels, the memory comes close to a reservoir.
+    different tasks here. So are the rows before and after a label appears; whether such labels are refused or learnt
+    is up to the classifier. Where nearly every row has other known labels, the memory comes close to a reservoir.
 
     They learn the memory whenever a prediction is needed, in test-then-train at every row. Here it is learnt when
     enough of it is new, so that predictions do not use the rows kept since then, fewer than `share` of the memory, yet.
@@ -121,6 +122,11 @@ class GDumbClassifier(OuterClassifier):
         self.memory_: BalancedMemory | None = None
         self.n_trainings_ = 0
         self.estimator_ = begin_inner(self, self._chance(0))
+
+    def _grow(self, n_before: int) -> None:
+        super()._grow(n_before)
+        if self.memory_ is not None:
+            self.memory_ = self.memory_.widened(self.n_labels_ - n_before)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         self._pass(X, Y, mask, weight)

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from estimators._targets import as_table
+from estimators._targets import UNKNOWN, as_table
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.replay._kept_rows import KeptRows, blank, join, replaced, take
+from estimators.replay._kept_rows import KeptRows, blank, join, replaced, take, widened
 from estimators.replay._meta_base import OuterClassifier, begin_inner
 from estimators.replay.memories import FIFOMemory, ReservoirMemory, begin_memories, join_plans, replay_order
 
@@ -46,7 +46,8 @@ class ReplayClassifier(OuterClassifier):
     Notes
     -----
     Rows drawn are learnt with the masks and weights they came with, and their unknown labels stay unknown. A row whose
-    labels are all unknown is neither stored nor a reason to draw. Each row and those replayed with it are put
+    labels are all unknown is neither stored nor a reason to draw. Labels that appear after the first call are refused,
+    or learnt, as by the classifier: in the rows held they are unknown. Each row and those replayed with it are put
     one after the other, and the classifier learns them in one call, at its own speed. `OnlineNeuralClassifier` replays
     by itself, without the copies, and can learn a row and what is replayed with it in one step.
 
@@ -82,6 +83,11 @@ class ReplayClassifier(OuterClassifier):
         self.memories_ = begin_memories(self.reservoir, self.fifo, random_state)
         self.rows_: KeptRows | None = None
         self.estimator_ = begin_inner(self, None if self.random_state is None else random_state)
+
+    def _grow(self, n_before: int) -> None:
+        super()._grow(n_before)
+        if self.rows_ is not None:
+            self.rows_ = widened(self.rows_, self.n_labels_ - n_before, 0 if self.uses_task else UNKNOWN)
 
     def _at_risk(self, n_rows: int, *, testing: bool) -> list[str]:
         in_one_call = n_rows == 1 or not testing or not self._has_weights()

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,12 +54,23 @@ class ForestBank:
         *,
         n_groups: int = 1,
     ) -> None:
-        self.n_targets, self.n_models, n_features, self.n_classes = shape
-        self.params = params
-        targets = np.repeat(np.arange(self.n_targets), self.n_models)
-        seeds = np.frombuffer(rng.bytes(24 * len(targets)), np.uint64).reshape(-1, 3)
-        self.groups = split_evenly(len(targets), n_groups)
-        self.forests = [new_forest(targets[group], n_features, width, seeds[group]) for group in self.groups]
+        self.n_targets, self.n_models, self.n_features, self.n_classes = shape
+        self.width, self.params, self.n_threads = width, params, n_groups
+        n_members = self.n_targets * self.n_models
+        self.groups = split_evenly(n_members, n_groups)
+        self.forests = self._make_forests(self.groups, rng)
+
+    def grown(self, n_targets: int, params: ForestParams, rng: np.random.RandomState) -> Self:
+        """Return a bank with forests for more targets, in a group of their own; those that there were are shared.
+
+        Seeds are drawn in the order of members, so that new ones get those that they had got in a new bank.
+        """
+        bank = copy(self)
+        new = slice(self.n_targets * self.n_models, n_targets * self.n_models)
+        bank.n_targets, bank.params = n_targets, params
+        bank.groups = [*self.groups, new]
+        bank.forests = [*self.forests, *bank._make_forests([new], rng)]
+        return bank
 
     def learn(self, X: Features, codes: Array, weight: Array | None = None) -> Array:
         """Return the votes (n_rows, n_targets, n_classes) for each row before learning it.
@@ -91,7 +103,8 @@ class ForestBank:
     def _run(self, X: Features, work: Callable[[int, slice, Array, Array], None]) -> Array:
         summed = np.empty((X.shape[0], self.n_targets, self.n_classes))
         n_members = self.n_targets * self.n_models
-        n_threads = len(self.groups) if X.shape[0] * n_members >= STEPS_PER_THREAD * len(self.groups) else 1
+        most = min(self.n_threads, len(self.groups))
+        n_threads = most if X.shape[0] * n_members >= STEPS_PER_THREAD * most else 1
         # a pool of one thread would cost more than a row
         with nullcontext() if n_threads == 1 else ThreadPoolExecutor(n_threads) as pool:
             for start in range(0, X.shape[0], BLOCK):
@@ -102,6 +115,11 @@ class ForestBank:
                 run_tasks(tasks, pool)
                 summed[rows] = self._sum(np.concatenate(parts, axis=1))
         return summed
+
+    def _make_forests(self, groups: Sequence[slice], rng: np.random.RandomState) -> list[Any]:
+        targets = np.repeat(np.arange(self.n_targets), self.n_models)
+        seeds = np.frombuffer(rng.bytes(24 * len(targets)), np.uint64).reshape(-1, 3)
+        return [new_forest(targets[group], self.n_features, self.width, seeds[group]) for group in groups]
 
     def _sum(self, votes: Array) -> Array:
         """Sum the votes of the members of each target in order, so that the grouping does not change the bits."""

@@ -46,6 +46,7 @@ class TreeBank:
     def __init__(self, n_trees: int, n_features: int, n_classes: int, params: TreeParams, *, n_groups: int = 1) -> None:
         self.n_classes = n_classes
         self.params = params
+        self.n_threads = n_groups
         self.groups = split_evenly(n_trees, n_groups)
         self.tree_arrays = [new_trees(group.stop - group.start, n_features) for group in self.groups]
 
@@ -116,12 +117,13 @@ class TreeBank:
 
     def _in_threads(self, work: Callable[[int], None], X: Features) -> None:
         groups = range(len(self.groups))
+        n_threads = min(self.n_threads, len(groups))
         work_in_all = X.shape[0] * self.n_trees * (X.shape[1] + ROW_OVERHEAD_FEATURES)
-        if len(groups) == 1 or work_in_all < WORK_PER_THREAD * len(groups):
+        if n_threads == 1 or work_in_all < WORK_PER_THREAD * n_threads:
             for g in groups:
                 work(g)
             return
-        with ThreadPoolExecutor(len(groups)) as pool:
+        with ThreadPoolExecutor(n_threads) as pool:
             for done in [pool.submit(work, g) for g in groups]:
                 done.result()
 

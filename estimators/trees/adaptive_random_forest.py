@@ -9,6 +9,7 @@ from scipy.stats import poisson
 from sklearn.utils import check_random_state
 
 from estimators._locks import lock_of
+from estimators._new_labels import OnNewLabels, grows
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
@@ -54,6 +55,9 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         Number of threads that train the members; -1: one for each processor. The results are the same.
     random_state : int, RandomState instance or None, default=None
         Source of the seeds of the members.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
+        Each new label gets a forest, and `max_bytes` is divided again; forests of all labels ('native') cannot grow.
 
     Attributes
     ----------
@@ -125,6 +129,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         targeted: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.n_models = n_models
         self.max_features = max_features
@@ -140,6 +145,7 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         self.targeted = targeted
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.on_new_labels = on_new_labels
 
     @property
     def uses_task(self) -> bool:
@@ -189,11 +195,23 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
     def _size_bytes(self) -> int:
         return self.forest_.size_bytes
 
+    def _can_grow(self) -> bool:
+        return self.multilabel == "binary"
+
     def _start(self) -> None:
+        if grows(self) and not self._can_grow():
+            raise ValueError(
+                f"on_new_labels must be 'error' with multilabel={self.multilabel!r}. Got 'grow' instead; "
+                "multilabel='binary' makes a forest for each new label."
+            )
         n_targets, n_classes = (self.n_labels_, 2) if self._target.multilabel else (1, len(self.classes_))
         self.forest_ = self.build_forest(
             n_targets, n_classes, self.n_features_in_, self.random_state, of_labels=self._target.multilabel
         )
+
+    def _grow(self, n_before: int) -> None:  # noqa: ARG002 - seeds are drawn for all members
+        params, rng = self._params(2 * self.n_labels_ * self.n_models), check_random_state(self.random_state)
+        self.forest_ = self.forest_.grown(self.n_labels_, params, rng)  # type: ignore[union-attr]
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         self.forest_.learn(X, codes_of(Y, mask), weight)

@@ -43,6 +43,10 @@ class ISOUPTreeClassifier(StreamClassifier):
     statistics of leaves are the same; outputs differ by about 1e-15 times the size of the sums, because products are
     added in four running sums.
 
+    Where labels are unknown (NaN), which River refuses, everything is computed from the known rows of each label:
+    weights, means, variances, errors and linear models. The weight of a leaf is then their mean over the labels, and a
+    label counts in the merit of a split if at least five known rows are on either side.
+
     Outputs are clipped to [0, 1] and returned as probabilities; a label is predicted if its output is at least 0.5.
     Features are not scaled: large values make the linear models diverge, as in River; NaN is returned as 0.
 

@@ -57,9 +57,9 @@ class MultiLabelHoeffdingTreeClassifier(StreamClassifier):
     Esteban et al. classifiers chosen as the stream runs; here each label has the leaf of a `HoeffdingTreeClassifier`.
     With one label this is that tree, to the last bit, until `max_bytes` is reached.
 
-    The weight of a leaf is the mean over the labels of the weight learnt for each; they differ where labels are
-    masked. A split that sends less than one hundredth of the weight to a side is not considered. If a label was masked
-    in every row of a leaf, both children inherit a share of its weights.
+    The weight of a leaf is the mean over the labels of the weight learnt for each; they differ where labels are masked
+    or unknown (NaN). A split that sends less than one hundredth of the weight to a side is not considered. If a label
+    was masked or unknown in every row of a leaf, both children inherit a share of its weights.
 
     References
     ----------

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from mlstream._files import write_text_atomically
 from mlstream.campaign.executors import run_in_processes, run_on_cluster, run_serially
 from mlstream.campaign.job import Job
-from mlstream.campaign.planning import plan_jobs
+from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.progress_files import read_progress, remove_progress
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import CampaignOptions, Settings
@@ -21,6 +21,9 @@ from mlstream.records.run_record import RunResult, save_card
 from mlstream.stream import Stream
 
 _POLL_INTERVAL_S = 0.5
+
+# Others run threads, or hang when a process dies.
+_BACKENDS = ("loky",)
 
 State = Literal["kept", "running", "done", "capped", "failed"]
 
@@ -86,7 +89,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         Names of `estimators.strategies`; or by names of your own such names, estimators, or a
         `mlstream.campaign.search.Search`.
     streams : sequence of Stream
-        The streams; their names must differ.
+        The streams. Of those that share a name, such as two that were made from one table, the first keeps it, and the
+        others are called "-2", "-3" and so on; `name` of the generators makes better names.
     seeds : sequence of int
         Seeds of the learners.
     directory : path
@@ -104,7 +108,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     dask : str, optional
         Address of a Dask scheduler whose workers run everything: tcp://HOST:8786. It replaces processes on this
         machine; workers must have one thread each, and see the same folder.
-    backend : str
+    backend : {"loky"}
         The backend of joblib that runs the processes.
     progress : callable, optional
         Called with a `CampaignProgress` for every event; from another thread where runs are in other processes.
@@ -122,8 +126,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     Raises
     ------
     ValueError
-        If a name or the value of an option is unknown, two runs have the same name, a stream cannot be repeated in this
-        way, or the folder holds the record of another run under the name of one of these. Nothing is run then.
+        If a name or the value of an option is unknown, two streams or runs are the same, a stream cannot be repeated in
+        this way, or the folder holds the record of another run under the name of one of these. Nothing is run then.
     OSError
         If a record cannot be written (no permission, no space), or no scheduler responds. Existing records stay.
 
@@ -135,8 +139,11 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     The cost of a search is in its own phase, "select", which no total includes. The configurations tried and the one
     chosen are recorded before the run: a run that is started again uses the same configuration.
     """
-    if backend == "threading":
-        raise ValueError("backend must run processes: time and memory are measured by process. Got 'threading'.")
+    if backend not in _BACKENDS:
+        raise ValueError(
+            f"backend must be one of {', '.join(_BACKENDS)}, or dask= an address: time and memory are measured by "
+            f"process. Got {backend!r} instead."
+        )
     chosen = CampaignOptions(
         seeds=tuple(seeds),
         orders=tuple(orders),
@@ -146,7 +153,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         dask=dask,
     )
     # Processes keep the working directory that they started in, and may have started for an earlier campaign.
-    folder = Path(directory).absolute()
+    folder, streams = Path(directory).absolute(), name_apart(streams)
     jobs = plan_jobs(strategies, streams, folder, chosen, Settings(**options))
     records = {job.path: record for job in jobs if (record := job.find_record()) is not None}
     waiting = [job for job in jobs if job.path not in records]

@@ -16,9 +16,6 @@ from mlstream._validation_errors import find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Option, Settings, list_options
-from mlstream.formats import load
-from mlstream.publishing.presets import list_presets, make_preset
-from mlstream.stream import Stream
 
 Seeds = list[Annotated[int, Field(ge=0, strict=True)]]
 Names = list[Annotated[str, Strict()]]
@@ -116,42 +113,6 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return config
-
-
-def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
-    """Load a stream from a file or a published folder, or generate one that this project publishes.
-
-    Parameters
-    ----------
-    name : str
-        A path, or a name of `mlstream.publishing.presets.list_presets`.
-    folder : path
-        Folder that relative paths start from.
-
-    Returns
-    -------
-    Stream
-        The stream.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it is neither a path nor a name; the message names the nearest.
-    ValueError
-        If the file does not hold a stream.
-    """
-    path = Path(folder) / name
-    if path.is_dir():
-        path = path / "stream.npz"
-    if path.is_file():
-        return load(path)
-    if name in list_presets():
-        return make_preset(name)
-    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-    hint, names = _nearest(Path(name).name, [*list_presets(), *beside]), ", ".join(list_presets())
-    raise FileNotFoundError(
-        f"A stream must be a file, a published folder, or one of {names}. Got {name!r} instead{hint}"
-    )
 
 
 def _learner(name: str, wanted: StrategyConfig, n_configurations: int) -> Any:

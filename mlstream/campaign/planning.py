@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
 from mlstream.campaign.job import Job
 from mlstream.campaign.search import Search
+from mlstream.card_model import StreamCard
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.generators import reordered_tasks, resplit_rows
 from mlstream.records.paths import Repetition
-from mlstream.stream import Stream
+from mlstream.stream import Stream, StreamParts
 
 
 def plan_jobs(
@@ -56,6 +57,43 @@ def plan_jobs(
     if times > 1:
         raise ValueError(f"Runs of a campaign must differ in stream, strategy or seed. Got {times} runs for {path}.")
     return jobs
+
+
+def name_apart(streams: Sequence[Stream]) -> list[Stream]:
+    """Give streams of one name, such as two that were made from one table, names of their own.
+
+    Parameters
+    ----------
+    streams : sequence of Stream
+        The streams.
+
+    Returns
+    -------
+    list of Stream
+        The same; of those that share a name the first keeps it, and the others get "-2", "-3" and so on added to it.
+
+    Raises
+    ------
+    ValueError
+        If a stream is there twice.
+    """
+    taken = {stream.card.name for stream in streams}
+    named: dict[str, list[StreamCard]] = {}
+    apart = []
+    for stream in streams:
+        earlier = named.setdefault(stream.card.name, [])
+        if stream.card in earlier:
+            raise ValueError(f"Streams of a campaign must differ. Got {stream.card.name!r} twice, with equal cards.")
+        apart.append(_rename(stream, taken) if earlier else stream)
+        earlier.append(stream.card)
+    return apart
+
+
+def _rename(stream: Stream, taken: set[str]) -> Stream:
+    name = next(one for number in count(2) if (one := f"{stream.card.name}-{number}") not in taken)
+    taken.add(name)
+    parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets)
+    return Stream(parts, stream.card.model_copy(update={"name": name}))
 
 
 def _jobs_on(

@@ -17,9 +17,8 @@ from mlstream.evaluation.label_space import (
     CountedLabels,
     labels_at_prediction,
     learning_view,
-    shows_task_at_prediction,
 )
-from mlstream.evaluation.learners import adapt, fresh, warm_up
+from mlstream.evaluation.learners import adapt_to_stream, fresh, warm_up
 from mlstream.evaluation.prequential import Plan, PrequentialScorer
 from mlstream.evaluation.provenance import to_json
 from mlstream.evaluation.resources import ResourceMeter
@@ -182,7 +181,7 @@ def _test_on_first_experience(
     scorer = PrequentialScorer(plan, precision_k(stream), settings.one_class)
     warm_up(estimator, stream)
     with ResourceMeter(settings.energy, settings.cpu_power_w) as meter:
-        learner = adapt(fresh(estimator, seed), stream.n_labels, meter, shows_task=shows_task_at_prediction(stream))
+        learner = adapt_to_stream(fresh(estimator, seed), stream, meter)
         learner.begin(first.X, first.Y)
         for scored in test_then_train(learner, first, mask, settings.chunk_size, heads):
             scorer.add(scored)

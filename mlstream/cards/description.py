@@ -7,6 +7,7 @@ import math
 import platform
 from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from mlstream.card_model import (
     DropCard,
     ExperienceCard,
     GeneratorCard,
+    PersistenceCard,
     ScenarioCard,
     SharedRows,
     SourceCard,
@@ -25,9 +27,11 @@ from mlstream.card_model import (
 )
 from mlstream.label_sets import (
     count_label_sets,
+    count_repeated,
     expected_counts,
     label_frequencies,
     label_statistics,
+    labels_that_count,
     signature_overlap,
 )
 from mlstream.label_values import unknown_share
@@ -42,6 +46,7 @@ class Measures(NamedTuple):
 
     tasks: list[TaskCard]
     experiences: list[ExperienceCard]
+    persistence: PersistenceCard | None
     data_sha256: str
 
 
@@ -106,7 +111,7 @@ def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> M
     Returns
     -------
     Measures
-        Tasks, experiences, and the hash of all arrays.
+        Tasks, experiences, how far labels persist within these, and the hash of all arrays.
     """
     return Measures(
         tasks=[
@@ -115,6 +120,7 @@ def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> M
         experiences=[
             ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
         ],
+        persistence=_describe_persistence([labels_that_count(experience) for experience in parts.experiences]),
         data_sha256=hash_data(parts),
     )
 
@@ -187,14 +193,30 @@ def _kept_parents(dataset: Dataset) -> dict[str, str]:
 
 
 def _describe_source(dataset: Dataset) -> SourceCard:
+    is_named = isinstance(dataset.label_rule, tuple)
     return SourceCard(
         name=dataset.name,
-        origin=dataset.source or "memory",
+        # Folders are those of the author's disk; the hash tells files of one name apart.
+        origin=(Path(dataset.source).name if dataset.sha256 else dataset.source) or "memory",
         licence=dataset.licence,
         citation=dataset.citation,
         sha256=dataset.sha256 or None,
         labels=list(dataset.label_rule) if isinstance(dataset.label_rule, tuple) else dataset.label_rule,
+        label_parents=(dict(dataset.label_parents) or None) if is_named else None,
         n_samples=dataset.n_samples,
+        persistence=_describe_persistence([dataset.Y]),
+    )
+
+
+def _describe_persistence(segments: Sequence[Indicator]) -> PersistenceCard | None:
+    """Measure how often rows repeat the label set before them, in segments that each begin afresh."""
+    counts = [count_repeated(Y) for Y in segments]
+    n_rows = sum(one.n_rows for one in counts)
+    if not n_rows:
+        return None
+    return PersistenceCard(
+        repeated=sum(one.n_repeated for one in counts) / n_rows,
+        by_chance=math.fsum(one.n_by_chance for one in counts) / n_rows,
     )
 
 

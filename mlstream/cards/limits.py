@@ -9,6 +9,8 @@ from mlstream.card_model import StreamCard
 # With fewer rows than this a label's recall moves by more than 10 points a row.
 _FEW = 10
 _MAX_NAMED = 5
+# Persistence beyond chance from which on it makes scores.
+_MUCH = 0.1
 _CLUSTERING = {"task_stream", "stand_in_stream"}
 
 
@@ -33,7 +35,7 @@ def known_limits(card: StreamCard) -> list[str]:
     """
     return [
         sentence
-        for find in (_origin, _making, _unknown_labels, _rare_labels, _single_labels, _drops, _terms)
+        for find in (_origin, _making, _persistence, _unknown_labels, _rare_labels, _single_labels, _drops, _terms)
         for sentence in find(card)
     ]
 
@@ -55,6 +57,15 @@ def _making(card: StreamCard) -> Iterator[str]:
         yield (
             "Tasks are clusters of the label sets of all rows, those held out included: they are a benchmark's "
             "construction, not tasks that occurred in this order."
+        )
+
+
+def _persistence(card: StreamCard) -> Iterator[str]:
+    found = card.persistence
+    if found is not None and found.repeated - found.by_chance > _MUCH:
+        yield (
+            f"Labels persist from row to row: repeating the last label set is right in {found.repeated:.1%} of the "
+            f"rows ({found.by_chance:.1%} in random order). Compare scores with that."
         )
 
 

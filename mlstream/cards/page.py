@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from mlstream.card_model import StreamCard, TaskCard
 from mlstream.cards.front_matter import front_matter
@@ -54,6 +55,7 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "features": f"{len(card.feature_names):,}",
         "labels": f"{len(card.label_names):,}",
         **_label_facts(card),
+        **_persistence_facts(card),
         **_unknown_labels(card),
         "tasks": f"{len(card.tasks):,}",
         "experiences": f"{len(card.experiences):,}",
@@ -90,6 +92,18 @@ def _label_facts(card: StreamCard) -> dict[str, str]:
         "labels of a row (cardinality)": f"{cardinality:.3f}",
         "of all labels (density)": f"{cardinality / n_labels:.3f}",
         "share of rows with the rarest and the most frequent label": f"{min(shares):.2%} and {max(shares):.2%}",
+    }
+
+
+def _persistence_facts(card: StreamCard) -> dict[str, str]:
+    """Shares of the rows that repeat the labels before them, of cards that hold them."""
+    measured = {"within experiences": card.persistence, "in the source": card.source.persistence}
+    return {
+        f"rows that repeat the label set of the row before, {where}": (
+            f"{found.repeated:.1%} ({found.by_chance:.1%} in random order)"
+        )
+        for where, found in measured.items()
+        if found is not None
     }
 
 
@@ -216,8 +230,11 @@ def _making(card: StreamCard) -> Iterator[str]:
     versions = ", ".join(
         f"{escape_markdown(package)} {escape_markdown(version)}" for package, version in card.versions.items()
     )
-    yield f"with {versions}. The card alone makes"
-    yield "the same stream again: `mlstream regenerate CARD.json --output again.npz`."
+    # Formats are told by the ending of a file's name; names of registered tables have none.
+    is_own = card.source.sha256 is not None and Path(card.source.origin).suffix
+    subject, option = ("card and the table make", " --table FILE") if is_own else ("card alone makes", "")
+    yield f"with {versions}. The {subject}"
+    yield f"the same stream again: `mlstream regenerate CARD.json{option} --output again.npz`."
 
 
 def _loading(card: StreamCard) -> Iterator[str]:

@@ -1,15 +1,19 @@
 """The command line: thin commands over the library, which is imported where a command needs it."""
 
 import sys
+import warnings
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
+from typer import Abort
 
-from mlstream.cli import generate, perturb, publishing, running, synthesise
+from mlstream.cli import generate, listing, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
 from mlstream.cli.inspect import inspect
 from mlstream.cli.suggest_tasks import suggest_tasks
+from mlstream.cli.usage_errors import UsageError, describe_usage_error, show_warning
+from mlstream.cli.windowed import synthesise_events, windowed
 
 app = typer.Typer(
     name="mlstream",
@@ -19,11 +23,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_INTERRUPTED = 130
+
 MAKE = "Make streams"
 # By heading of the help; commands of several kinds (`synthesise tree`) are added below.
 COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    MAKE: (suggest_tasks,),
+    MAKE: (
+        suggest_tasks,
+        windowed,
+    ),
     "Look at streams": (
+        listing.streams,
         inspect,
         convert,
     ),
@@ -36,34 +46,68 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Evaluate learners": (
         running.run,
+        listing.strategies,
         running.report,
         running.track,
     ),
 }
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"mlstream {version('mlstream')}")
+        raise typer.Exit
+
+
+@app.callback(help=app.info.help)
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options of the command as a whole."""
+
+
 app.command(rich_help_panel="Start here")(running.demo)
 for generator_command in generate.COMMANDS:
     generator_command.add_to(app, MAKE)
 for panel, commands in COMMANDS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
+synthesise.app.command("events")(synthesise_events)
 app.add_typer(synthesise.app, name="synthesise", rich_help_panel=MAKE)
 app.add_typer(perturb.app, name="perturb", rich_help_panel=MAKE)
 app.add_typer(publishing.datasets, name="datasets", rich_help_panel=MAKE)
 
 
 def main() -> NoReturn:
-    """Run the command line; an error is one line on standard error, with exit status 1."""
+    """Run the command line.
+
+    An error is one line on standard error. The exit status is then 1; it is 2 where the command cannot be parsed, and
+    130 where it is interrupted.
+    """
     try:
-        app()
-    except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        _fail(error)
-    raise SystemExit(0)
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            status = app(prog_name="mlstream", standalone_mode=False)
+    except UsageError as error:
+        _fail(describe_usage_error(error), 2)
+    except (Abort, KeyboardInterrupt):
+        _fail("interrupted.", _INTERRUPTED)
+    except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
+        _fail(_describe(error), 1)
+    raise SystemExit(status or 0)
 
 
-def _fail(error: Exception) -> NoReturn:
+def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
-        message = f"{error.filename}: {error.strerror}"
-    else:
-        message = " ".join(str(error).split()) or type(error).__name__
-    sys.stderr.write(f"Error: {message}\n")
-    raise SystemExit(1)
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _fail(message: str, status: int) -> NoReturn:
+    if message:
+        sys.stderr.write(f"Error: {message}\n")
+    raise SystemExit(status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -22,7 +22,12 @@ _MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
 
-StreamPath = Annotated[Path, typer.Argument(help="A stream: .npz, .arff, .csv, .parquet, or a published folder.")]
+StreamPath = Annotated[
+    Path,
+    typer.Argument(
+        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists."
+    ),
+]
 SourceName = Annotated[
     str,
     typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
@@ -34,17 +39,17 @@ LabelColumns = Annotated[
     typer.Option(
         "--labels",
         help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default "
-        "those of a card beside the table, of -C in its title (MEKA), or of an .xml file beside it (MULAN).",
+        "those of a card or an .xml file (MULAN) beside the table, or of -C in its title (MEKA).",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 def open_stream(path: Path) -> Stream:
-    """Load a stream from a file or a published folder."""
-    from mlstream.formats import load
+    """Load a stream from a file or a published folder, or make one that this project publishes."""
+    from mlstream.publishing.named_streams import open_named
 
-    return load(path / "stream.npz" if path.is_dir() else path)
+    return open_named(str(path))
 
 
 def save_new(stream: Stream, path: Path) -> None:
@@ -60,7 +65,12 @@ def require_output(path: Path, force: bool, source: str | Path | None = None) ->
     """Raise an error, before any work, if a file cannot be written, exists without --force, or is the source itself."""
     from mlstream.formats.io import files_of
 
-    files = [file for file in files_of(path) if file.exists()]
+    require_new(files_of(path), force, source)
+
+
+def require_new(paths: Sequence[Path], force: bool, source: str | Path | None = None) -> None:
+    """Raise an error if one of the files to write, of one folder, exists without --force, or is the source itself."""
+    path, files = paths[0], [file for file in paths if file.exists()]
     if not path.parent.is_dir():
         raise NotADirectoryError(f"{path.parent} must be a folder that exists, to write {path.name} in it.")
     if files and not force:
@@ -71,7 +81,7 @@ def require_output(path: Path, force: bool, source: str | Path | None = None) ->
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
     """Parse the label columns: a number, names, or a MULAN file."""
-    if text is None or text.endswith(".xml"):
+    if text is None or text.lower().endswith(".xml"):
         return text
     if text.removeprefix("-").isdecimal():
         return int(text)
@@ -83,7 +93,15 @@ def parse_order(text: str | None) -> list[int] | OrderName | None:
     from mlstream.generators.schedule.visit_plan import ORDERS
 
     named = next((order for order in ORDERS if order == text), None)
-    return named if named or text is None else parse_integers(text, "--order")
+    if named or text is None:
+        return named
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--order must be one of {', '.join(ORDERS)}, or the task of each visit, such as 1,0,1,0. "
+            f"Got {text!r} instead."
+        ) from None
 
 
 def parse_visits(text: str | None, evaluation: float) -> tuple[float, ...] | None:

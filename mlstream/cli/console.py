@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isnan
+from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -22,15 +23,14 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from metrics.named import NAMED_METRICS
-from mlstream.campaign.campaign import CampaignProgress
-from mlstream.card_model import StreamCard, TaskCard
-from mlstream.data.registry import DatasetEntry
-from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
-from mlstream.diagnosis.task_distances import Distances
-from mlstream.generators import Suggestion
-from mlstream.records.run_record import RunResult
-from mlstream.reporting.costs import wall_time_s
+if TYPE_CHECKING:
+    # `mlstream datasets` and `mlstream strategies` print tables without importing any of these.
+    from mlstream.campaign.campaign import CampaignProgress
+    from mlstream.card_model import StreamCard, TaskCard
+    from mlstream.data.registry import DatasetEntry
+    from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
+    from mlstream.diagnosis.task_distances import Distances
+    from mlstream.generators import Suggestion
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
@@ -43,17 +43,25 @@ def print_line(message: str) -> None:
     Console(soft_wrap=True, highlight=False, markup=False).print(message)
 
 
+def show_lines(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of texts."""
+    table = Table(*columns, box=None)
+    for row in rows:
+        table.add_row(*map(_plain, row))
+    wide_console().print(table)
+
+
 def show_datasets(entries: Iterable[DatasetEntry]) -> None:
     """Print the registered data sets."""
     table = Table("name", "rows", "features", "labels", "where", box=None)
     for entry in entries:
         table.add_row(entry.name, f"{entry.n_samples:,}", str(entry.n_features), str(entry.n_labels), entry.where)
-    _console().print(table)
+    wide_console().print(table)
 
 
 def show_card(card: StreamCard) -> None:
     """Print a description of a stream: origin, tasks, signatures, schedule, drops."""
-    console = _console()
+    console = wide_console()
     console.print(f"[bold]{_plain(card.name)}[/bold]: {_plain(card.description)}", soft_wrap=True)
     console.print(
         f"{len(card.feature_names)} features, {len(card.label_names)} labels, {len(card.tasks)} tasks, "
@@ -62,6 +70,12 @@ def show_card(card: StreamCard) -> None:
         soft_wrap=True,
     )
     console.print(_task_table(card))
+    measured = {"": card.persistence, "; in the source ": card.source.persistence}
+    shares = [
+        f"{where}{one.repeated:.1%} ({one.by_chance:.1%} in random order)" for where, one in measured.items() if one
+    ]
+    if shares:
+        console.print(f"Rows that repeat the label set of the row before: {''.join(shares)}", soft_wrap=True)
     if unknown := [f"{task.unknown_share:.1%} in {task.name}" for task in card.tasks if task.unknown_share]:
         console.print(f"Unknown labels: {_plain(', '.join(unknown))}", soft_wrap=True)
     console.print("Schedule: " + " -> ".join(_visit(card, i) for i in range(len(card.experiences))), soft_wrap=True)
@@ -72,13 +86,14 @@ def show_card(card: StreamCard) -> None:
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:
     """Print measures of a stream: labels by task, distances between tasks, rows and labels used twice or never."""
-    console = _console()
+    console = wide_console()
     console.print(_label_table(diagnosis))
     console.print("Tasks nearest to each other and farthest apart:")
     pairs = {"P(X)": diagnosis.distances.inputs, "P(Y)": diagnosis.distances.labels}
     pairs |= {"P(Y|X)": diagnosis.distances.labels_given_inputs, "signatures": 1 - diagnosis.signature_overlap}
     for what, matrix in pairs.items():
         console.print(f"  {what}: {_extremes(matrix, [task.name for task in diagnosis.tasks])}", markup=False)
+    console.print(_persistence(diagnosis), soft_wrap=True)
     console.print(
         f"Rows of the source: {diagnosis.n_unlearnt_rows:,} are never learnt, {diagnosis.n_unused_rows:,} of them not "
         f"evaluated either; {diagnosis.n_reused_rows:,} are both learnt and evaluated.",
@@ -94,21 +109,8 @@ def show_suggestion(suggestion: Suggestion) -> None:
     measures = zip(suggestion.candidates, suggestion.diversity, suggestion.n_single_label, strict=True)
     for n_tasks, diversity, n_single in measures:
         table.add_row(str(n_tasks), f"{diversity:.3f}", str(n_single))
-    _console().print(table)
+    wide_console().print(table)
     print_line(f"Suggested: {suggestion.n_tasks} tasks.")
-
-
-def show_results(results: Sequence[RunResult]) -> None:
-    """Print one line of scores per run."""
-    special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
-    named = [name for name in NAMED_METRICS if any(name in result.scores for result in results)]
-    columns = ("ba_macro", "acc", "bwt", "fwt", *special, "frug", *named)
-    table = Table("stream", "strategy", "parameters", "seed", "status", *columns, "seconds", box=None)
-    for result in results:
-        scores = [_format(result.scores.get(column)) for column in columns]
-        run = (result.stream, result.strategy, result.tuning, str(result.seed), result.status)
-        table.add_row(*run, *scores, f"{_seconds(result):.2f}")
-    _console().print(table)
 
 
 def _label_table(diagnosis: Diagnosis) -> Table:
@@ -136,11 +138,22 @@ def _extremes(distances: Distances, names: Sequence[str]) -> str:
         (float(distances[one, other]), f"{names[other]} and {names[one]}")
         for one in range(len(names))
         for other in range(one)
-        if not np.isnan(distances[one, other])
+        if not isnan(distances[one, other])
     ]
     if not pairs:
         return "no two tasks with enough rows"
     return " - ".join(f"{value:.3f} ({pair})" for value, pair in (min(pairs), max(pairs)))
+
+
+def _persistence(diagnosis: Diagnosis) -> str:
+    measured = [one for one in diagnosis.experiences if one.n_rows]
+    ranges = {
+        "": [one.repeated for one in measured],
+        " (in random order ": [one.by_chance for one in measured],
+        "); kappa of labels ": [one.kappa for one in measured if not isnan(one.kappa)],
+    }
+    texts = [f"{name}{min(values):.3f} to {max(values):.3f}" for name, values in ranges.items() if values]
+    return f"Share of rows that repeat the label set before, by experience: {''.join(texts) or 'no rows'}"
 
 
 def _plain(text: str) -> str:
@@ -148,7 +161,8 @@ def _plain(text: str) -> str:
     return escape("".join(character if character.isprintable() else "?" for character in text))
 
 
-def _console() -> Console:
+def wide_console() -> Console:
+    """Return a console that is wide enough for a table of scores, unless it is a terminal."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=_WIDTH_WITHOUT_TERMINAL)
 
@@ -245,14 +259,6 @@ def _name(event: CampaignProgress) -> str:
     repeated = (("order", event.order_seed), ("split", event.split_seed))
     others = "".join(f", {what} {number}" for what, number in repeated if number is not None)
     return f"{event.strategy} on {event.stream}, seed {event.seed}{others}"
-
-
-def _seconds(result: RunResult) -> float:
-    return wall_time_s(result) or 0.0
-
-
-def _format(score: float | None) -> str:
-    return "-" if score is None else f"{score:.3f}"
 
 
 def _visit(card: StreamCard, index: int) -> str:

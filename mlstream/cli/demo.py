@@ -7,6 +7,7 @@ from pathlib import Path
 from mlstream._files import atomic_folder
 from mlstream.campaign.campaign import run_campaign
 from mlstream.cli import console
+from mlstream.cli.run_tables import show_results
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load
 from mlstream.generators import task_stream
@@ -14,7 +15,18 @@ from mlstream.publishing.folder import publish, verify
 from mlstream.records.run_record import RunResult, require_success
 from mlstream.reporting.report import report
 
-STRATEGIES = ("NN", "NN_TL", "NN_TLH_mini_memories", "BR_HT", "LC_HT", "CC_HT", "last_class", "mean", "1NN")
+STRATEGIES = (
+    "StreamRidge",
+    "NN",
+    "NN_TL",
+    "NN_TLH_mini_memories",
+    "BR_HT",
+    "LC_HT",
+    "CC_HT",
+    "last_class",
+    "mean",
+    "1NN",
+)
 
 
 def run_demo(output: Path, *, seed: int = 0) -> Path:
@@ -71,6 +83,6 @@ def _fill(folder: Path, output: Path, seed: int) -> list[RunResult]:
     console.print_line("3. Test-then-train, and after each experience an evaluation on every task")
     with console.campaign_progress() as progress:
         results = run_campaign(STRATEGIES, [load(published / "stream.npz")], [seed], folder / "runs", progress=progress)
-    console.show_results(results)
+    show_results(results)
     report(folder / "runs", folder / "report.html")
     return results

@@ -7,7 +7,7 @@ runs or shows its help, because importing the generators takes half a second.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
@@ -120,7 +120,7 @@ class GeneratorCommand:
             require_output(typed["output"], typed["force"], typed.get("source"))
             inputs = _open_inputs(self.source, typed)
             options = dict(self.fixed) | _read_options(parameters, typed)
-            with _named_options(parameters):
+            with named_options({name: option_of(name) for name in parameters}):
                 stream = generator(*inputs, **options)
             save_new(stream, typed["output"])
 
@@ -201,14 +201,14 @@ def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _named_options(parameters: Iterable[str]) -> Iterator[None]:
-    """Let errors name the options that were typed instead of the parameters."""
+def named_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Let errors name the options that were typed instead of the parameters, the keys."""
     try:
         yield
     except ValueError as error:
         message = str(error)
-        for name in parameters:
+        for name, option in options.items():
             # Names of one word are also words: they are replaced only as the subject of the message.
             pattern = rf"\b{name}\b" if "_" in name else rf"^{name}(?= must\b)"
-            message = re.sub(pattern, option_of(name), message)
+            message = re.sub(pattern, option, message)
         raise ValueError(message) from error

@@ -102,21 +102,31 @@ def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) 
 
 
 def regenerate(
-    card: Annotated[Path, typer.Argument(help="A card (.json).")],
+    card: Annotated[Path, typer.Argument(help="A card (.json), or a published folder.")],
     output: OutputFile,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of the table, where it is not one that `mlstream datasets` lists; by default, the file of the "
+            "name on the card in the working directory, or in the folder that the variable MLSTREAM_DATA names."
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Make a stream again from its card alone.
+    """Make a stream again from its card, and the table that it was made from.
 
-    The table that it was made from must be on this machine; `mlstream datasets` lists where each is.
+    The table must be on this machine; its hash is compared with that on the card. `mlstream datasets` lists where each
+    registered table is.
     """
     from mlstream.card_model import load_card
     from mlstream.cli import console
     from mlstream.formats import save
+    from mlstream.publishing.folder import CARD
     from mlstream.publishing.folder import regenerate as regenerate_stream
 
-    require_output(output, force)
-    save(regenerate_stream(load_card(card)), output)
+    require_output(output, force, table)
+    found = load_card(card / CARD if card.is_dir() else card)
+    save(regenerate_stream(found, table=table), output)
     console.print_line(f"Wrote {output}: its data have the hash on the card.")
 
 

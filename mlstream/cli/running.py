@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +14,11 @@ import typer
 from mlstream.cli.options import OPTIONS, read_options, with_options
 
 if TYPE_CHECKING:
+    from mlstream.campaign.campaign import CampaignProgress
     from mlstream.records.run_record import RunResult
     from mlstream.stream import Stream
+
+_INTERRUPTED = 130
 
 # Where and how a campaign file is run depends on the machine.
 _FOR_FILES = ("n_jobs", "dask")
@@ -51,45 +55,55 @@ def run(
         typer.Option("--output", "-o", help="Folder of the records; required, unless a campaign file names it."),
     ] = None,
     strategies: Annotated[
-        str,
-        typer.Option("--strategies", "-s", help="Names split by commas; an unknown name lists them all."),
-    ] = "NN,NN_TL,BR_HT",
+        list[str],
+        typer.Option(
+            "--strategies",
+            "-s",
+            help="Names split by commas, which `mlstream strategies` lists; with parameters: 'NN(learning_rate=0.1)'. "
+            "May be repeated.",
+        ),
+    ] = ["NN,NN_TL,BR_HT"],  # noqa: B006 - Typer copies it
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     **options: Any,
 ) -> None:
     """Run learners on streams: test-then-train, transfer matrix, resources. Runs recorded earlier are kept.
 
-    A run that fails stops no other; the exit status is 1 once all have ended.
+    A run that fails stops no other; the exit status is 1 once all have ended. Of streams that share a name, the first
+    keeps it, and the others get -2, -3 and so on added to it; --name of `mlstream generate` makes better names.
 
-    A campaign file holds the same options under the names that Python uses; only --output, --jobs and --dask may be
-    combined with one. A campaign file that names a class runs its code: read a file that someone else wrote before you
-    run it.
+    A campaign file holds the same options under the names that Python uses; only --output, --jobs, --dask and --quiet
+    may be combined with one. A campaign file that names a class runs its code: read a file that someone else wrote
+    before you run it.
     """
     chosen = read_options(options)
     if len(sources) == 1 and sources[0].lower().endswith(".toml"):
         typed = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
-        _run_file(Path(sources[0]), output, {name: chosen[name] for name in typed if name in _FOR_FILES}, typed)
+        changed = {name: chosen[name] for name in typed if name in _FOR_FILES}
+        _run_file(Path(sources[0]), output, changed, typed, quiet=quiet)
         return
-    from mlstream.campaign.config import open_named
+    from mlstream.cli.strategy_texts import parse_strategies
+    from mlstream.publishing.named_streams import open_named
 
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
-    names = [name.strip() for name in strategies.split(",")]
-    results = _run_and_show(names, [open_named(name) for name in sources], output, **chosen)
+    learners, streams = parse_strategies(strategies), [open_named(name) for name in sources]
+    results = _run_and_show(learners, streams, output, quiet=quiet, **chosen)
     _require_success(results, output)
 
 
-def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str]) -> None:
+def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str], *, quiet: bool) -> None:
     """Run a campaign file, and write its report."""
-    from mlstream.campaign.config import load_config, open_named
+    from mlstream.campaign.config import load_config
     from mlstream.cli import console
+    from mlstream.publishing.named_streams import open_named
     from mlstream.reporting.report import report as write_report
 
-    refused = [name for name in typed if name not in {"sources", "output", *_FOR_FILES}]
+    refused = [name for name in typed if name not in {"sources", "output", "quiet", *_FOR_FILES}]
     if refused:
         flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
         raise ValueError(
-            f"{path} must hold every other option: only --output, --jobs and --dask may be combined with a campaign "
-            f"file. Got {', '.join(flags)}."
+            f"{path} must hold every other option: only --output, --jobs, --dask and --quiet may be combined with a "
+            f"campaign file. Got {', '.join(flags)}."
         )
     # Classes may lie beside the campaign file.
     sys.path.insert(0, str(path.resolve().parent))
@@ -98,8 +112,11 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
     if folder is None:
         raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
     streams, text = [open_named(name, path.parent) for name in config.streams], path.read_text(encoding="utf-8")
-    results = _run_and_show(config.learners(), streams, folder, config=text, **config.options | changed)
-    console.print_line(f"Wrote {write_report(folder)}")
+    options = config.options | changed
+    results = _run_and_show(config.learners(), streams, folder, quiet=quiet, config=text, **options)
+    page = write_report(folder)
+    if not quiet:
+        console.print_line(f"Wrote {page}")
     _require_success(results, folder)
 
 
@@ -108,13 +125,30 @@ def _is_typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _run_and_show(strategies: Any, streams: Sequence[Stream], folder: Path, **options: Any) -> list[RunResult]:
+def _run_and_show(
+    strategies: Any, streams: Sequence[Stream], folder: Path, *, quiet: bool, **options: Any
+) -> list[RunResult]:
     from mlstream.campaign.campaign import run_campaign
     from mlstream.cli import console
+    from mlstream.cli.run_tables import show_results
 
-    with console.campaign_progress() as progress:
-        results = run_campaign(strategies, streams, directory=folder, progress=progress, **options)
-    console.show_results(results)
+    last: list[CampaignProgress] = []
+    try:
+        with nullcontext() if quiet else console.campaign_progress() as show:
+
+            def progress(event: CampaignProgress) -> None:
+                last[:] = [event]
+                if show is not None:
+                    show(event)
+
+            results = run_campaign(strategies, streams, directory=folder, progress=progress, **options)
+    except KeyboardInterrupt:
+        n_ended, n_runs = (last[0].n_runs_ended, last[0].n_runs) if last else (0, "the")
+        recorded = f"{n_ended} of {n_runs} runs recorded in {folder}; the same command goes on."
+        typer.echo(f"Interrupted: {recorded}", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
+    if not quiet:
+        show_results(results)
     return results
 
 

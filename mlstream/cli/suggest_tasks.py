@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mlstream.cli.arguments import LabelColumns, Seed, SourceName, parse_labels
+from mlstream.cli.generator_commands import named_options
 
 
 def suggest_tasks(
@@ -24,7 +25,8 @@ def suggest_tasks(
     from mlstream.generators import draw_suggestion, suggest_n_tasks
 
     table = load_dataset(source, labels=parse_labels(labels))
-    suggestion = suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
+    with named_options({"max_tasks": "--max-tasks", "n_init": "--starts"}):
+        suggestion = suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
     console.show_suggestion(suggestion)
     if picture is not None:
         draw_suggestion(suggestion, picture)

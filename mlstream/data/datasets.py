@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -39,8 +40,8 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
         LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz).
     labels : int, sequence of str, path or None
         The label columns: the first n, or the last n if negative; their names; or MULAN's .xml file that names them.
-        If None, what says it is, in this order: the card beside the file, ``-C n`` in the title (MEKA), an .xml of the
-        same name beside the file.
+        If None, they are those of the card beside the file, else of an .xml of the same name beside it (MULAN; for
+        ``x-train.arff`` and ``x-test.arff`` also ``x.xml``), else of ``-C n`` in the title (MEKA).
 
     Returns
     -------
@@ -54,8 +55,8 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     FileNotFoundError
         If there is no such file; for a named table, the message describes what to do.
     ValueError
-        If the file breaks its format, a feature has a missing value, or a label is not 0 or 1. The message names the
-        file and the line.
+        If the file breaks its format, a feature has a missing value, or a label is not 0 or 1; the message names the
+        file and the line. If `labels` is None, and the title and the .xml beside the file name different labels.
 
     Notes
     -----
@@ -90,9 +91,7 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     if isinstance(source, str) and source in entries:
         return _load_registered(entries[source], rule)
     path = Path(source)
-    if not path.is_file():
-        names = ", ".join(entries)
-        raise FileNotFoundError(f"{path} must be a file, or the name of a data set ({names}). Got neither.")
+    _require_table_file(path, list(entries))
     if is_hierarchical(path):
         return _load_hierarchical([path], [read_unpacked(path)], rule)
     with UnpackedFile(path) as file:
@@ -101,6 +100,18 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
         else:
             dataset = _read(path, file, rule, find_card(path))
     return replace(dataset, sha256=file.sha256)
+
+
+def _require_table_file(path: Path, names: Sequence[str]) -> None:
+    """Raise an error, with the nearest name, unless the path is a file."""
+    if path.is_dir():
+        raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
+    if not path.is_file():
+        near = get_close_matches(str(path), names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise FileNotFoundError(
+            f"{path} must be a file, or the name of a data set ({', '.join(names)}). Got neither{hint}"
+        )
 
 
 def iter_dataset(
@@ -176,7 +187,7 @@ def _load_registered(entry: DatasetEntry, rule: PlainRule) -> Dataset:
         source=entry.name,
         licence=entry.licence,
         citation=entry.citation,
-        label_rule=rule,
+        label_rule=None if rule is None else dataset.label_rule,
     )
 
 
@@ -218,17 +229,19 @@ def _read_numbered(path: Path, content: bytes, rule: PlainRule) -> Dataset:
 def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCard | None) -> Dataset:
     columns, parents = choose_labels(head, rule, card)
     names = head.names
+    label_names = tuple(names[index] for index in columns)
     X, Y, feature_names = part_all(tables, columns)
+    # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
     return Dataset(
         X,
         Y,
         feature_names,
-        tuple(names[index] for index in columns),
+        label_names,
         name=stem(head.path),
         source=str(head.path),
         licence=card.source.licence if card else "",
         citation=card.source.citation if card else "",
-        label_rule=rule,
+        label_rule=rule if isinstance(rule, int) else label_names,
         label_parents=parents,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -124,7 +125,7 @@ class DatasetEntry:
 
     def locate(self, file: DataFile) -> Path | None:
         """Look one of its files up: in its package, below the folder that MLSTREAM_DATA names, among the downloads."""
-        folders = [_folder_in_package(self.package)] if self.package else [_local_folder(), self.cache]
+        folders = [_folder_in_package(self.package)] if self.package else [local_folder(), self.cache]
         return next((path for folder in folders if folder and (path := file.find_in(folder))), None)
 
     def find(self) -> tuple[Path, ...] | None:
@@ -141,7 +142,7 @@ class DatasetEntry:
 
     def missing(self) -> str:
         """Say what to do to have its files."""
-        return f"Data set {self.name!r} must be {self._wanted()}. Got {_got()}."
+        return f"Data set {self.name!r} must be {self._wanted()}. Got {describe_folder()}."
 
     def _wanted(self) -> str:
         names = " and ".join(file.name for file in self.files)
@@ -171,7 +172,9 @@ def find_entry(name: str) -> DatasetEntry:
     """Look up an entry by its name; an error lists all names."""
     entries = {entry.name: entry for entry in list_datasets()}
     if name not in entries:
-        raise ValueError(f"name must be one of {', '.join(entries)}. Got {name!r} instead.")
+        near = get_close_matches(name, entries, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"name must be one of {', '.join(entries)}. Got {name!r} instead{hint}")
     return entries[name]
 
 
@@ -210,12 +213,14 @@ def _read_file(record: dict[str, Any]) -> DataFile:
     return DataFile(**record | {"downloads": downloads})
 
 
-def _local_folder() -> Path | None:
+def local_folder() -> Path | None:
+    """Return the folder that MLSTREAM_DATA names, if the variable is set."""
     folder = os.environ.get(_FOLDER)
     return Path(folder) if folder else None
 
 
-def _got() -> str:
+def describe_folder() -> str:
+    """Describe the variable MLSTREAM_DATA, for errors."""
     return f"{_FOLDER}={os.environ[_FOLDER]}" if os.environ.get(_FOLDER) else f"no variable {_FOLDER}"
 
 

@@ -8,11 +8,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from metrics import label_persistence
 from mlstream.diagnosis.duplicates import duplicated_evaluation_rows
 from mlstream.diagnosis.task_distances import TaskDistances, task_distances
-from mlstream.label_sets import count_labels, label_statistics, signature_overlap
+from mlstream.label_sets import (
+    count_labels,
+    count_repeated,
+    label_statistics,
+    labels_that_count,
+    signature_overlap,
+)
 from mlstream.label_values import filled, unknown_share
-from mlstream.stream import Indicator, Mask, Stream
+from mlstream.stream import Experience, Indicator, Mask, Stream
 
 Counts = sparse.csr_array
 
@@ -77,6 +84,30 @@ class TaskDiagnosis:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class ExperienceDiagnosis:
+    """Persistence of the labels in one experience, those that count.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows to learn from.
+    repeated : float
+        Share of the rows that repeat the label set of the row before: the subset accuracy of predicting the last label
+        set. NaN without rows.
+    by_chance : float
+        The mean of that share over all orders of the same rows. NaN without rows.
+    kappa : float
+        Agreement of a label with its last value beyond chance (Cohen's kappa), mean over labels: 0 where rows are
+        independent, 1 where labels hardly ever change. NaN where every label has one value only.
+    """
+
+    n_rows: int
+    repeated: float
+    by_chance: float
+    kappa: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis:
     """Statistics of a stream.
 
@@ -86,6 +117,8 @@ class Diagnosis:
         Of all rows together, all labels.
     tasks : tuple of TaskDiagnosis
         One for each task.
+    experiences : tuple of ExperienceDiagnosis
+        One for each experience.
     signature_overlap : ndarray of shape (n_tasks, n_tasks)
         Jaccard index of the signatures: labels in both divided by labels in either; 1 for two empty ones.
     distances : TaskDistances
@@ -102,6 +135,7 @@ class Diagnosis:
 
     overall: LabelDiagnosis
     tasks: tuple[TaskDiagnosis, ...]
+    experiences: tuple[ExperienceDiagnosis, ...]
     signature_overlap: npt.NDArray[np.float64]
     distances: TaskDistances
     unlearnt_labels: tuple[str, ...]
@@ -151,6 +185,7 @@ def diagnose(stream: Stream, *, max_rows: int = 3000, seed: int = 0) -> Diagnosi
     return Diagnosis(
         overall=describe_labels(every, all_labels),
         tasks=tuple(_diagnose_task(stream, task, duplicated[task]) for task in range(stream.n_tasks)),
+        experiences=tuple(_diagnose_experience(experience) for experience in stream),
         signature_overlap=signature_overlap(signatures),
         distances=task_distances(stream, max_rows=max_rows, seed=seed),
         unlearnt_labels=_absent(learning, all_labels, names),
@@ -201,6 +236,19 @@ def _diagnose_task(stream: Stream, index: int, duplicated: Mask) -> TaskDiagnosi
         n_duplicates=int(duplicated.sum()),
         n_new_label_sets=sum(row.tobytes() not in learnt for row in _known_label_sets(held_out, task.signature)),
         unlearnt_labels=_absent(learning, task.signature, stream.card.label_names),
+    )
+
+
+def _diagnose_experience(experience: Experience) -> ExperienceDiagnosis:
+    counts = count_repeated(labels_that_count(experience))
+    n_rows = counts.n_rows or np.nan
+    has_cells = (experience.label_mask & np.isfinite(experience.Y)).any()
+    kappa = label_persistence(experience.Y, label_mask=experience.label_mask).mean_kappa if has_cells else np.nan
+    return ExperienceDiagnosis(
+        n_rows=counts.n_rows,
+        repeated=counts.n_repeated / n_rows,
+        by_chance=counts.n_by_chance / n_rows,
+        kappa=kappa,
     )
 
 

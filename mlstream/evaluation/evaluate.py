@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from mlstream.evaluation.label_space import shows_task_at_prediction
-from mlstream.evaluation.learners import adapt, fresh, model_size_bytes
+from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_bytes
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.references import reference_scores
@@ -65,7 +64,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         `predict_then_fit` is called by chunks, any other row by row. The label mask of the task is passed when it
         learns, if its `uses_task` is True; where the scenario never shows the task, a mask of all labels is. Where the
         scenario always shows the task, an estimator whose `predict` or `predict_proba` has a parameter `label_mask`
-        gets the labels of the row's task there too, and is called row by row.
+        gets the labels of the row's task there too, and is called row by row. Where labels emerge, an estimator made
+        with ``on_new_labels="grow"`` is given the labels that have emerged so far, in that order; others are given all.
     stream : Stream
         The stream, with its card.
     label_space : {"task", "seen", "all"}, optional
@@ -109,8 +109,9 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         so far, after each row; ``kappa_temporal`` and ``kappa_temporal_macro``, the gain over repeating the last
         labels, and ``no_change_subset_accuracy``, the subset accuracy of repeating them; for each of `metrics`,
         ``NAME`` over all rows and ``NAME_held_out`` on the evaluation sets of the tasks seen;
-        ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``BWT``, ``BWT+``, ``BWT-``,
-        ``FWT``, ``FWT+``, ``FWT-`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
+        ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``bwt_stepwise``,
+        ``bwt_stepwise_gains``, ``bwt_stepwise_losses``, ``fwt_stepwise``, ``fwt_stepwise_gains`` and
+        ``fwt_stepwise_losses`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
         ``pw_js``, ``pw_js_mean``, ``jaccard``, ``refinement_jaccard``, ``refinement_recall`` and
         ``hierarchy_consistency`` on the evaluation sets, and ``pw_js_bwt``, ``pw_js_fwt`` and ``pw_js_fm``; where tasks
         are environments, ``nce[NAME]`` in each of them, ``nce_worst``, and ``nce_worst_unseen`` of those with the role
@@ -183,7 +184,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     copy = fresh(estimator, require_seed(seed))
     description = describe_run(copy, stream, seed, settings)
     with ResourceMeter(energy, cpu_power_w) as meter:
-        learner = adapt(copy, stream.n_labels, meter, shows_task=shows_task_at_prediction(stream))
+        learner = adapt_to_stream(copy, stream, meter)
         run = Run(learner, stream, settings)
         run.run(progress)
         resources = meter.report(model_size_bytes(copy))

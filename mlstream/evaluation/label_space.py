@@ -105,8 +105,8 @@ class CountedLabels:
     A label of a row's task that is absent from the label mask of its experience (missing, late, or not revealed yet) is
     unknown, and does not count while the row is learnt. Labels of other tasks are 0 where they are not shown, with two
     exceptions. Where learning rows with labels of several tasks show those of one at a time, a label that the same row
-    shows in another experience does not count here. In the scenario iirc, rows show the labels that are introduced, and
-    no other counts.
+    shows in another experience, or that is unknown there, does not count here. In the scenario iirc, rows show the
+    labels that are introduced, and no other counts.
     """
 
     def __init__(self, stream: Stream, label_space: LabelSpace | None) -> None:
@@ -192,7 +192,7 @@ class CountedLabels:
 
 
 class _RepeatedRows:
-    """The labels that rows of the source show anywhere in a stream, for rows that are learnt more than once."""
+    """The labels, present or unknown, of rows that are learnt more than once, anywhere in a stream."""
 
     def __init__(self, stream: Stream) -> None:
         ids, counts = np.unique(np.concatenate([part.row_ids for part in stream]), return_counts=True)
@@ -200,11 +200,12 @@ class _RepeatedRows:
         self._ids = np.append(ids[counts > 1], np.iinfo(np.int64).max)
         self._shown = np.zeros((len(self._ids), stream.n_labels), dtype=bool)
         for part in stream:
-            np.logical_or.at(self._shown, self._places(part), part.Y == 1)
+            # NaN counts: where the experience of its task lost a label, the 0 in another one hides it.
+            np.logical_or.at(self._shown, self._places(part), part.Y != 0)
         self._shown[-1] = False
 
     def shown(self, experience: Experience) -> Mask:
-        """Return the labels that the rows of an experience show here or in another one."""
+        """Return the labels that are present or unknown in the rows of an experience, here or in another one."""
         return np.asarray(self._shown[self._places(experience)])
 
     def _places(self, experience: Experience) -> Index:

@@ -13,8 +13,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.multioutput import MultiOutputClassifier
 
+from estimators._new_labels import grows
 from estimators._seeding import clone_with_seed
 from mlstream.evaluation.compile_lock import compile_lock
+from mlstream.evaluation.emerged_labels import EmergedLabels, labels_emerge
 from mlstream.evaluation.foreign_labels import known_part
 from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows, shows_task_at_prediction
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
@@ -45,6 +47,11 @@ def fresh(estimator: Any, seed: int) -> Any:
         If it is not an estimator that can learn from a stream.
     """
     learns = hasattr(estimator, "partial_fit") or hasattr(estimator, "predict_then_fit")
+    if isinstance(estimator, str):
+        raise TypeError(
+            f"estimator must be a scikit-learn estimator with partial_fit: make_strategy({estimator!r}) of "
+            f"estimators makes that of a name. Got {estimator!r} instead."
+        )
     if isinstance(estimator, type) or not learns or not hasattr(estimator, "get_params"):
         raise TypeError(f"estimator must be a scikit-learn estimator with partial_fit. Got {estimator!r} instead.")
     return clone_with_seed(estimator, seed)
@@ -101,6 +108,16 @@ def adapt(estimator: Any, n_labels: int, meter: ResourceMeter, *, shows_task: bo
     return adapter(estimator, n_labels, meter)
 
 
+def adapt_to_stream(estimator: Any, stream: Stream, meter: ResourceMeter) -> Learner:
+    """Return the adapter of an estimator that learns a stream, see `adapt`.
+
+    Where labels emerge, an estimator made with ``on_new_labels="grow"`` is given those that have emerged so far.
+    """
+    if labels_emerge(stream) and grows(estimator) and hasattr(estimator, "predict_then_fit"):
+        return GrowingLearner(estimator, stream.n_labels, meter)
+    return adapt(estimator, stream.n_labels, meter, shows_task=shows_task_at_prediction(stream))
+
+
 def warm_up(estimator: Any, stream: Stream) -> None:
     """Import and compile what an estimator needs: a clone learns a few rows and is dropped.
 
@@ -115,9 +132,7 @@ def warm_up(estimator: Any, stream: Stream) -> None:
     """
     first, held_out, rows = learning_view(stream).experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
     heads = [labels_at_prediction(stream, ids) for ids in (first.task_ids[rows], np.array([held_out.task_id]))]
-    learner = adapt(
-        fresh(estimator, 0), stream.n_labels, ResourceMeter("none"), shows_task=shows_task_at_prediction(stream)
-    )
+    learner = adapt_to_stream(fresh(estimator, 0), stream, ResourceMeter("none"))
     with compile_lock(f"compiles {type(estimator).__qualname__}"):
         learner.test_then_train(first.X[rows], first.Y[rows], mask_rows(first.label_mask, rows), heads[0])
         learner.predict(held_out.X[rows], heads[1])
@@ -256,6 +271,27 @@ class ChunkLearner(Learner):
 
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         self._test_then_train(X, Y, mask, None)
+
+
+class GrowingLearner(ChunkLearner):
+    """An estimator that takes in new labels: it is given those of the masks so far, in the order of emergence.
+
+    Before any label has emerged, and for labels that have not, it is recorded as predicting 0 with probability 0.
+    """
+
+    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter) -> None:
+        super().__init__(estimator, n_labels, meter)
+        self._emerged = EmergedLabels(n_labels)
+
+    def begin(self, X: Features, Y: Indicator) -> None:
+        """Do nothing: no label has emerged yet."""
+
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+        self._emerged.update(mask)
+        return super()._test_then_train(X, self._emerged.take(Y), self._emerged.take(mask), heads)
+
+    def _read(self, decided: Any, proba: Any, n_samples: int) -> Predictions:
+        return self._emerged.place(read_predictions(self._name, decided, proba, (n_samples, len(self._emerged))))
 
 
 class RowLearner(Learner):

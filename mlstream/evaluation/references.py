@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from metrics import stack_counts
-from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, shows_task_at_prediction
-from mlstream.evaluation.learners import Learner, adapt, fresh
+from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
+from mlstream.evaluation.learners import Learner, adapt_to_stream, fresh
 from mlstream.evaluation.pools import count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
@@ -80,8 +80,7 @@ class _Models:
         self._signatures = np.stack([task.signature for task in stream.tasks])
 
     def train(self, rows: _Rows) -> Learner:
-        copy, shows_task = fresh(self._estimator, self._seed), shows_task_at_prediction(self._stream)
-        learner = adapt(copy, self._stream.n_labels, ResourceMeter("none"), shows_task=shows_task)
+        learner = adapt_to_stream(fresh(self._estimator, self._seed), self._stream, ResourceMeter("none"))
         learner.learn(*rows)
         return learner
 

@@ -16,6 +16,17 @@ from mlstream.evaluation.predictions import Floats
 from mlstream.records.run_record import LeftOut, Score
 from mlstream.stream import Mask
 
+# Name in a record, which no other one differs from by case alone -> name in the published definition.
+_STEPWISE = {
+    "bwt_stepwise": "BWT",
+    "bwt_stepwise_gains": "BWT+",
+    "bwt_stepwise_losses": "BWT-",
+    "fwt_stepwise": "FWT",
+    "fwt_stepwise_gains": "FWT+",
+    "fwt_stepwise_losses": "FWT-",
+}
+_NO_BOTH_CLASSES = "No task has a label with both classes in its evaluation set."
+_NO_TASK = "No task qualifies."
 _NO_MISTAKE = "Repeating the last labels makes no mistake, so that nothing can be gained."
 
 Numbers = Mapping[str, float]
@@ -139,9 +150,8 @@ def add_continual(record: ScoreRecord, R: Floats, order: Mask) -> None:
         **_transfers(record, R, order),
     }
     for name, metric in single.items():
-        _compute_one(record, name, metric)
-    stepwise = ("BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-")
-    record.compute(lambda: stepwise_transfer(R, order, undefined=record.cells), stepwise, "")
+        _compute_one(record, name, metric, _NO_BOTH_CLASSES if name in {"acc", "acc_mean"} else _NO_TASK)
+    record.compute(lambda: _stepwise(record, R, order), tuple(_STEPWISE), "")
     record.count_undefined("ba_macro", R, _used_cells(order))
 
 
@@ -245,6 +255,11 @@ def _transfers(record: ScoreRecord, R: Floats, order: Mask) -> dict[str, Callabl
     }
 
 
+def _stepwise(record: ScoreRecord, R: Floats, order: Mask) -> dict[str, float]:
+    transfer = stepwise_transfer(R, order, undefined=record.cells)
+    return {name: transfer[published] for name, published in _STEPWISE.items()}
+
+
 def _final_cells(order: Mask) -> Mask:
     """Return the cells of R after the last experience, of the tasks seen."""
     last = np.zeros((len(order) + 1, order.shape[1]), dtype=bool)
@@ -261,5 +276,5 @@ def _used_cells(order: Mask) -> Mask:
     return np.asarray(seen)
 
 
-def _compute_one(record: ScoreRecord, name: str, metric: Callable[[], float]) -> None:
-    record.compute(lambda: {name: metric()}, (name,), "No task qualifies.")
+def _compute_one(record: ScoreRecord, name: str, metric: Callable[[], float], reason: str = _NO_TASK) -> None:
+    record.compute(lambda: {name: metric()}, (name,), reason)

@@ -141,6 +141,20 @@ def read_unpacked(path: Path) -> bytes:
         return file.read_all()
 
 
+def hash_unpacked(path: Path) -> str:
+    """Hash the content of a file that may be packed, without keeping it in memory.
+
+    Raises
+    ------
+    FormatError
+        As `UnpackedFile.read` does.
+    """
+    with UnpackedFile(path) as file:
+        while file.read(_PIECE_BYTES):
+            pass
+        return file.sha256
+
+
 def read_lines(content: bytes) -> list[str]:
     """Decode text, UTF-8 or else Latin-1, and cut it where lines end on Unix, Windows or old Macs."""
     try:

@@ -18,6 +18,9 @@ LabelRule: TypeAlias = int | Iterable[str] | str | os.PathLike[str] | None
 PlainRule: TypeAlias = int | tuple[str, ...] | str | None
 
 _MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]{1,9})(?![\w.])")
+# The parts of a table that MULAN's archives hold, with one label file for all three.
+_PARTS = ("-train", "-test")
+_WAY_OUT = "labels= or --labels decides: a number, names, or an .xml file such as"
 
 
 class LabelColumns(NamedTuple):
@@ -63,8 +66,9 @@ def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None)
     table : Table
         The table.
     rule : int, tuple of str, str or None
-        The first n, or the last n if negative; names; MULAN's .xml file; or None: what says it is, in this order, the
-        card, ``-C n`` in the title, an .xml of the same name beside the file.
+        The first n, or the last n if negative; names; MULAN's .xml file; or None: they are those of the card, else of
+        the .xml file of the same name beside the table (for ``x-train`` and ``x-test``, also ``x.xml``), with which
+        ``-C n`` in the title must agree, else of ``-C n``.
     card : StreamCard, optional
         The card of the file, if it has one.
 
@@ -76,7 +80,7 @@ def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None)
     Raises
     ------
     FormatError
-        If the rule does not fit the table, or nothing determines which columns are labels.
+        If the rule does not fit the table, nothing determines which columns are labels, or title and .xml disagree.
     """
     chosen = _find_rule(table, card) if rule is None else _apply(table, rule)
     if not 0 < len(chosen.indices) < len(table.columns):
@@ -90,16 +94,45 @@ def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None)
 def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
     if card is not None:
         return LabelColumns(_find_names(table, card.label_names), card.label_parents)
-    options = _MEKA.search(table.relation.partition(":")[2])
-    if options:
-        return _apply(table, int(options.group(1)))
-    xml = bare_path(table.path).with_suffix(".xml")
+    options, xml = _MEKA.search(table.relation.partition(":")[2]), _find_xml(table.path)
+    titled = int(options.group(1)) if options else None
     if xml.is_file():
-        return _apply(table, str(xml))
+        return _read_beside(table, xml, titled)
+    if titled is not None:
+        return _apply(table, titled)
     raise FormatError(
         f"{table.path}: labels must be given as a number of columns, names, or a MULAN .xml file. "
         f"Got no labels, and neither a card, nor -C in the title, nor {xml.name} names them."
     )
+
+
+def _find_xml(path: Path) -> Path:
+    bare = bare_path(path)
+    places = [bare.with_name(f"{bare.stem.removesuffix(part)}.xml") for part in ("", *_PARTS)]
+    return next((place for place in places if place.is_file()), places[0])
+
+
+def _read_beside(table: Table, xml: Path, titled: int | None) -> LabelColumns:
+    """Read MULAN's file; filters of WEKA move columns, and leave the count of an older table in the title."""
+    try:
+        named = _apply(table, str(xml))
+    except FormatError as error:
+        raise FormatError(f"{error} It lies beside {table.path.name}; {_WAY_OUT} {xml}.") from None
+    counted = named.indices if titled is None else _end_columns(table, titled)
+    if counted != named.indices:
+        raise FormatError(
+            f"{table.path}: -C {titled} in the title and {xml.name} must name the same labels. Got "
+            f"{_describe(table, counted)} by -C, {_describe(table, named.indices)} by {xml.name}; {_WAY_OUT} {xml}."
+        )
+    return named
+
+
+def _describe(table: Table, indices: Sequence[int]) -> str:
+    """Count columns, and name the first and the last: two runs of columns that agree in these are the same."""
+    if not indices:
+        return "no column"
+    first, last = show(table.names[indices[0]]), show(table.names[indices[-1]])
+    return f"1 column ({first})" if len(indices) == 1 else f"{len(indices)} columns ({first} to {last})"
 
 
 def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
@@ -108,6 +141,10 @@ def _apply(table: Table, rule: int | tuple[str, ...] | str) -> LabelColumns:
     if isinstance(rule, tuple):
         return LabelColumns(_find_names(table, rule), {})
     names, parents = read_labels(Path(rule))
+    known = set(table.names)
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise FormatError(f"{rule} must name columns of {table.path.name}. Got {show(unknown)}, which is no column.")
     # MULAN numbers labels by their columns, whatever the order of its file.
     return LabelColumns(sorted(_find_names(table, names)), parents)
 
@@ -116,7 +153,13 @@ def _count_columns(table: Table, n_labels: int) -> list[int]:
     width = len(table.columns)
     if not 0 < abs(n_labels) < width:
         raise FormatError(f"{table.path}: the number of labels must be between 1 and {width - 1}. Got {n_labels}.")
-    return list(range(n_labels) if n_labels > 0 else range(width + n_labels, width))
+    return _end_columns(table, n_labels)
+
+
+def _end_columns(table: Table, n_labels: int) -> list[int]:
+    """Return the first columns, or the last if negative; no more than there are."""
+    columns = range(len(table.columns))
+    return list(columns[:n_labels] if n_labels >= 0 else columns[n_labels:])
 
 
 def _find_names(table: Table, names: Sequence[str]) -> list[int]:

@@ -81,7 +81,10 @@ def load_tables(path: str | os.PathLike[str]) -> Stream:
     path = Path(path)
     card = find_card(path)
     if card is None or card.rows is None:
-        raise FileNotFoundError(f"{card_path(path)} must be beside {path.name}, to read a stream. {_HINT}")
+        raise FileNotFoundError(
+            f"{card_path(path)} must be beside {path.name}, to read a stream. "
+            f"`mlstream generate {path} -o {stem(path)}.npz` makes a stream of a table."
+        )
     try:
         return restore(_combine(card, card.rows, _read(path, card), _read(evaluation_path(path), card)))
     except FormatError:

@@ -1,5 +1,6 @@
 """Generators of streams: tables in, streams out."""
 
+from mlstream.generators.from_events.windowed import windowed
 from mlstream.generators.from_tables.clustering import task_stream
 from mlstream.generators.from_tables.emerging_labels import emerging_labels_stream
 from mlstream.generators.from_tables.environments_from_table import carve_environments
@@ -23,6 +24,7 @@ from mlstream.generators.perturb.repetitions import reordered_tasks, resplit_row
 from mlstream.generators.registry import FROM_NOTHING, FROM_STREAMS, FROM_TABLES, GENERATORS, remake
 from mlstream.generators.synthetic.drifting import drifting_stream
 from mlstream.generators.synthetic.environments import environment_stream
+from mlstream.generators.synthetic.events import synthetic_events
 from mlstream.generators.synthetic.hat_and_shirt import hat_and_shirt_stream
 from mlstream.generators.synthetic.multipliers import multiplier_rows, multiplier_stream
 
@@ -60,5 +62,7 @@ __all__ = [
     "scenario_stream",
     "stand_in_stream",
     "suggest_n_tasks",
+    "synthetic_events",
     "task_stream",
+    "windowed",
 ]

@@ -21,6 +21,7 @@ class Purpose(IntEnum):
     PRETRAINING = 8
     ENVIRONMENTS = 9
     CONCEPTS = 10
+    EVENTS = 11
 
 
 def generator_for(purpose: Purpose, seed: int, index: int = 0) -> np.random.Generator:

@@ -16,7 +16,6 @@ from mlstream._files import sha256_of
 from mlstream.records.paths import Repetition
 from mlstream.records.run_record import Resources, RunResult, Score, load_runs, path_of
 from mlstream.reporting.costs import wall_time_s
-from mlstream.reporting.exports import unsigned_name
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -145,7 +144,7 @@ def to_measures(record: RunResult) -> list[Measure]:
 
 def _numbers(record: RunResult) -> Iterator[tuple[str, Score, int]]:
     for name, score in record.scores.items():
-        yield unsigned_name(name), score, 0
+        yield name, score, 0
     for name, curve in record.curves.items():
         yield from _along(f"curve/{name}", curve.n_rows, curve.cumulative)
         yield from _along(f"curve/{name}-windowed", curve.n_rows, curve.windowed)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mlstream.plotting.matplotlib_parts import draw_legend, literal, marker_style, new_figure
 from mlstream.plotting.plotly_parts import Chart, Json, View, axis, frame, safe
+from mlstream.plotting.point_labels import place_names
 from mlstream.plotting.styles import Key
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LOG_FROM_RATIO = 10
+
+Limits = tuple[float, float]
 
 
 class CostPoint(NamedTuple):
@@ -76,15 +80,15 @@ def cost_chart(points: Sequence[CostPoint], score: str, cost: str) -> Chart:
         Titles of the axes; the cost with its unit.
     """
     front = _front(points)
-    dearest = max(one.cost for one in points)
+    limits = _cost_limits(points), _score_limits(points)
+    shares = [(_share(_scaled(one.cost, points), limits[0]), _share(one.score, limits[1])) for one in points]
+    places = place_names(shares, [one.key.name if one in front else "" for one in points])
     data = [_front_trace(front)]
-    for one in points:
-        side = "left" if one.cost > dearest / _LOG_FROM_RATIO else "right"
-        data.append(_point_trace(one, score, f"bottom {side}" if one in front else None))
+    data += [_point_trace(one, score, place) for one, place in zip(points, places, strict=True)]
     unbeaten = ", ".join(f"{one.key.name} ({one.score:.3f} at {one.cost:.3g})" for one in front)
     kind = "log" if _is_logarithmic(points) else "linear"
-    costs = axis(cost, type=kind, exponentformat="power", rangemode="tozero")
-    view = View("", data, frame(hovermode="closest", xaxis=costs, yaxis=_score_axis(points, score)))
+    costs = axis(cost, type=kind, exponentformat="power", range=list(limits[0]))
+    view = View("", data, frame(hovermode="closest", xaxis=costs, yaxis=axis(score, range=list(limits[1]))))
     title = f"{score} against {cost[0].lower()}{cost[1:]}"
     return Chart(title, f"Not beaten in both: {unbeaten}.", (view,), height=360)
 
@@ -142,9 +146,24 @@ def _front_trace(front: Sequence[CostPoint]) -> Json:
     }
 
 
-def _score_axis(points: Sequence[CostPoint], title: str) -> Json:
-    """Leave room below for the names of points, which Plotly does not reckon with."""
+def _score_limits(points: Sequence[CostPoint]) -> Limits:
+    """Leave room below and above for the names of points, which Plotly does not reckon with."""
     low = min(one.score - (one.deviation or 0) for one in points)
     high = max(one.score + (one.deviation or 0) for one in points)
     room = max(high - low, 0.01)
-    return axis(title, range=[low - 0.15 * room, high + 0.1 * room])
+    return low - 0.15 * room, high + 0.15 * room
+
+
+def _cost_limits(points: Sequence[CostPoint]) -> Limits:
+    costs = [_scaled(one.cost, points) for one in points]
+    low = min(costs) if _is_logarithmic(points) else 0.0
+    room = max(max(costs) - low, 1e-12)
+    return (low - 0.06 * room if _is_logarithmic(points) else 0.0), max(costs) + 0.06 * room
+
+
+def _scaled(cost: float, points: Sequence[CostPoint]) -> float:
+    return math.log10(cost) if _is_logarithmic(points) else cost
+
+
+def _share(value: float, limits: Limits) -> float:
+    return (value - limits[0]) / (limits[1] - limits[0])

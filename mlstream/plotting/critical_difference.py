@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mlstream.plotting.matplotlib_parts import literal, new_figure
@@ -106,11 +107,13 @@ def plan_diagram(ranking: Ranking) -> Diagram:
     return Diagram(branches, bars, ruler, (1 - 0.3 * n, 1.3 * n), (top - half + 0.5, _HIGHEST))
 
 
-def rank_chart(rankings: Sequence[Ranking], summary: str) -> Chart:
-    """Draw critical-difference diagrams, a view per score."""
+def rank_chart(rankings: Sequence[Ranking], summaries: Sequence[str]) -> Chart:
+    """Draw critical-difference diagrams, a view with its own summary per score."""
     levels = max(abs(plan_diagram(one).y_range[0]) for one in rankings)
-    views = tuple(_view(one) for one in rankings)
-    return Chart("Mean ranks over streams", summary, views, height=int(110 + _PIXELS_OF_LEVEL * levels), min_width=640)
+    views = tuple(replace(_view(one), summary=text) for one, text in zip(rankings, summaries, strict=True))
+    return Chart(
+        "Mean ranks over streams", summaries[0], views, height=int(110 + _PIXELS_OF_LEVEL * levels), min_width=640
+    )
 
 
 def rank_figure(ranking: Ranking) -> Figure:

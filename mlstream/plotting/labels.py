@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _WIDEST_CELL = 28
 _MAX_NAMES = 40
 _MAX_NUMBERED_LABELS = 25
+_LEAST_SHOWN = 0.005
 # From what is rare to what is always there; rare labels have to show, so shades follow the square root.
 _PALE, _DARK = (222, 235, 247), (8, 48, 107)
 
@@ -61,20 +62,23 @@ def label_chart(card: StreamCard) -> Chart:
     """Draw how often each label occurs in each task; a label outside a task's signature stays blank."""
     labels, tasks = distinct(card.label_names), distinct([task.name for task in card.tasks])
     numbered = len(labels) <= _MAX_NUMBERED_LABELS
+    shares = label_shares(card)
     heat = heat_map(
         tasks,
         labels,
-        label_shares(card),
+        shares,
         zmin=0,
+        text=[[_percentage(share) for share in row] for row in shares.tolist()],
         showscale=not numbered,
-        texttemplate="%{z:.0%}" if numbered else "",
+        texttemplate="%{text}" if numbered else "",
         hovertemplate="%{x} in %{y}: %{z:.1%} of the rows<extra></extra>",
     )
     sizes = {len(task.signature) for task in card.tasks}
     range_of_sizes = f"{min(sizes)}" if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
     return Chart(
         "Labels of each task",
-        f"Share of a task's rows that carry each label; blank: not in the task's signature. "
+        f"Share of a task's rows that carry each label; 0% on a tint: in the signature, "
+        f"but on no row; blank: not in the task's signature. "
         f"Signatures hold {range_of_sizes} of {len(labels)} labels.",
         (View("", *heat),),
         height=heat_height(tasks, labels),
@@ -91,6 +95,13 @@ def label_figure(card: StreamCard) -> Figure:
     draw_heat_map(axes, label_shares(card), tasks, card.label_names, unit="share of rows")
     axes.set_title("How often labels occur in tasks (white: not in the signature)")
     return figure
+
+
+def _percentage(share: float) -> str:
+    """Write a share in whole percent; one that is rounded to 0 is not 0."""
+    if math.isnan(share):
+        return ""
+    return "<1%" if 0 < share < _LEAST_SHOWN else f"{share:.0%}"
 
 
 def _cells(shares: Sequence[float], cell: float, y: float) -> Iterator[str]:

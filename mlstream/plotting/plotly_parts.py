@@ -25,11 +25,15 @@ HEAT = [[level / 4, f"var(--heat-{level})"] for level in range(5)]
 
 @dataclass(frozen=True)
 class View:
-    """One state of a chart: Plotly's traces and layout, and the name of the switch that shows it."""
+    """One state of a chart: Plotly's traces and layout, and the name of the switch that shows it.
+
+    Its summary stands in for that of the chart while it is shown; where empty, the chart's holds for all views.
+    """
 
     name: str
     data: list[Json]
     layout: Json
+    summary: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,7 @@ def heat_map(
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,
+        "textfont": {"color": "var(--ink)"},
         **changes,
     }
     layout = tight_frame(xaxis=category_axis(side="top"), yaxis=category_axis(autorange="reversed"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -55,16 +56,18 @@ def common_limits(matrices: Iterable[Transfer]) -> Limits:
     return float(low), float(max(high, low + 0.05))
 
 
-def transfer_heat_chart(title: str, summary: str, matrices: Sequence[tuple[Transfer, Limits]]) -> Chart:
-    """Draw R as a heat map, a view per metric."""
-    first, _ = matrices[0]
-    views = tuple(_heat_view(one, limits) for one, limits in matrices)
+def transfer_heat_chart(title: str, matrices: Sequence[tuple[Transfer, Limits, str]]) -> Chart:
+    """Draw R as a heat map, a view with its own summary per metric."""
+    first, _, summary = matrices[0]
+    views = tuple(replace(_heat_view(one, limits), summary=text) for one, limits, text in matrices)
     return Chart(title, summary, views, _height(first), min_width=16 * len(first.tasks))
 
 
-def transfer_lines_chart(title: str, summary: str, matrices: Sequence[tuple[Transfer, Limits]]) -> Chart:
-    """Draw R as a line per task, a view per metric."""
-    return Chart(title, summary, tuple(_lines_view(one, limits) for one, limits in matrices), _height(matrices[0][0]))
+def transfer_lines_chart(title: str, matrices: Sequence[tuple[Transfer, Limits, str]]) -> Chart:
+    """Draw R as a line per task, a view with its own summary per metric."""
+    first, _, summary = matrices[0]
+    views = tuple(replace(_lines_view(one, limits), summary=text) for one, limits, text in matrices)
+    return Chart(title, summary, views, _height(first))
 
 
 def transfer_figure(title: str, one: Transfer) -> Figure:

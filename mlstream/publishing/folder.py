@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
@@ -15,14 +14,14 @@ from mlstream.cards.croissant import card_croissant
 from mlstream.cards.description import hash_data, measure
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.formats.mulan import format_labels
 from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
 from mlstream.plotting.labels import label_svg
 from mlstream.plotting.schedule import schedule_svg
-from mlstream.stream import Dataset, Stream
+from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
+from mlstream.stream import Stream, StreamParts
 
 NPZ = "stream.npz"
 ARFF = "stream.arff"
@@ -79,6 +78,10 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
     folder = Path(folder)
     if force:
         _require_replaceable(folder)
+    elif os.path.lexists(folder):
+        raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
+    parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets)
+    stream = Stream(parts, without_folders(stream.card))
     with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary)
         verify(temporary)
@@ -117,13 +120,17 @@ def verify(folder: str | os.PathLike[str]) -> StreamCard:
     return load_card(folder / CARD)
 
 
-def regenerate(card: StreamCard) -> Stream:
-    """Make a stream again from its card alone.
+def regenerate(card: StreamCard, *, table: str | os.PathLike[str] | None = None) -> Stream:
+    """Make a stream again from its card, and the table that it was made from.
 
     Parameters
     ----------
     card : StreamCard
-        The card; its source is looked up again, by its name in the registry or its path.
+        The card.
+    table : path, optional
+        The file of the table, under any name, packed or not. By default, a registered table is found by its name, and
+        any other by the name of its file: in the working directory, or below the folder that the variable MLSTREAM_DATA
+        names.
 
     Returns
     -------
@@ -133,8 +140,10 @@ def regenerate(card: StreamCard) -> Stream:
     Raises
     ------
     ValueError
-        If the generator or the source is unknown here, the source has changed, or the data come out differently
-        (other versions of NumPy or scikit-learn may cause that).
+        If the generator is unknown here, the table is not the one whose hash is on the card, or the data come out
+        differently (other versions of NumPy or scikit-learn may cause that).
+    FileNotFoundError
+        If the table is not found.
 
     Examples
     --------
@@ -143,8 +152,10 @@ def regenerate(card: StreamCard) -> Stream:
     >>> regenerate(card).card == card
     True
     """
+    if table is not None:
+        require_own_table(card.source)
     try:
-        stream = remake(card.generator, lambda: _find_table(card))
+        stream = remake(card.generator, lambda: find_table(card.source, table))
     except (TypeError, KeyError) as error:
         raise ValueError(
             f"The parameters on the card must be those of {card.generator.name}. Got: {error}. "
@@ -237,23 +248,11 @@ def _compare_contents(folder: Path) -> Iterator[str]:
     if stream.card != card.model_copy(update={"files": [], "rows": None}):
         yield f"the card in {NPZ} is not {CARD}"
     for field, value in measure(stream, shared_rows=card.scenario.shared_rows)._asdict().items():
-        if getattr(card, field) != value:
+        # Cards of older versions lack some measures.
+        if getattr(card, field) is not None and getattr(card, field) != value:
             yield f"{field} on the card are not those of {NPZ}"
     if hash_data(rows) != card.data_sha256:
         yield f"the data in {ARFF} are not those on the card"
-
-
-def _find_table(card: StreamCard) -> Dataset:
-    source = card.source
-    if source.sha256 is None:
-        raise ValueError(
-            f"The source of a stream must be a data set or a file to be found again. Got {source.origin!r}."
-        )
-    table = load_dataset(source.origin, labels=source.labels)
-    if table.sha256 != source.sha256:
-        raise ValueError(f"{source.origin} must be as it was, sha256 {source.sha256}. Got {table.sha256}.")
-    # A table may have been given another name before the stream was made.
-    return replace(table, name=source.name, licence=source.licence, citation=source.citation)
 
 
 def _changed_versions(old: StreamCard, new: StreamCard) -> Iterator[str]:

@@ -8,9 +8,9 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Annotated, Literal
+from typing import IO, Annotated, Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, field_validator
 
 from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
@@ -21,6 +21,15 @@ from mlstream.records.selection_record import Selection, SelectionRecord
 
 Seconds = Annotated[float, Field(ge=0)]
 KilowattHours = Annotated[float, Field(ge=0)]
+# Names of scores in records up to version 2, of which some differed by case alone, and those of today.
+_RENAMED_SCORES = {
+    "BWT": "bwt_stepwise",
+    "BWT+": "bwt_stepwise_gains",
+    "BWT-": "bwt_stepwise_losses",
+    "FWT": "fwt_stepwise",
+    "FWT+": "fwt_stepwise_gains",
+    "FWT-": "fwt_stepwise_losses",
+}
 # A score that is not defined (for a label with one class only, for example) is recorded as null: JSON has no NaN.
 Score = float | None
 
@@ -73,7 +82,7 @@ class Curve(Record):
 
 
 class LeftOut(Record):
-    """Cells or labels that a score leaves out, because it is undefined there."""
+    """Undefined parts that a score leaves out."""
 
     what: Literal["cells", "labels"] = Field(
         description="Cells of R that means need; or labels that have one class in an environment."
@@ -132,6 +141,13 @@ class RunResult(VersionedRecord):
     resources: Resources | None = None
     versions: dict[str, str]
     machine: dict[str, str]
+
+    @field_validator("scores", "undefined", mode="before")
+    @classmethod
+    def _rename_scores(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {_RENAMED_SCORES.get(name, name): value for name, value in values.items()}
 
     @property
     def label_space_rule(self) -> str:

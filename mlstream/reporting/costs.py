@@ -17,6 +17,7 @@ Amount = Callable[[RunResult], float | None]
 
 # Choosing hyper-parameters comes before the stream: its cost is shown, but belongs to no total.
 SELECTION = "select"
+_JOULES_OF_KWH = 3.6e6
 _SCORE = "acc"
 _PHASES = (SELECTION, "predict", "learn", "online", "evaluate")
 
@@ -32,16 +33,17 @@ def cost_table(groups: Sequence[Group]) -> Table:
     Returns
     -------
     Table
-        Wall seconds and kWh in total and by phase, CPU seconds, peak memory and size of the model.
+        Wall seconds and joules in total and by phase, CPU seconds, memory and size of the model.
     """
     names = phase_names(groups)
     columns: list[tuple[str, Amount, Callable[[float], str]]] = [
         ("Wall s, all", wall_time_s, format_seconds),
         *((f"Wall s, {name}", partial(wall_time_s, phase=name), format_seconds) for name in names),
         ("CPU s, all", cpu_time_s, format_seconds),
-        ("Energy kWh, all", energy_kwh, format_energy),
-        *((f"Energy kWh, {name}", partial(energy_kwh, phase=name), format_energy) for name in names),
-        ("Peak memory", _peak_memory_bytes, format_bytes),
+        ("Energy J, all", energy_j, format_energy),
+        *((f"Energy J, {name}", partial(energy_j, phase=name), format_energy) for name in names),
+        ("Memory growth", _memory_growth_bytes, format_bytes),
+        ("Peak memory, process", _peak_memory_bytes, format_bytes),
         ("Model size", model_size_bytes, format_bytes),
     ]
     rows = [(*name_cells(group), *(cost_cell(group, amount, show) for _, amount, show in columns)) for group in groups]
@@ -67,8 +69,8 @@ class CostPoints(NamedTuple):
 def cost_points(groups: Sequence[Group]) -> list[CostPoints]:
     """List ACC against wall time and against energy; a cost that no run has measured is left out."""
     marks = "".join(energy_marks(group) for group in groups)
-    energy = "Energy, kWh (estimate)" if "≈" in marks else "Energy, kWh"
-    costs = (("time", "Wall time, s", wall_time_s), ("energy", energy, energy_kwh))
+    energy = "Energy, J (estimate)" if "≈" in marks else "Energy, J"
+    costs = (("time", "Wall time, s", wall_time_s), ("energy", energy, energy_j))
     found = (CostPoints(name, title, _points(groups, amount)) for name, title, amount in costs)
     return [one for one in found if one.points]
 
@@ -115,6 +117,12 @@ def energy_kwh(run: RunResult, phase: str | None = None) -> float | None:
     return sum(known) if known and len(known) == len(parts) else None
 
 
+def energy_j(run: RunResult, phase: str | None = None) -> float | None:
+    """Return the energy of one phase, or of the stream, in joules: most runs are far below a kWh."""
+    kwh = energy_kwh(run, phase)
+    return None if kwh is None else kwh * _JOULES_OF_KWH
+
+
 def energy_marks(group: Group) -> str:
     """Return the signs that qualify an energy: ≈ for an estimate, † for one below the meter's resolution."""
     resources = [run.resources for run in group.measured if run.resources is not None]
@@ -134,14 +142,14 @@ def format_seconds(value: float) -> str:
 
 
 def format_energy(value: float) -> str:
-    """Format kWh to three digits.
+    """Format joules to three digits.
 
     Examples
     --------
-    >>> format_energy(4.2e-8)
-    '4.20e-08'
+    >>> format_energy(4.2e-8 * 3.6e6), format_energy(1234.5)
+    ('0.151', '1,234')
     """
-    return f"{value:.2e}" if value else "0"
+    return format_seconds(value)
 
 
 def format_bytes(value: float) -> str:
@@ -175,6 +183,12 @@ def cost_cell(group: Group, amount: Amount, show: Callable[[float], str]) -> Cel
         return Cell(UNDEFINED, None)
     marks = energy_marks(group) if show is format_energy else ""
     return Cell(f"{show(mean)} {marks}".rstrip(), mean)
+
+
+def _memory_growth_bytes(run: RunResult) -> float | None:
+    """Return by how much the process grew from the learner's first call to its peak; None in records that lack it."""
+    used = run.resources
+    return max(used.peak_memory_bytes - used.memory_before_bytes, 0) if used and used.memory_before_bytes else None
 
 
 def _peak_memory_bytes(run: RunResult) -> float | None:

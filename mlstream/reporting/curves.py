@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mlstream.plotting.curves import Experiences, ScoreCurve, curve_figure, curve_view
@@ -37,12 +38,15 @@ def curve_chart(groups: Sequence[Group]) -> Chart | None:
     experiences = _experiences(reference)
     views = []
     for name, curve in reference.curves.items():
-        title = score_heading(name).title
-        cumulative = _curves(groups, reference, name, lambda one: one.cumulative)
-        windowed = _curves(groups, reference, name, lambda one: one.windowed)
-        views.append(curve_view(title, "cumulative", cumulative, experiences))
-        views.append(curve_view(title, f"last {curve.window:,} rows", windowed, experiences))
-    return Chart("Scores along the stream", _summary(groups, reference), tuple(views), height=440)
+        kinds: tuple[tuple[str, str, Values], ...] = (
+            ("cumulative", "over all rows", lambda one: one.cumulative),
+            (f"last {curve.window:,} rows", f"over the last {curve.window:,} rows", lambda one: one.windowed),
+        )
+        for kind, rows, values in kinds:
+            curves = _curves(groups, reference, name, values)
+            view = curve_view(score_heading(name).title, kind, curves, experiences)
+            views.append(replace(view, summary=_summary(name, rows, curves)))
+    return Chart("Scores along the stream", views[0].summary, tuple(views), height=440)
 
 
 def draw_curves(groups: Sequence[Group], name: str) -> Figure | None:
@@ -75,11 +79,9 @@ def _curves(groups: Sequence[Group], reference: RunResult, name: str, values: Va
     return curves
 
 
-def _summary(groups: Sequence[Group], reference: RunResult) -> str:
-    name = next(iter(reference.curves))
+def _summary(name: str, rows: str, curves: Sequence[ScoreCurve]) -> str:
     heading = score_heading(name)
-    curves = _curves(groups, reference, name, lambda curve: curve.cumulative)
     finals = [(score, curve.key.name) for curve in curves for score in curve.scores[-1:] if not math.isnan(score)]
     finals.sort(reverse=heading.better != "lower")
     ranking = ", ".join(f"{strategy} {score:.3f}" for score, strategy in finals)
-    return f"{heading.title} over all rows, best first: {ranking}."
+    return f"{heading.title} {rows}, at the end, best first: {ranking}."

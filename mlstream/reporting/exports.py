@@ -110,15 +110,9 @@ def to_latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def unsigned_name(metric: str) -> str:
-    """Return a name for files that stays distinct without signs and capitals: BWT, BWT+, BWT-, bwt."""
-    stepwise = "stepwise-" if metric[:3] in ("BWT", "FWT") else ""
-    return stepwise + metric.replace("+", "-gains") if not metric.endswith("-") else f"{stepwise}{metric}losses"
-
-
 def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[tuple[str, Table]]:
     for name in score_names([group for groups in streams.values() for group in groups]):
-        yield f"overview-{unsigned_name(name)}", overview_table(streams, name)
+        yield f"overview-{name}", overview_table(streams, name)
     for stream, groups in streams.items():
         yield f"scores-{stream}", score_table(groups)
         yield f"costs-{stream}", cost_table(groups)
@@ -128,7 +122,7 @@ def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison
     if left_out := left_out_table(comparisons):
         yield "left-out", left_out
     for one in comparisons:
-        yield f"pairs-{unsigned_name(one.metric)}", pair_table(one)
+        yield f"pairs-{one.metric}", pair_table(one)
 
 
 def _markdown_cell(cell: Cell) -> str:

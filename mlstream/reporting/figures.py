@@ -14,7 +14,6 @@ from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import Comparison
 from mlstream.reporting.costs import cost_points
 from mlstream.reporting.curves import draw_curves
-from mlstream.reporting.exports import unsigned_name
 from mlstream.reporting.groups import Group
 from mlstream.reporting.ranks import ranking_of
 from mlstream.reporting.score_info import score_heading
@@ -52,7 +51,7 @@ def write_figures(
 
 def _figures(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[tuple[str, Figure]]:
     for one in comparisons:
-        yield f"critical-difference-{unsigned_name(one.metric)}", rank_figure(ranking_of(one))
+        yield f"critical-difference-{one.metric}", rank_figure(ranking_of(one))
     for stream, groups in streams.items():
         measured = [group for group in groups if group.measured]
         curves = draw_curves(measured, _SCORE)

@@ -12,6 +12,9 @@ import numpy.typing as npt
 from mlstream.plotting.styles import Key
 from mlstream.records.run_record import RunResult, Score
 
+# Classes of estimators/baselines.py, by which a record names its learner.
+BASELINES = {"LastLabelsClassifier", "PriorLabelsClassifier", "MeanLabelsClassifier", "NearestRowClassifier"}
+
 Layout = tuple[list[list[int]], list[int]]
 
 
@@ -66,6 +69,24 @@ class Group:
     def key(self) -> Key:
         """Its entry in legends."""
         return Key(self.label, f"strategy-{self.style}", self.style)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether its learner is one that others are measured against, whatever the strategy is called."""
+        return self.runs[0].estimator.partition("(")[0] in BASELINES
+
+    @property
+    def badge(self) -> str:
+        """What qualifies its name: a baseline, or a strategy of which no run finished."""
+        return ", ".join(["baseline"] * self.is_baseline + [self.status] * (self.status != "done"))
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether several seeds of the learner gave one value of every score; frugality depends on the energy."""
+        names = dict.fromkeys(name for run in self.measured for name in run.scores if name != "frug")
+        seeds_only = len({(run.order_seed, run.split_seed) for run in self.measured}) == 1
+        values = ({run.scores.get(name) for run in self.measured} for name in names)
+        return len(self.measured) > 1 and seeds_only and bool(names) and all(len(one) == 1 for one in values)
 
     def score(self, metric: str) -> Spread:
         """Average a score over seeds."""
@@ -148,7 +169,12 @@ def spread(values: Iterable[float | None]) -> Spread:
     known = [value for value in values if value is not None]
     if not known:
         return Spread(None, None, 0)
-    return Spread(float(np.mean(known)), float(np.std(known, ddof=1)) if len(known) > 1 else None, len(known))
+    if len(known) == 1:
+        return Spread(float(known[0]), None, 1)
+    # The mean of equal numbers may differ from them by a rounding error.
+    alike = min(known) == max(known)
+    mean, deviation = (known[0], 0.0) if alike else (np.mean(known), np.std(known, ddof=1))
+    return Spread(float(mean), float(deviation), len(known))
 
 
 def mean_scores(arrays: Sequence[Sequence[Score]] | Sequence[Sequence[Sequence[Score]]]) -> npt.NDArray[np.float64]:

@@ -18,10 +18,11 @@ from mlstream.plotting.styles import Key, task_keys
 from mlstream.plotting.transfer import Limits, Transfer
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note
-from mlstream.reporting.comparison import compare_all
+from mlstream.reporting.comparison import compare, compare_all
 from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
 from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import Group
+from mlstream.reporting.headline import headline
 from mlstream.reporting.learning_speed import speed_table
 from mlstream.reporting.ranks import (
     draw_pairs,
@@ -78,10 +79,10 @@ class StreamPart:
 
 @dataclass(frozen=True)
 class StrategyTables:
-    """One strategy over all streams."""
+    """One strategy over all streams, if there are several, and the configurations tried, if there was a search."""
 
     name: str
-    table: Table
+    table: Table | None
     trials: Table | None
 
 
@@ -129,6 +130,7 @@ def describe(
     n_strategies = len({run.strategy for run in runs})
     return {
         "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
+        "headline": headline(streams, compare(streams, _OVERVIEW_SCORE), _OVERVIEW_SCORE),
         "runs": runs,
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
@@ -138,10 +140,7 @@ def describe(
             _describe_stream(f"stream-{place}", cards[name], groups)
             for place, (name, groups) in enumerate(streams.items(), 1)
         ],
-        "strategies": [
-            StrategyTables(name, strategy_table(streams, name), trial_table(streams, name))
-            for name in dict.fromkeys(run.strategy for run in runs)
-        ],
+        "strategies": _strategy_parts(runs, streams),
         "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
         "estimators": _estimators(runs),
         "methods": _methods(runs),
@@ -149,6 +148,15 @@ def describe(
         "versions": _agreed(run.versions for run in runs),
         "mlstream_version": version("mlstream"),
     }
+
+
+def _strategy_parts(runs: Sequence[RunResult], streams: Mapping[str, list[Group]]) -> list[StrategyTables]:
+    """List the strategies that have more to show than one row: on one stream, those with a search."""
+    parts = [
+        StrategyTables(name, strategy_table(streams, name) if len(streams) > 1 else None, trial_table(streams, name))
+        for name in dict.fromkeys(run.strategy for run in runs)
+    ]
+    return [one for one in parts if one.table or one.trials]
 
 
 def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:

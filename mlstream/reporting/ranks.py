@@ -32,13 +32,7 @@ def ranking_of(comparison: Comparison) -> Ranking:
 def draw_ranks(comparisons: Sequence[Comparison]) -> Chart:
     """Draw critical-difference diagrams, a view per score."""
     rankings = [ranking_of(one) for one in comparisons]
-    first = rankings[0]
-    best = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(first.names, first.ranks, strict=True))
-    summary = (
-        f"{first.title} over {first.n_streams} streams, best first: {best}. "
-        f"Bars join strategies that the Nemenyi test does not tell apart (level {ALPHA:g})."
-    )
-    return rank_chart(rankings, summary)
+    return rank_chart(rankings, [_rank_summary(one) for one in rankings])
 
 
 def draw_pairs(comparisons: Sequence[Comparison]) -> Chart:
@@ -106,6 +100,14 @@ def pair_table(comparison: Comparison) -> Table:
         cells = [_number(apart, "{:.2f}"), *(_number(value, "{:.3f}") for value in numbers)]
         rows.append((Cell(first, first), Cell(second, second), *cells))
     return Table(tuple(map(Heading, heads)), tuple(rows))
+
+
+def _rank_summary(one: Ranking) -> str:
+    best = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(one.names, one.ranks, strict=True))
+    return (
+        f"{one.title} over {one.n_streams} streams, best first: {best}. "
+        f"Bars join strategies that the Nemenyi test does not tell apart (level {ALPHA:g})."
+    )
 
 
 def _pair_matrix(one: Comparison) -> PairMatrix:

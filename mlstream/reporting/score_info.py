@@ -53,12 +53,16 @@ SCORE_HEADINGS = {
     "bwt": Heading("BWT", "higher", "Backward transfer: final score on a task minus that right after its last visit."),
     "fwt": Heading("FWT", "higher", "Forward transfer: score on a task before its first visit minus before learning."),
     "fm": Heading("FM", "lower", "Forgetting: best score on a task since its first visit minus the final one."),
-    "BWT": Heading("BWT, stepwise", "higher", "Change of the score on tasks seen earlier, per experience."),
-    "BWT+": Heading("BWT+", "higher", "The gains in stepwise backward transfer."),
-    "BWT-": Heading("BWT\N{MINUS SIGN}", "higher", "The losses in stepwise backward transfer; 0 is best."),
-    "FWT": Heading("FWT, stepwise", "higher", "Change of the score on tasks not seen yet, per experience."),
-    "FWT+": Heading("FWT+", "higher", "The gains in stepwise forward transfer."),
-    "FWT-": Heading("FWT\N{MINUS SIGN}", "higher", "The losses in stepwise forward transfer; 0 is best."),
+    "bwt_stepwise": Heading("BWT, stepwise", "higher", "Change of the score on tasks seen earlier, per experience."),
+    "bwt_stepwise_gains": Heading("BWT, stepwise gains", "higher", "Gains on tasks seen earlier, per experience."),
+    "bwt_stepwise_losses": Heading(
+        "BWT, stepwise losses", "higher", "Losses on tasks seen earlier, per experience; 0 is best."
+    ),
+    "fwt_stepwise": Heading("FWT, stepwise", "higher", "Change of the score on tasks not seen yet, per experience."),
+    "fwt_stepwise_gains": Heading("FWT, stepwise gains", "higher", "Gains on tasks not seen yet, per experience."),
+    "fwt_stepwise_losses": Heading(
+        "FWT, stepwise losses", "higher", "Losses on tasks not seen yet, per experience; 0 is best."
+    ),
     "frug": Heading("Frug", "higher", "Frugality: ACC minus C / (1 + C), C the energy of the run in the unit given."),
     "im": Heading("IM", "lower", "Intransigence: score of a joint model minus that right after learning a task."),
     "fwt_single": Heading(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.costs import (
     cost_cell,
-    energy_kwh,
+    energy_j,
     format_bytes,
     format_energy,
     format_seconds,
@@ -37,7 +37,7 @@ def strategy_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Tab
         Means over repetitions.
     """
     heads = (Heading("Stream"), PARAMETERS, *map(score_heading, _SCORES))
-    costs = (Heading("Wall s", "lower"), Heading("Energy kWh", "lower"), Heading("Model size", "lower"))
+    costs = (Heading("Wall s", "lower"), Heading("Energy J", "lower"), Heading("Model size", "lower"))
     rows = [_row(stream, group) for stream, groups in streams.items() for group in groups if group.strategy == strategy]
     return Table((*heads, *costs), tuple(rows))
 
@@ -66,7 +66,7 @@ def _row(stream: str, group: Group) -> tuple[Cell, ...]:
         Cell(group.tuning, group.tuning),
         *(Cell(format_score(one.mean, one.deviation), one.mean) for one in scores),
         cost_cell(group, wall_time_s, format_seconds),
-        cost_cell(group, energy_kwh, format_energy),
+        cost_cell(group, energy_j, format_energy),
         cost_cell(group, model_size_bytes, format_bytes),
     )
 

@@ -14,6 +14,8 @@ from mlstream.reporting.groups import Group, join_distinct
 from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Better, Heading, score_heading
 
 UNDEFINED = "n/a"
+# Rounded to three digits, a smaller spread is 0.
+_LEAST_SHOWN = 0.0005
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,8 @@ def format_score(mean: float | None, deviation: float | None = None) -> str:
     --------
     >>> format_score(0.70126, 0.0123)
     '0.701 ± 0.012'
+    >>> format_score(0.70126, 0.0), format_score(0.70126, 0.0001)
+    ('0.701', '0.701 ± <0.001')
     >>> format_score(None)
     'n/a'
     """
@@ -132,12 +136,14 @@ def format_score(mean: float | None, deviation: float | None = None) -> str:
         return UNDEFINED
     # Adding zero turns a rounded -0.0 into 0.0.
     shown = f"{round(mean, 3) + 0.0:.3f}".replace("-", "\N{MINUS SIGN}")
-    return shown if deviation is None else f"{shown} ± {deviation:.3f}"
+    if not deviation:
+        return shown
+    return f"{shown} ± {deviation:.3f}" if deviation >= _LEAST_SHOWN else f"{shown} ± <0.001"
 
 
 def name_cells(group: Group) -> tuple[Cell, Cell]:
-    """Return the cells of `STRATEGY` and `PARAMETERS`; a strategy of which no run finished is marked."""
-    name = Cell(group.strategy, group.strategy, note="" if group.status == "done" else group.status)
+    """Return the cells of `STRATEGY` and `PARAMETERS`; baselines and strategies that did not finish are marked."""
+    name = Cell(group.strategy, group.strategy, note=group.badge)
     return name, Cell(group.tuning, group.tuning)
 
 
@@ -169,7 +175,7 @@ def _setting(name: str, groups: Sequence[Group]) -> str:
 def _runs_cell(group: Group) -> Cell:
     counts = Counter(run.status for run in group.runs)
     ended = [f"{counts[status]} {status}" for status in ("done", "capped", "failed") if counts[status]]
-    return Cell(", ".join(ended), counts["done"])
+    return Cell(", ".join([*ended, *(["deterministic"] if group.is_deterministic else [])]), counts["done"])
 
 
 def _score_cells(groups: Sequence[Group], name: str) -> list[Cell]:

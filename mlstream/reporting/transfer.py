@@ -65,11 +65,11 @@ def transfer_charts(strategy: str, found: Mapping[str, Transfer], limits: Mappin
     """
     if not found:
         return []
-    first = next(iter(found.values()))
-    matrices = [(one, limits[name]) for name, one in found.items()]
+    heat = [(one, limits[name], _heat_summary(one)) for name, one in found.items()]
+    lines = [(one, limits[name], _lines_summary(one)) for name, one in found.items()]
     return [
-        transfer_heat_chart(f"{strategy}: matrix R", _heat_summary(first), matrices),
-        transfer_lines_chart(f"{strategy}: score on each task", _lines_summary(first), matrices),
+        transfer_heat_chart(f"{strategy}: matrix R", heat),
+        transfer_lines_chart(f"{strategy}: score on each task", lines),
     ]
 
 

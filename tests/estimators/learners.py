@@ -151,6 +151,40 @@ class Positive(Logistic):
         super()._learn(X, Y, None if mask is None else mask | (Y == 1), weight)
 
 
+class Growing(Logistic):
+    """Takes in labels that appear."""
+
+    def __init__(self, learning_rate=0.5, targeted=False, on_new_labels="error"):
+        super().__init__(learning_rate, targeted)
+        self.on_new_labels = on_new_labels
+
+    def _grow(self, n_before):
+        self.coef_ = np.pad(self.coef_, ((0, 0), (0, self.n_labels_ - n_before)))
+
+
+class Restarting(Growing):
+    """Forgets what it has learnt when a label appears."""
+
+    def _grow(self, n_before):
+        self._start()
+
+
+class Overwriting(Growing):
+    """Changes in place what it has learnt when a label appears."""
+
+    def _grow(self, n_before):
+        self.coef_ *= 0.5
+        super()._grow(n_before)
+
+
+class Narrow(Growing):
+    """Saves the first labels only."""
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self.coef_[:, 2:] = 0
+
+
 class Leaky(StreamClassifier):
     """Learns row by row with an estimator inside, and keeps what came before a row that this refuses."""
 

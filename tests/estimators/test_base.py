@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from estimators import BinaryRelevance, LabelCombination, PragmaThreshold
+from estimators import BinaryRelevance, LabelCombination, OnlineNeuralClassifier, PragmaThreshold
 from tests.estimators.learners import Logistic
 
 
@@ -289,3 +289,9 @@ def test_search_over_parameters_works(data):
 def test_memory_is_told_in_bytes(data):
     learner = Logistic().fit(*data)
     assert learner.coef_.nbytes < learner.memory_bytes_ < learner.coef_.nbytes + 2000
+
+
+def test_the_values_of_labels_are_no_announcement(data):
+    X, Y = data
+    with pytest.raises(ValueError, match=r"classes must name the labels, or be their number, such as 3: values of la"):
+        OnlineNeuralClassifier().partial_fit(X, Y[:, :3], classes=[0, 1])

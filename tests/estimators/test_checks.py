@@ -26,8 +26,16 @@ def test_a_broken_law_is_told_with_the_estimator_and_the_law():
 
 
 @pytest.mark.parametrize("targeted", [False, True])
-def test_a_lawful_learner_breaks_no_law(targeted):
-    assert broken_laws(learners.Logistic(targeted=targeted)) == set()
+@pytest.mark.parametrize("kind", [learners.Logistic, learners.Growing])
+def test_a_lawful_learner_breaks_no_law(targeted, kind):
+    assert broken_laws(kind(targeted=targeted)) == set()
+
+
+def test_laws_about_new_labels_are_for_learners_that_can_grow():
+    about = {"check_new_labels_were_unknown", "check_refused_new_labels_leave_nothing", "check_grown_is_saved"}
+    for learner, expected in ((learners.Growing(), about), (learners.Logistic(), set())):
+        laws = {check.args[0].__name__ for _, check in checks.stream_checks(learner)}
+        assert laws & about == expected
 
 
 @pytest.mark.parametrize(
@@ -49,6 +57,9 @@ def test_a_lawful_learner_breaks_no_law(targeted):
         (learners.Pedantic(), "check_float_labels_are_integers"),
         (learners.Positive(), "check_unknown_is_masked"),
         (learners.Peeker(), "check_unknown_labels_in_the_loop"),
+        (learners.Restarting(), "check_new_labels_were_unknown"),
+        (learners.Overwriting(), "check_refused_new_labels_leave_nothing"),
+        (learners.Narrow(), "check_grown_is_saved"),
     ],
 )
 def test_a_broken_learner_breaks_its_law(estimator, law):

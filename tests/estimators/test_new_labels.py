@@ -1,5 +1,6 @@
 """Labels that appear after the first call: a learner that grows equals one to which they were unknown before."""
 
+import inspect
 from copy import deepcopy
 
 import numpy as np
@@ -8,21 +9,40 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
+import estimators
 from estimators import (
+    AdaptiveRandomForestClassifier,
     BinaryRelevance,
+    ClassifierChain,
+    EWCClassifier,
     FIFOMemory,
+    GDumbClassifier,
     HoeffdingTreeClassifier,
+    ISOUPTreeClassifier,
+    LabelCombination,
     LastLabelsClassifier,
+    LwFClassifier,
     MeanLabelsClassifier,
     NearestRowClassifier,
     OnlineNeuralClassifier,
     PriorLabelsClassifier,
+    ReplayClassifier,
     ReservoirMemory,
+    StreamClassifier,
+    StreamPipeline,
     StreamRidgeClassifier,
 )
+from estimators._check_data import REFUSED, Fragile
+from estimators._new_labels import set_choice
+
+# a classifier of scikit-learn that has learnt one value of a label only
+pytestmark = pytest.mark.filterwarnings("ignore:(divide by zero|invalid value):RuntimeWarning")
 
 WIDTHS = (3, 5, 12, 30)
+TREE = HoeffdingTreeClassifier(grace_period=10)
+MEMORIES = {"reservoir": ReservoirMemory(30), "fifo": FIFOMemory(20)}
 GROWING = {
     "last": LastLabelsClassifier(),
     "prior": PriorLabelsClassifier(),
@@ -35,6 +55,17 @@ GROWING = {
     "trees in threads": BinaryRelevance(HoeffdingTreeClassifier(grace_period=10), n_jobs=2),
     "bayes": BinaryRelevance(GaussianNB()),
     "seeded": BinaryRelevance(SGDClassifier(loss="log_loss", shuffle=True), random_state=3),
+    "chain": ClassifierChain(TREE),
+    "chain of predictions": ClassifierChain(TREE, chain_features="predicted"),
+    "chains": ClassifierChain(GaussianNB(), n_chains=2, random_state=0),
+    "forest": AdaptiveRandomForestClassifier(2, grace_period=10, random_state=0),
+    "forest in threads": AdaptiveRandomForestClassifier(2, grace_period=10, n_jobs=2, random_state=0),
+    "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", BinaryRelevance(TREE))]),
+    "pipeline that does not learn": StreamPipeline([("scale", Normalizer()), ("learn", MeanLabelsClassifier())]),
+    "replay": ReplayClassifier(MeanLabelsClassifier(), **MEMORIES, random_state=0),
+    "replay with the task": ReplayClassifier(StreamRidgeClassifier(random_state=0), **MEMORIES, random_state=0),
+    "GDumb": GDumbClassifier(MeanLabelsClassifier(), size=40, epochs=2, random_state=0),
+    "GDumb with the task": GDumbClassifier(StreamRidgeClassifier(), size=40, epochs=2, random_state=0),
 }
 DRAWING = {
     "linear": OnlineNeuralClassifier(random_state=0),
@@ -44,11 +75,17 @@ DRAWING = {
     "replay": OnlineNeuralClassifier(
         8, targeted_loss="signature", reservoir=ReservoirMemory(30), fifo=FIFOMemory(20), random_state=0
     ),
+    "EWC": EWCClassifier(16, penalty=1.0, random_state=0),
+    "LwF": LwFClassifier(16, random_state=0),
+    "replay around a network": ReplayClassifier(OnlineNeuralClassifier(8), **MEMORIES, random_state=0),
 }
+
+# the parameter is that of the learner inside
+FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier}
 
 
 def with_growth(learner):
-    return clone(learner).set_params(on_new_labels="grow")
+    return set_choice(clone(learner), "grow")
 
 
 def chunks(seed=0, n_rows=60, n_features=6):
@@ -59,6 +96,14 @@ def chunks(seed=0, n_rows=60, n_features=6):
         X = rng.random((n_rows, n_features))
         found.append((X, (X[:, rng.integers(n_features, size=width)] + rng.normal(0, 0.1, (n_rows, width)) > 0.6) * 1))
     return found
+
+
+def test_every_learner_with_the_parameter_is_tried_here():
+    public = [getattr(estimators, name) for name in estimators.__all__]
+    classes = {kind for kind in public if inspect.isclass(kind) and issubclass(kind, StreamClassifier)}
+    able = {kind for kind in classes if "on_new_labels" in inspect.signature(kind).parameters}
+    assert able == {type(learner) for learner in (GROWING | DRAWING).values()} - FOLLOWING
+    assert all(not hasattr(kind, "on_new_labels") for kind in classes - able - FOLLOWING)
 
 
 def with_unknown(Y):
@@ -97,6 +142,20 @@ def test_a_network_that_grows_keeps_what_it_predicted_and_learns_the_new_labels(
         network.partial_fit(as_rows(X), Y)
     decided = network.predict(as_rows(X))
     assert (decided == Y).mean() > max(0.75, (Y.mean(axis=0).round() == Y).mean())
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_a_network_that_learns_of_its_labels_early_learns_the_same(name):
+    (X, Y), *_ = chunks()
+    late, early = with_growth(DRAWING[name]).partial_fit(X, Y), with_growth(DRAWING[name]).partial_fit(X, Y)
+    for width in WIDTHS[1:]:
+        early.partial_fit(X[:1], np.full((1, width), np.nan))
+    for X, Y in chunks():
+        decided, proba = late.predict_then_fit(X, Y)
+        wanted = early.predict_then_fit(X, with_unknown(Y))
+        np.testing.assert_allclose(proba, wanted[1][:, : Y.shape[1]], rtol=1e-3)
+        assert (decided == wanted[0][:, : Y.shape[1]]).mean() > 0.999
+    np.testing.assert_allclose(late.predict_proba(X), early.predict_proba(X), rtol=1e-3)
 
 
 @pytest.mark.parametrize("name", DRAWING)
@@ -153,6 +212,55 @@ def test_new_labels_are_refused_unless_asked_for():
     for learner in (GROWING | DRAWING).values():
         with pytest.raises(ValueError, match="on_new_labels='grow'"):
             clone(learner).partial_fit(X, Y).partial_fit(Z, wider)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ISOUPTreeClassifier(),
+        LabelCombination(TREE),
+        AdaptiveRandomForestClassifier(2, multilabel="native"),
+        StreamPipeline([("scale", Normalizer()), ("learn", ISOUPTreeClassifier())]),
+        ReplayClassifier(ISOUPTreeClassifier(), fifo=FIFOMemory(20)),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_a_learner_that_cannot_grow_is_not_told_to(learner):
+    (X, Y), (Z, wider), *_ = chunks()
+    learner = clone(learner).partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"Got 5 instead; announce labels .* at the first call\.$"):
+        learner.partial_fit(Z, wider)
+    with pytest.raises(ValueError, match=r"Got 2 instead; announce labels .* at the first call\.$"):
+        LastLabelsClassifier().partial_fit(X, Y).partial_fit(X, Y[:, :2])
+    with pytest.raises(ValueError, match=r"must be 'error' with multilabel='native'\. Got 'grow'"):
+        AdaptiveRandomForestClassifier(multilabel="native", on_new_labels="grow").partial_fit(X, Y)
+
+
+FRAGILE = BinaryRelevance(Fragile())
+AROUND_FRAGILE = {
+    "labels": FRAGILE,
+    "chain": ClassifierChain(Fragile()),
+    "pipeline": StreamPipeline([("same", FunctionTransformer()), ("learn", FRAGILE)]),
+    "learning pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", FRAGILE)]),
+    "replay": ReplayClassifier(FRAGILE, fifo=FIFOMemory(20), random_state=0),
+    "GDumb": GDumbClassifier(FRAGILE, size=40, epochs=1, share=0.1, random_state=0),
+}
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
+@pytest.mark.parametrize("name", AROUND_FRAGILE)
+def test_a_row_refused_inside_leaves_no_new_label(name, method):
+    (X, Y), (Z, wider), *_ = chunks()
+    learner, twin = (with_growth(AROUND_FRAGILE[name]).partial_fit(X, Y) for _ in range(2))
+    spoilt, labels = Z.copy(), wider.copy()
+    spoilt[30, 0], labels[30] = REFUSED, 1
+    with pytest.raises(ValueError, match="must be small where there is a label"):
+        getattr(learner, method)(spoilt, labels)
+    assert learner.n_labels_ == 3
+    np.testing.assert_array_equal(learner.predict_proba(X), twin.predict_proba(X))
+    for one in (learner, twin):
+        one.partial_fit(Z, wider)
+    np.testing.assert_array_equal(learner.predict_proba(X), twin.predict_proba(X))
 
 
 def test_what_is_wrong_with_names_is_one_clear_error():

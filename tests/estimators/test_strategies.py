@@ -51,6 +51,25 @@ def test_every_configuration_of_a_grid_can_be_made(name):
     assert len({str(learner.get_params()) for learner in made}) == len(made)
 
 
+CANNOT_GROW = {"LC_HT", "iSOUPtree"}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_strategy_learns_new_labels_or_refuses_to_be_made_so(name):
+    if name in CANNOT_GROW:
+        with pytest.raises(ValueError, match=rf"must be 'error' for {name}\. Got 'grow' instead; NN, .* can grow\."):
+            make_strategy(name, on_new_labels="grow")
+        return
+    learner = make_strategy(name, on_new_labels="grow")
+    learner.partial_fit(X, Y)
+    assert learner.partial_fit(X, np.hstack([Y, Y])).predict(X).shape == (30, 4)
+
+
+def test_what_to_do_with_new_labels_is_checked():
+    with pytest.raises(ValueError, match="on_new_labels must be one of 'error', 'grow'"):
+        make_strategy("NN", on_new_labels="maybe")
+
+
 def test_two_calls_share_nothing():
     first, second = make_strategy("mean"), make_strategy("mean")
     first.fit(X, Y)

@@ -117,7 +117,7 @@ BASELINES = [
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("size", [1, 40, 150])
-@pytest.mark.parametrize(("estimator", "oracle"), BASELINES, ids=repr)
+@pytest.mark.parametrize(("estimator", "oracle"), BASELINES, ids=[repr(learner) for learner, _ in BASELINES])
 def test_baselines_are_the_slow_loop(estimator, oracle, size, kind):
     X, Y = stream()
     slow, expected, expected_labels = oracle(), [], []

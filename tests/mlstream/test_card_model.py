@@ -153,3 +153,11 @@ def test_the_schema_accepts_what_cards_are_and_nothing_else() -> None:
 def test_cards_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
         make_stream().card.name = "other"
+
+
+def test_a_card_without_persistence_is_written_as_it_was_read() -> None:
+    fields = json.loads(make_stream().card.model_dump_json())
+    assert fields.pop("persistence").keys() == fields["source"].pop("persistence").keys() == {"repeated", "by_chance"}
+    card = parse_card(json.dumps(fields).encode(), "x")
+    assert card.persistence is card.source.persistence is None
+    assert json.loads(card.model_dump_json()) == fields

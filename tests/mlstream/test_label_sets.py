@@ -1,14 +1,17 @@
 """Rows have one number exactly when they have the same labels, and sets are counted alike."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metrics import label_persistence
 from mlstream.label_sets import (
     count_label_sets,
     count_labels,
+    count_repeated,
     expected_counts,
     expected_labels,
     label_frequencies,
@@ -63,6 +66,43 @@ def test_overlap_is_the_jaccard_index():
     signatures = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
     expected = [[1, 1 / 3, 0, 0], [1 / 3, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
     np.testing.assert_allclose(signature_overlap(signatures), expected)
+
+
+@given(st.integers(1, 20), st.integers(0, 30), st.integers(0, 2**32))
+@settings(max_examples=50, deadline=None)
+def test_repeated_label_sets_are_what_the_no_change_predictor_gets_right(n_labels, n_rows, seed):
+    Y = (np.random.default_rng(seed).random((n_rows, n_labels)) < 1 / n_labels).astype(np.uint8)
+    found = count_repeated(Y)
+    last, n_right = [0] * n_labels, 0
+    for row in Y.tolist():
+        n_right += row == last
+        last = row
+    assert (found.n_rows, found.n_repeated) == (n_rows, n_right)
+    if n_rows:
+        np.testing.assert_allclose(label_persistence(Y).subset_accuracy, n_right / n_rows)
+
+
+@given(st.integers(1, 6), st.integers(0, 2**32))
+@settings(max_examples=25, deadline=None)
+def test_chance_is_the_mean_over_all_orders(n_rows, seed):
+    Y = np.random.default_rng(seed).integers(0, 2, (n_rows, 2), dtype=np.uint8)
+    counts = [count_repeated(Y[list(order)]).n_repeated for order in permutations(range(n_rows))]
+    np.testing.assert_allclose(count_repeated(Y).n_by_chance, np.mean(counts))
+    for order in list(permutations(range(n_rows)))[:9]:
+        np.testing.assert_allclose(count_repeated(Y[list(order)]).n_by_chance, np.mean(counts))
+
+
+@given(st.integers(1, 30), st.integers(0, 2**32))
+@settings(max_examples=25, deadline=None)
+def test_unknown_labels_repeat_as_absent_ones(n_labels, seed):
+    Y = hide_cells((np.random.default_rng(seed).random((20, n_labels)) < 1 / n_labels).astype(np.uint8), 0.3, seed)
+    assert count_repeated(Y) == count_repeated((Y == 1).astype(np.uint8))
+
+
+def test_many_labels_repeat_as_few_do():
+    Y = np.zeros((4, 70), np.uint8)
+    Y[2:, 69] = 1
+    assert count_repeated(Y) == (4, 3, 1.5)
 
 
 @given(st.integers(1, 20), st.integers(0, 40), st.integers(0, 2**32))

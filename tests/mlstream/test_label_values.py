@@ -80,3 +80,10 @@ def test_what_is_no_label_is_refused_in_one_line(Y, message):
 
 def test_none_is_an_unknown_label():
     np.testing.assert_array_equal(as_indicator([[1, None]]), [[1, np.nan]])
+
+
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "Float64"])
+def test_na_of_pandas_is_an_unknown_label(kind):
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    table = pandas.DataFrame({"fog": [1, 0], "rain": [None, 1]}).astype(kind)
+    np.testing.assert_array_equal(as_indicator(table), [[1, np.nan], [0, 1]])

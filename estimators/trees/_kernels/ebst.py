@@ -83,7 +83,7 @@ def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: floa
     while True:
         place = search.places[i]
         if key <= place.key:
-            learn_targets(search.weights[i], search.mean[i], search.squares[i], y, weight)
+            learn_targets(search, i, y, weight)
         if key == place.key:
             return root
         after = place.left if key < place.key else place.right
@@ -109,7 +109,7 @@ def _take(search: SearchTrees, key: float, y: Array, weight: float) -> int:
         search.weights[i, k] = 0.0
     for j in range(len(y)):
         search.mean[i, j] = search.squares[i, j] = 0.0
-    learn_targets(search.weights[i], search.mean[i], search.squares[i], y, weight)
+    learn_targets(search, i, y, weight)
     return i
 
 

@@ -166,7 +166,7 @@ def _update(
     scratch: SplitScratch,
 ) -> None:
     node = tree.nodes[i]
-    learn_targets(tree.weights[i], tree.mean[i], tree.squares[i], y, weight)
+    learn_targets(tree, i, y, weight)
     _observe(tree, i, rounded, y, weight, params)
     total = total_weight(tree, i)
     if node.active and total - node.last_attempt >= params.grace_period:

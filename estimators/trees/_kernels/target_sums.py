@@ -3,7 +3,7 @@
 The order of additions and subtractions is River's, so that the bits are the same.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._targets import UNKNOWN
@@ -24,23 +24,28 @@ class Sums(NamedTuple):
 
 
 @njit(**HOT)
-def learn_targets(weights: Array, mean: Array, squares: Array, y: Array, weight: float) -> None:
-    """Add the known cells of one row to weights, means and sums of squares (Welford)."""
-    if len(weights) > 1:
-        _learn_known(weights, mean, squares, y, weight)
-        return
-    total = weights[0] + weight
+def learn_targets(sums: Any, i: int, y: Array, weight: float) -> None:
+    """Add the known cells of one row to the sums of a place (Welford)."""
+    if sums.weights.shape[1] == 1:
+        sums.weights[i, 0] = _learn_row(sums.mean[i], sums.squares[i], sums.weights[i, 0], y, weight)
+    else:
+        _learn_cells(sums.weights[i], sums.mean[i], sums.squares[i], y, weight)
+
+
+@njit(**HOT)
+def _learn_row(mean: Array, squares: Array, total: float, y: Array, weight: float) -> float:
+    total += weight
     share = weight / total
     for j in range(len(y)):
         distance = y[j] - mean[j]
         centre = mean[j] + share * distance
         squares[j] += weight * distance * (y[j] - centre)
         mean[j] = centre
-    weights[0] = total
+    return total
 
 
 @njit(**PART)
-def _learn_known(weights: Array, mean: Array, squares: Array, y: Array, weight: float) -> None:
+def _learn_cells(weights: Array, mean: Array, squares: Array, y: Array, weight: float) -> None:
     for j in range(len(y)):
         if y[j] != UNKNOWN:
             weights[j] += weight

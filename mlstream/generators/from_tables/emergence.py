@@ -20,7 +20,7 @@ def draw_emergence(Y: Indicator, *, first_labels: int, labels_per_task: int, see
     Parameters
     ----------
     Y : ndarray of shape (n_samples, n_labels)
-        Label indicator; every label occurs.
+        Label indicator, NaN where unknown; every label is known to be present somewhere.
     first_labels, labels_per_task : int
         Number of labels of the first task, and of each later one.
     seed : int
@@ -45,7 +45,7 @@ def draw_emergence(Y: Indicator, *, first_labels: int, labels_per_task: int, see
     """
     rng = generator_for(Purpose.LABELS, seed)
     _, first, count = np.unique(label_set_ids(Y), return_index=True, return_counts=True)
-    sets: Mask = Y[first] != 0
+    sets: Mask = Y[first] == 1
     task = np.full(Y.shape[1], -1)
     room, width = require_count(first_labels, "first_labels"), require_count(labels_per_task, "labels_per_task")
     number = 0
@@ -106,13 +106,13 @@ def first_tasks(Y: Indicator, emergence: Index) -> Index:
     Parameters
     ----------
     Y : ndarray of shape (n_samples, n_labels)
-        Label indicator.
+        Label indicator; NaN where unknown.
     emergence : ndarray of int64, shape (n_labels,)
         Task of each label.
 
     Returns
     -------
     ndarray of int64, shape (n_samples,)
-        0 for rows without labels. An unknown label may be present, so it counts.
+        0 for rows without labels known to be present.
     """
-    return np.asarray(((Y != 0) * emergence).max(axis=1))
+    return np.asarray(((Y == 1) * emergence).max(axis=1))

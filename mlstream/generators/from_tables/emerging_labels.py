@@ -72,10 +72,11 @@ def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are wh
 
     Notes
     -----
-    A row comes once, in one of the tasks from that on in which the last of its labels emerges, all equally probable: no
-    label occurs before it emerges, so that its absence until then is the truth and hides nothing. Every label that
-    emerges in a task is present in at least one of its learning rows. Evaluation rows of a task are drawn evenly from
-    its label sets.
+    A row comes once, in one of the tasks from that on in which the last of its labels emerges: no label occurs before
+    it emerges, so that its absence until then is the truth and hides nothing. Rows are dealt at random so that tasks
+    are as equal in size as that allows. Every label that emerges in a task is present in at least one of its learning
+    rows. A label that is unknown in a row does not keep the row waiting, and stays unknown in it. Evaluation rows of a
+    task are drawn evenly from its label sets.
 
     Examples
     --------
@@ -117,8 +118,11 @@ def _lay_out(table: Dataset, rows: Index, emergence: Index, plan: VisitPlan) -> 
     heralds = _choose_heralds(table, rows, emergence, plan.seed)
     others = rows[~np.isin(rows, heralds)]
     n_tasks = int(emergence.max()) + 1
-    dealt = generator_for(Purpose.SAMPLING, plan.seed, 1).integers(first_tasks(table.Y[others], emergence), n_tasks)
     announced = first_tasks(table.Y[heralds], emergence)
+    n_heralds = np.bincount(announced, minlength=n_tasks)
+    dealt = _deal_evenly(
+        first_tasks(table.Y[others], emergence), n_heralds, generator_for(Purpose.SAMPLING, plan.seed, 1)
+    )
     tasks, experiences, evaluation_sets = [], [], []
     for number in range(n_tasks):
         signature = emergence <= number
@@ -128,6 +132,20 @@ def _lay_out(table: Dataset, rows: Index, emergence: Index, plan: VisitPlan) -> 
         experiences.append(Experience(table.X[learnt], table.Y[learnt], ids, signature, learnt))
         evaluation_sets.append(EvaluationSet(table.X[held_out], table.Y[held_out], number, signature, held_out))
     return StreamParts(tuple(tasks), tuple(experiences), tuple(evaluation_sets))
+
+
+def _deal_evenly(first: Index, n_heralds: Index, rng: np.random.Generator) -> Index:
+    """Deal rows to tasks, none before its first, so that with their heralds tasks are as equal in size as can be."""
+    n_tasks = len(n_heralds)
+    available = np.cumsum(np.bincount(first, minlength=n_tasks) + n_heralds)
+    dealt, done = np.full(len(first), -1), 0
+    for task, herald_count in enumerate(n_heralds.tolist()):
+        # An equal share of what this and the following tasks have, of any number of them.
+        size = max(herald_count, int(((available[task:] - done) // np.arange(1, n_tasks - task + 1)).min()))
+        pool = rng.permutation(np.flatnonzero((dealt < 0) & (first <= task)))
+        dealt[pool[: size - herald_count]] = task
+        done += size
+    return dealt
 
 
 def _choose_heralds(table: Dataset, rows: Index, emergence: Index, seed: int) -> Index:

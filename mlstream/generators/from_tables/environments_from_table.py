@@ -33,7 +33,8 @@ def carve_environments(
     seed : int
         Source of everything random.
     by : {"features", "column", "time"}
-        Rule that finds as many environments as there are roles (see `TaskRule`).
+        Rule that finds as many environments as there are roles. Clusters of the features have at least a tenth of an
+        equal share of the rows each; where outliers prevent that, rows are scaled to unit length first.
     column : str, optional
         Feature that the rule looks at.
     evaluation_fraction : float
@@ -65,13 +66,14 @@ def carve_environments(
     if by not in ("features", "column", "time"):
         raise ValueError(f"by must be one of 'features', 'column', 'time'. Got {by!r} instead.")
     table, rows, drops = clean(dataset, unlabelled=unlabelled)
-    partition, _ = find_tasks(table, rows, TaskRule(by, len(roles), column=column, seed=seed))
+    rule = TaskRule(by, len(roles), column=column, seed=seed, evaluation_fraction=evaluation_fraction)
+    partition, _, remark = find_tasks(table, rows, rule)
     roles = check_roles(roles, len(partition))
     parts = lay_out_roles(table, partition.members, roles, evaluation_fraction=evaluation_fraction, seed=seed)
     _require_both_classes(parts)
     call = describe_call(carve_environments, given | {"roles": roles})
     name = f"{dataset.name}-environments"
-    description = f"Environments of {dataset.name} by {by}."
+    description = f"Environments of {dataset.name} by {by}{remark}."
     card = describe_environments(table, parts, roles, call, name=name, description=description)
     return Stream(parts, card.model_copy(update={"drops": list(drops)}))
 

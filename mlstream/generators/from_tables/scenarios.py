@@ -173,8 +173,9 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     In "blurred-boundary" every two tasks have labels in common without having the same ones. Lists that are drawn for
     it have ``n_labels // (n_tasks + 1)`` labels in common, at least one. In "domain-incremental" some feature must
     differ in distribution between every two tasks: the two-sample test of Kolmogorov and Smirnov, with Holm's
-    correction for all features and pairs of tasks, at the level 0.05. Pre-training is a task of its own on the card,
-    where its role tells it from downstream tasks.
+    correction for all features and pairs of tasks, at the level 0.05. Clusters of the features have at least a tenth of
+    an equal share of the rows each; where outliers prevent that, rows are scaled to unit length first. Pre-training
+    is a task of its own on the card, where its role tells it from downstream tasks.
 
     Disjoint label spaces and rows with several labels: with ``shared_rows="mask"`` a row with labels of two tasks
     belongs to both, on the same side of the split in each. A learning row shows in each the labels of that task only;
@@ -201,7 +202,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     before, rows = _pretrain(table, rows, plan, pretraining_fraction if scenario == "pre-training" else None)
     overlapping = rules.labels == "overlapping"
     rule = TaskRule(by, n_tasks, label_lists, shared_rows, column, seed, overlapping, evaluation_fraction)
-    partition, homeless = find_tasks(table, rows, rule)
+    partition, homeless, remark = find_tasks(table, rows, rule)
     partition = fit_labels(table, partition, rules.labels, scenario)
     if rules.shifts:
         require_domain_shift(table, partition, scenario)
@@ -214,7 +215,7 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         table,
         parts,
         name=name,
-        description=f"The {scenario} scenario from {dataset.name}, tasks by {by}.",
+        description=f"The {scenario} scenario from {dataset.name}, tasks by {by}{remark}.",
         generator=describe_call(scenario_stream, given | plan.describe() | chosen),
         scenario=ScenarioCard(
             name=scenario,

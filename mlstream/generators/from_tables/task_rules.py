@@ -21,10 +21,11 @@ from mlstream.generators.from_tables.clustering import (
     least_rows,
     merge_single_label_clusters,
 )
+from mlstream.generators.from_tables.feature_clusters import cluster_features
 from mlstream.generators.schedule.partition import Partition, deal_rows, make_partition
 from mlstream.label_sets import has_label
 from mlstream.label_values import filled
-from mlstream.stream import Dataset, Features, Index, Mask
+from mlstream.stream import Dataset, Index, Mask
 
 By = Literal["all", "label-sets", "label-lists", "column", "features", "time"]
 
@@ -56,7 +57,8 @@ class TaskRule:
         another part each.
     evaluation_fraction : float
         Share of each task's rows that is to be held out: clusters of label sets in which no label varies so much that
-        both its classes are held out, in expectation, are merged.
+        both its classes are held out, in expectation, are merged; and clusters of the features have rows enough for one
+        to be held out (see `cluster_features`).
     """
 
     by: By
@@ -83,10 +85,13 @@ class Found(NamedTuple):
         Tasks and their rows.
     drops : tuple of DropCard
         Rows that belong to no task.
+    remark : str
+        What the card's description adds on how they were found; often empty.
     """
 
     partition: Partition
     drops: tuple[DropCard, ...] = ()
+    remark: str = ""
 
 
 def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:
@@ -112,7 +117,10 @@ def find_tasks(table: Dataset, rows: Index, rule: TaskRule) -> Found:
         If the table has fewer rows, labels or label sets than tasks, or lacks what the rule names.
     """
     if len(rows) < rule.n_tasks:
-        raise ValueError(f"{table.name}: there must be at least {rule.n_tasks} rows for the tasks. Got {len(rows)}.")
+        raise ValueError(
+            f"{table.name}: there must be at least {rule.n_tasks} rows for the tasks. Got {len(rows)}; ask for fewer "
+            f"tasks (n_tasks; of environments, fewer roles)."
+        )
     return _FINDERS[rule.by](table, rows, rule)
 
 
@@ -148,7 +156,10 @@ def _deal_labels(table: Dataset, rule: TaskRule) -> Mask:
     n_labels = len(table.label_names)
     n_parts = rule.n_tasks + rule.overlapping
     if n_labels < n_parts:
-        raise ValueError(f"{table.name}: there must be at least {n_parts} labels for the tasks. Got {n_labels}.")
+        raise ValueError(
+            f"{table.name}: there must be at least {n_parts} labels for the tasks. Got {n_labels}; ask "
+            f"for fewer tasks (n_tasks), or list the labels of each (label_lists)."
+        )
     signatures = np.zeros((rule.n_tasks, n_labels), dtype=bool)
     labels = generator_for(Purpose.LABELS, rule.seed).permutation(n_labels)
     n_common = n_labels // n_parts if rule.overlapping else 0
@@ -181,21 +192,10 @@ def _find_by_column(table: Dataset, rows: Index, rule: TaskRule) -> Found:
 
 
 def _find_by_features(table: Dataset, rows: Index, rule: TaskRule) -> Found:
-    from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
-
-    scaled = _narrow(table.X[rows]) / _spread_of(table)
-    # One thread: the order of the sums, and so the last bits, would depend on their number.
-    with threadpool_limits(limits=1):
-        group = KMeans(rule.n_tasks, n_init=10, random_state=rule.seed).fit_predict(scaled)
-    return _group_by_features(table, [rows[group == part] for part in range(rule.n_tasks)])
-
-
-def _narrow(X: Features) -> Features:
-    """Return a sparse matrix with the indices of 32 bits that k-means asks for."""
-    if not sparse.issparse(X):
-        return X
-    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+    least = least_rows(rule.evaluation_fraction)
+    found = cluster_features(table.X[rows], _spread_of(table), rule.n_tasks, least_rows=least, seed=rule.seed)
+    members = [rows[found.assignment == part] for part in range(rule.n_tasks)]
+    return _group_by_features(table, members)._replace(remark=found.remark)
 
 
 def _find_by_time(table: Dataset, rows: Index, rule: TaskRule) -> Found:

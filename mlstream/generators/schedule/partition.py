@@ -90,7 +90,10 @@ def make_partition(
     names = names or [f"task-{index}" for index in range(len(members))]
     for name, rows in zip(names, members, strict=True):
         if not len(rows):
-            raise ValueError(f"{table.name}: every task must hold rows. Got 0 in {name}.")
+            raise ValueError(
+                f"{table.name}: every task must hold rows. Got 0 in {name}; ask for fewer tasks (n_tasks), or list "
+                f"other labels (label_lists)."
+            )
     if signatures is None:
         signatures = [count_labels(table.Y[as_slice(rows)]) > 0 for rows in members]
     if profiles is None:

@@ -53,7 +53,8 @@ def split_tasks(table: Dataset, partition: Partition, visits: VisitPlan, *, shuf
         if n_empty:
             raise ValueError(
                 f"Every experience and evaluation set must hold rows. Got {n_empty} of {len(split)} without any "
-                f"for task {task} with {len(rows)} rows, where the least fraction is {min(visits.fractions):.3g}."
+                f"for task {task} with {len(rows)} rows, where the least fraction is {min(visits.fractions):.3g}; ask "
+                f"for fewer tasks of more rows, or greater fractions."
             )
     return parts
 

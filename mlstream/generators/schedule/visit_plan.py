@@ -64,10 +64,23 @@ class VisitPlan:
         require_choice(self.shape, "shape", ("linear", "sigmoid"))
         if isinstance(self.order, str):
             require_choice(self.order, "order", ORDERS)
-        if not self.learning_fractions or not all(share > 0 for share in self.fractions):
-            raise ValueError(f"There must be learning fractions, and all fractions positive. Got {self.fractions}.")
+        self._require_fractions()
+
+    def _require_fractions(self) -> None:
+        if not 0 < self.evaluation_fraction < 1:
+            raise ValueError(
+                f"evaluation_fraction must be more than 0 and less than 1. Got {self.evaluation_fraction} instead."
+            )
+        shares = tuple(self.learning_fractions)
+        if not shares:
+            raise ValueError("learning_fractions must hold the share of each visit. Got an empty list instead.")
+        if not all(share > 0 for share in shares):
+            raise ValueError(f"each of learning_fractions must be positive. Got {shares} instead.")
         if sum(self.fractions) > 1 + _ROUNDING:
-            raise ValueError(f"The fractions must add up to at most 1. Got {self.fractions}: {sum(self.fractions):g}.")
+            raise ValueError(
+                f"learning_fractions and evaluation_fraction must add up to at most 1. "
+                f"Got {shares} and {self.evaluation_fraction}: {sum(self.fractions):g}."
+            )
 
     @property
     def fractions(self) -> tuple[float, ...]:

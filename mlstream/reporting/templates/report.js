@@ -41,6 +41,7 @@
     const hidden = hiddenGroups(plot);
     const data = coloured(view.data, false).map((trace) => ({ ...trace, visible: !hidden.has(trace.legendgroup) }));
     drawn.add(plot);
+    if (view.summary) document.getElementById(plot.getAttribute("aria-describedby")).querySelector("span").textContent = view.summary;
     return Plotly.react(plot, data, { ...coloured({ ...frame, ...view.layout }, false), dragmode }, CONFIG);
   }
 

@@ -24,6 +24,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
+from estimators import BinaryRelevance, HoeffdingTreeClassifier
 from estimators.baselines import LastLabelsClassifier, MeanLabelsClassifier, NearestRowClassifier
 from estimators.checks import stream_checks
 from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
@@ -532,6 +533,46 @@ def test_wrong_rows_are_refused_and_change_nothing(x, y, error, message):
     with pytest.raises(error, match=message):
         model.learn_one(x, y)
     assert model.predict_one({"a": 1}) == {"red": True, "blue": False}
+
+
+def rows_with_more_and_more_keys():
+    rng = np.random.default_rng(0)
+    for width in (3, 5, 12, 30):
+        for x in rng.random((25, 4)):
+            y = {f"L{j}": bool(x[j % 4] > 0.5) for j in range(width) if j < 2 or rng.random() < 0.7}
+            yield {f"x{j}": value for j, value in enumerate(x)}, y
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [LastLabelsClassifier(), NearestRowClassifier(20), BinaryRelevance(HoeffdingTreeClassifier(grace_period=10))],
+    ids=repr,
+)
+def test_a_learner_that_grows_takes_new_keys_at_any_time(learner):
+    growing = as_river(clone(learner).set_params(on_new_labels="grow"))
+    roomy, known = as_river(learner, max_labels=30), []
+    for x, y in rows_with_more_and_more_keys():
+        assert growing.predict_one(x) == roomy.predict_one(x)
+        assert growing.predict_proba_one(x) == roomy.predict_proba_one(x)
+        assert list(growing.predict_one(x)) == known
+        for model in (growing, roomy):
+            model.learn_one(x, y)
+        known += [key for key in y if key not in known]
+    assert len(known) == 30 == growing.learner.n_labels_
+
+
+def test_a_learner_that_grows_has_the_keys_of_rows_that_it_learnt_only():
+    growing = as_river(LastLabelsClassifier(on_new_labels="grow"))
+    growing.learn_one({"a": 1.0}, {"red": True})
+    with pytest.raises(TypeError, match="y must hold numbers"):
+        growing.learn_one({"a": 1.0}, {"red": True, "blue": "yes"})
+    assert growing.predict_one({"a": 1.0}) == {"red": True}
+    growing.learn_one({"a": 1.0}, {"green": None, "blue": True})
+    assert growing.predict_one({"a": 1.0}) == {"red": True, "green": False, "blue": True}
+    bounded = as_river(LastLabelsClassifier(on_new_labels="grow"), max_labels=1)
+    bounded.learn_one({"a": 1.0}, {"red": True})
+    with pytest.raises(ValueError, match="more room with `max_labels`"):
+        bounded.learn_one({"a": 1.0}, {"blue": True})
 
 
 @pytest.mark.parametrize(("labels", "max_labels"), [(["red", "blue"], 1), (None, 0)])

@@ -134,7 +134,9 @@ def test_it_takes_no_more_memory_than_replay_from_as_many_rows(kind):
 # ------------------------------------------------------------------------ laws
 @pytest.mark.parametrize("parameters", [{}, {"size": 20, "share": 1}, {"estimator": MeanLabelsClassifier()}], ids=repr)
 def test_it_obeys_the_laws(parameters):
-    for one, check in stream_checks(made(**parameters)):
+    # a network that learns the memory again draws weights for the labels that there are
+    draws = {} if "estimator" in parameters else {"check_new_labels_were_unknown": "draws other weights before"}
+    for one, check in stream_checks(made(**parameters), expected_failed_checks=draws):
         check(one)
 
 

@@ -244,9 +244,12 @@ def test_no_processes_are_refused_before_anything_is_made(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_threads_are_refused_because_they_cannot_be_measured_apart(tmp_path):
-    with pytest.raises(ValueError, match="backend must run processes"):
-        run(tmp_path, {"a": Online()}, backend="threading")
+@pytest.mark.parametrize("backend", ["threading", "sequential", "multiprocessing", "nonsense"])
+def test_other_backends_than_those_that_work_are_refused(backend, tmp_path):
+    with pytest.raises(
+        ValueError, match=rf"backend must be one of loky, or dask= an address.* Got '{backend}' instead"
+    ):
+        run(tmp_path, {"a": Online()}, backend=backend)
 
 
 KILLED = """

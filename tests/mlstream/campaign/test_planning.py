@@ -2,9 +2,11 @@
 
 import pytest
 
-from mlstream.campaign.planning import plan_jobs
+from mlstream.campaign.campaign import run_campaign
+from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.search import Search
 from mlstream.evaluation.settings import CampaignOptions, Settings
+from mlstream.records.run_record import load_cards
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 STREAM = make_stream()
@@ -62,3 +64,38 @@ def test_what_is_no_learner_is_refused(tmp_path):
 def test_names_that_are_alike_once_written_as_files_are_different_runs(tmp_path):
     jobs = plan(tmp_path, {"a/b": Online(), "a b": Online(), "a_b": Online()}, seeds=(0,))
     assert len({job.path for job in jobs}) == 3
+
+
+def differing(number, name="tiny"):
+    """A stream whose rows are not those of the others."""
+    return make_stream(sizes=(23 + number, 17, 29, 11), name=name)
+
+
+def names(streams):
+    return [stream.card.name for stream in name_apart(streams)]
+
+
+def test_streams_of_one_table_get_names_of_their_own_in_the_order_given():
+    one, two, three = (differing(number) for number in range(3))
+    assert names([one, make_stream(name="other"), two, three]) == ["tiny", "other", "tiny-2", "tiny-3"]
+    assert name_apart([one, two])[0] is one
+
+
+def test_no_new_name_is_that_of_another_stream():
+    assert names([differing(0), differing(1), differing(2, "tiny-2")]) == ["tiny", "tiny-3", "tiny-2"]
+
+
+def test_one_stream_twice_is_one_error_that_names_it():
+    with pytest.raises(ValueError, match=r"Streams of a campaign must differ\. Got 'tiny' twice, with equal cards\."):
+        name_apart([STREAM, differing(1), make_stream()])
+
+
+def test_a_campaign_on_two_streams_of_one_table_records_both_under_their_names(tmp_path):
+    streams = [differing(0), differing(1)]
+    records = run_campaign({"online": Online()}, streams, [0], tmp_path, energy="none")
+    assert [record.stream for record in records] == ["tiny", "tiny-2"]
+    assert [record.stream_sha256 for record in records] == [stream.card.data_sha256 for stream in streams]
+    assert {name: card.name for name, card in load_cards(tmp_path).items()} == {"tiny": "tiny", "tiny-2": "tiny-2"}
+    assert run_campaign({"online": Online()}, streams, [0], tmp_path, energy="none") == records
+    with pytest.raises(ValueError, match="must be the record of the requested run: use another folder"):
+        run_campaign({"online": Online()}, streams[::-1], [0], tmp_path, energy="none")

@@ -1,6 +1,6 @@
 """Known limits are said when, and only when, the card tells of them."""
 
-from mlstream.card_model import DropCard, StreamCard
+from mlstream.card_model import DropCard, PersistenceCard, StreamCard
 from mlstream.cards.limits import known_limits
 from tests.mlstream.streams import make_stream
 
@@ -51,3 +51,10 @@ def test_tasks_with_one_label_set_and_dropped_rows_are_said() -> None:
     assert "a constant prediction solves: task 0" in known_limits(card_with(tasks=[task]))[0]
     drops = [DropCard(what="rows", reason="no label", count=1234)]
     assert known_limits(card_with(drops=drops))[0].startswith("1,234 of the source's")
+
+
+def test_labels_that_persist_beyond_chance_are_a_limit() -> None:
+    (limit,) = known_limits(card_with(persistence=PersistenceCard(repeated=0.875, by_chance=0.145)))
+    assert "right in 87.5% of the rows (14.5% in random order)" in limit
+    for persistence in (None, PersistenceCard(repeated=0.6, by_chance=0.59)):
+        assert known_limits(card_with(persistence=persistence)) == []

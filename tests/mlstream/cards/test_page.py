@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 
-from mlstream.card_model import DriftCard, DropCard, FileCard
+from mlstream.card_model import DriftCard, DropCard, FileCard, PersistenceCard
 from mlstream.cards.page import card_page
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, make_stream, streams
@@ -129,3 +129,12 @@ def test_a_description_is_a_paragraph(text: str) -> None:
     assert [token.type for token in tokens[3:5]] == ["paragraph_open", "inline"]
     assert tokens[4].content.replace("\\", "") == " ".join(text.split())
     assert [child.type for child in tokens[4].children or []] == ["text"] * len(tokens[4].children or [])
+
+
+def test_persistence_is_shown_where_it_was_measured() -> None:
+    card = make_stream().card
+    measured = PersistenceCard(repeated=0.875, by_chance=0.145)
+    source = card.source.model_copy(update={"persistence": measured})
+    page = card_page(card.model_copy(update={"source": source, "persistence": None}))
+    assert "of the row before, in the source | 87.5% (14.5% in random order) |" in page
+    assert "within experiences |" not in page

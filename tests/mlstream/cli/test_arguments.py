@@ -17,7 +17,8 @@ from mlstream.cli.arguments import (
 
 
 @pytest.mark.parametrize(
-    ("text", "labels"), [(None, None), ("14", 14), ("-14", -14), ("²", ["²"]), ("a,b", ["a", "b"]), ("x.xml", "x.xml")]
+    ("text", "labels"),
+    [(None, None), ("14", 14), ("-14", -14), ("²", ["²"]), ("a,b", ["a", "b"]), ("x.xml", "x.xml"), ("X.XML", "X.XML")],
 )
 def test_labels_are_a_number_names_or_a_file(text, labels):
     assert parse_labels(text) == labels

@@ -106,13 +106,15 @@ def test_inspect_shows_tasks_and_schedule(stream_file, capsys):
     shown = capsys.readouterr().out
     assert "Schedule" in shown
     assert "->" in shown
+    assert "repeat the label set of the row before: " in shown
+    assert "; in the source 3.8% (3.8% in random order)" in shown
 
 
 @pytest.mark.slow
 def test_inspect_measures_and_draws_on_demand(stream_file, tmp_path, capsys):
     assert call("inspect", stream_file, "--full", "--pictures", tmp_path / "pictures") == 0
     shown = capsys.readouterr().out
-    assert all(word in shown for word in ("diversity", "P(Y|X)", "never learnt", "schedule.svg"))
+    assert all(word in shown for word in ("diversity", "P(Y|X)", "never learnt", "kappa of labels", "schedule.svg"))
     assert len(list((tmp_path / "pictures").iterdir())) == 8
 
 
@@ -245,7 +247,7 @@ def test_failed_runs_end_with_one_line_and_status_1_after_all_others(stream_file
     [
         (
             ("c.toml", "--seeds", "1"),
-            "only --output, --jobs and --dask may be combined with a campaign file. Got --s",
+            "only --output, --jobs, --dask and --quiet may be combined with a campaign file. Got --s",
         ),
         (("c.toml",), "must name the directory of the records"),
         (("absent.toml",), "absent.toml: No such file"),

@@ -9,6 +9,7 @@ from rich.console import Console
 from mlstream.campaign.campaign import CampaignProgress
 from mlstream.card_model import DropCard
 from mlstream.cli import console
+from mlstream.cli.run_tables import show_results
 from mlstream.generators import Suggestion
 from mlstream.publishing.presets import make_preset
 from tests.mlstream.records.run_records import make_run
@@ -86,9 +87,9 @@ def test_names_on_a_card_are_neither_markup_nor_orders_to_the_terminal(name, sho
 
 def test_scores_of_environments_and_hierarchies_have_columns_where_there_are_any(capsys):
     plain = make_run()
-    console.show_results([plain])
+    show_results([plain])
     assert "nce_worst" not in capsys.readouterr().out
-    console.show_results([plain, make_run(stream="far", scores=plain.scores | {"nce_worst": -0.25})])
+    show_results([plain, make_run(stream="far", scores=plain.scores | {"nce_worst": -0.25})])
     shown = capsys.readouterr().out
     assert "nce_worst" in shown
     assert "-0.250" in shown
@@ -96,7 +97,7 @@ def test_scores_of_environments_and_hierarchies_have_columns_where_there_are_any
 
 def test_metrics_asked_for_by_name_are_shown(capsys):
     plain = make_run()
-    console.show_results([plain, make_run(seed=1, scores=plain.scores | {"lrap": 0.625, "lrap_held_out": 0.5})])
+    show_results([plain, make_run(seed=1, scores=plain.scores | {"lrap": 0.625, "lrap_held_out": 0.5})])
     shown = capsys.readouterr().out
     assert shown.splitlines()[0].split()[-2:] == ["lrap", "seconds"]
     assert "0.625" in shown
@@ -107,3 +108,21 @@ def test_a_suggestion_is_shown_with_what_it_was_chosen_from(capsys):
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["2", "0.250", "1"] in shown
     assert shown[-1] == ["Suggested:", "3", "tasks."]
+
+
+def test_repeated_runs_have_means_over_seeds(capsys):
+    scores = make_run().scores
+    runs = [make_run("a", seed, scores=scores | {"acc": acc}) for seed, acc in enumerate((0.25, 0.75))]
+    show_results([*runs, make_run("b", scores=scores | {"acc": None})])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    means = lines[lines.index(["Means", "over", "runs,", "with", "standard", "deviations:"]) + 1 :]
+    place = means[0].index("acc")
+    # Twice the distance to the mean, squared, over one degree of freedom: 0.125.
+    assert "0.500 ± 0.354" in " ".join(means[1])
+    assert means[2][means[0].index("runs")] == "1"
+    assert "-" in means[2][place:]
+
+
+def test_runs_that_are_not_repeated_have_no_means(capsys):
+    show_results([make_run("a"), make_run("b")])
+    assert "Means" not in capsys.readouterr().out

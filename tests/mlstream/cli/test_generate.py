@@ -76,7 +76,7 @@ def test_scenario_takes_time_and_task_identity(table, tmp_path):
     [
         (("generate", "TABLE", "--visits", "often"), "--visits must be a number of visits, or shares .* Got 'often'"),
         (("generate", "TABLE", "--visits", "0.9", "--evaluation", 0.3), "must add up to at most 1"),
-        (("generate", "TABLE", "--visits", "0"), "all fractions positive"),
+        (("generate", "TABLE", "--visits", "0"), "each of --visits must be positive"),
         (("generate", "TABLE", "--tasks", 2, "--window", -1), "--window must be a whole number, at least 0"),
         (("generate", "TABLE", "--tasks", 99), "--tasks must be at most the number of distinct label sets"),
         (("generate", "TABLE", "--tasks", 4, "--evaluation", 0.001, "--visits", "0.02"), "must hold rows"),

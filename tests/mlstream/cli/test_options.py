@@ -74,7 +74,7 @@ def test_a_campaign_file_has_the_options_with_their_defaults_and_help(tmp_path):
 
 def test_the_command_has_the_options_with_their_defaults_and_help():
     found = {param.name: param for param in get_command(app).commands["run"].params}
-    assert set(found) == {"sources", "output", "strategies"} | {one.name for one in ALL}
+    assert set(found) == {"sources", "output", "strategies", "quiet"} | {one.name for one in ALL}
     for one in ALL:
         param, default = found[one.name], one.default
         if isinstance(default, tuple):

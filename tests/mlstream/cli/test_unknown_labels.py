@@ -35,7 +35,7 @@ def test_a_published_folder_states_how_many_are_unknown(table, tmp_path):
     stream = make("generate", table, "--tasks", 2, output=tmp_path / "s.npz")
     assert invoke("publish", tmp_path / "s.npz", tmp_path / "out").exit_code == 0
     assert invoke("verify", tmp_path / "out").exit_code == 0
-    again = make("regenerate", tmp_path / "out" / "stream.card.json", output=tmp_path / "again.npz")
+    again = make("regenerate", tmp_path / "out", "--table", table, output=tmp_path / "again.npz")
     assert_same_stream(again, stream)
     page = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     shares = ", ".join(f"{task.name} {task.unknown_share:.2%}" for task in stream.card.tasks if task.unknown_share)

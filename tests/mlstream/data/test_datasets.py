@@ -258,3 +258,17 @@ def test_memory_is_bounded_by_the_result(tmp_path: Path, read: Any, times: float
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < times * n_rows * (8 * n_features + 1)
+
+
+def test_a_table_whose_title_is_older_than_its_columns_is_never_read_with_words_for_labels(path: Path) -> None:
+    title = "t: -C 1-weka.filters.unsupervised.attribute.StringToWordVector"
+    path.write_text(
+        f"@relation '{title}'\n@attribute word {{0,1}}\n@attribute a real\n@attribute y {{0,1}}\n@data\n1,5,0\n0,6,1\n",
+        encoding="utf-8",
+    )
+    assert load_dataset(path).label_names == ("word",)
+    path.with_suffix(".xml").write_text('<labels><label name="y"/></labels>', encoding="utf-8")
+    for read in (load_dataset, lambda path: next(iter_dataset(path))):
+        with pytest.raises(FormatError, match=r"Got 1 column \('word'\) by -C, 1 column \('y'\) by x\.xml"):
+            read(path)
+    assert load_dataset(path, path.with_suffix(".xml")).Y.ravel().tolist() == [0, 1]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mlstream.diagnosis.diagnosis import describe_labels, diagnose
-from mlstream.generators import duplicated_rows, iirc_stream, multiplier_stream, task_stream
+from mlstream.generators import duplicated_rows, iirc_stream, multiplier_stream, scenario_stream, task_stream
 from tests.mlstream.generators.tables import make_table
 from tests.mlstream.streams import streams
 
@@ -89,3 +89,35 @@ def test_labels_that_come_later_than_evaluation_are_named():
     found = diagnose(stream)
     assert found.unlearnt_labels == ()
     assert found.tasks[1].unlearnt_labels == ("y0",)
+
+
+@given(streams())
+@settings(max_examples=25, deadline=None)
+def test_persistence_is_that_of_a_loop_within_each_experience(stream):
+    found = diagnose(stream, max_rows=20)
+    assert len(found.experiences) == len(stream)
+    n_repeated = n_rows = 0
+    for one, experience in zip(found.experiences, stream, strict=True):
+        rows = ((experience.Y == 1) & experience.label_mask).astype(int).tolist()
+        before = [[0] * stream.n_labels, *rows][: len(rows)]
+        n_right = sum(row == last for row, last in zip(rows, before, strict=True))
+        assert one.n_rows == len(rows)
+        assert np.isnan(one.repeated) if not rows else one.repeated == pytest.approx(n_right / len(rows))
+        n_repeated, n_rows = n_repeated + n_right, n_rows + len(rows)
+    if n_rows:
+        assert stream.card.persistence.repeated == pytest.approx(n_repeated / n_rows)
+
+
+def test_sorted_rows_persist_and_shuffled_ones_do_not():
+    Y = np.repeat(np.eye(2, dtype=np.uint8), 50, axis=0)
+    table = make_table(Y=Y, X=np.arange(200.0).reshape(100, 2))
+    in_order = scenario_stream(table, "domain-incremental", by="time", n_tasks=1)
+    (one,) = diagnose(in_order).experiences
+    assert one.repeated > 0.9
+    assert one.kappa > 0.9
+    assert 0.4 < one.by_chance < 0.65
+    assert in_order.card.source.persistence.repeated == 0.98
+    assert in_order.card.source.persistence.by_chance == pytest.approx(0.49)
+    (shuffled,) = diagnose(scenario_stream(table, "online", by="time", n_tasks=1, stratified=True)).experiences
+    assert shuffled.repeated < 0.75
+    assert abs(shuffled.kappa) < 0.5

@@ -286,6 +286,11 @@ def test_what_is_no_estimator_is_refused(estimator):
         run(estimator)
 
 
+def test_the_name_of_a_strategy_names_the_way_to_its_estimator():
+    with pytest.raises(TypeError, match=r"make_strategy\('NN_TL'\) of estimators makes that of a name"):
+        run("NN_TL")
+
+
 def test_the_record_says_what_was_run_where_with_what():
     result = run(Targeted(), label_space="seen", one_class="recall")
     assert (result.stream, result.stream_sha256) == ("tiny", STREAM.card.data_sha256)

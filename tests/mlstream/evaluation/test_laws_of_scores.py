@@ -69,6 +69,9 @@ STREAMS = {
     "drifting": lambda: drifting_stream("rbf", n_rows=200),
     "missing": lambda: missing_labels(task_stream(table(), n_tasks=3), rate=0.3, per="label"),
     "late": lambda: delayed_labels(task_stream(table(), n_tasks=3), delay={"y1": 9}),
+    "class-incremental, missing": lambda: missing_labels(
+        scenario_stream(table(), "class-incremental", n_tasks=3), rate=0.3
+    ),
     "noisy": lambda: noisy_labels(scenario_stream(table(), "class-incremental", n_tasks=3), rate=0.2),
 }
 
@@ -141,7 +144,9 @@ def test_predicting_the_truth_has_the_best_of_every_score(kind, label_space):
     assert np.isnan(online["ba_macro"]) or online["ba_macro"] == 1
 
 
-@pytest.mark.parametrize("kind", ["class-incremental", "task-free", "class-incremental, unknown"])
+@pytest.mark.parametrize(
+    "kind", ["class-incremental", "task-free", "class-incremental, unknown", "class-incremental, missing"]
+)
 @pytest.mark.parametrize("label_space", [None, "all"])
 def test_labels_that_learning_rows_hide_are_not_taken_for_absent_online(kind, label_space):
     # The oracle knows all labels of a row, of which its experience shows those of one task.

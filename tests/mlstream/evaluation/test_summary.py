@@ -22,6 +22,15 @@ from mlstream.records.run_record import LeftOut
 
 R = np.array([[0.5, 0.5, 0.4], [0.9, 0.6, 0.5], [0.7, 0.8, 0.6], [0.8, 0.7, 0.9]])
 ORDER = np.eye(3, dtype=bool)
+# Name in a record -> key of `stepwise_transfer`.
+STEPWISE = {
+    "bwt_stepwise": "BWT",
+    "bwt_stepwise_gains": "BWT+",
+    "bwt_stepwise_losses": "BWT-",
+    "fwt_stepwise": "FWT",
+    "fwt_stepwise_gains": "FWT+",
+    "fwt_stepwise_losses": "FWT-",
+}
 
 
 def book_of(matrix, order=ORDER, *, is_complete=True):
@@ -38,8 +47,9 @@ def test_every_metric_of_the_matrix_is_there_under_its_name():
         "bwt": bwt(R, ORDER),
         "fwt": fwt(R, ORDER),
         "fm": fm(R, ORDER),
-    } | stepwise_transfer(R, ORDER)
+    } | {name: stepwise_transfer(R, ORDER)[key] for name, key in STEPWISE.items()}
     assert record.values == expected
+    assert len({name.lower() for name in record.values}) == len(record.values)
     assert record.undefined == {}
 
 
@@ -49,8 +59,9 @@ def test_a_missing_cell_makes_the_metrics_null_that_need_it_and_no_others():
     record = book_of(torn, is_complete=False)
     assert record.left_out == {}
     assert {name for name, value in record.values.items() if value is None} == {
-        "fwt", "BWT", "FWT", "BWT+", "BWT-", "FWT+", "FWT-",
-    }  # fmt: skip
+        "fwt",
+        *STEPWISE,
+    }
     assert all("R[0, 1]" in reason for reason in record.undefined.values())
     assert record.values["acc"] == pytest.approx(0.8)
 

@@ -47,7 +47,7 @@ def runs_of(client, experiment: str) -> dict[str, object]:
 
 
 def test_every_number_of_a_record_has_a_name_of_its_own_that_mlflow_takes():
-    scores = {"BWT": 0.1, "BWT+": 0.2, "BWT-": -0.1, "bwt": 0.3, "nce[test-0]": -0.5, "fm": None}
+    scores = {"bwt_stepwise": 0.1, "bwt_stepwise_gains": 0.2, "bwt": 0.3, "nce[test-0]": -0.5, "fm": None}
     run = make_run("NN", scores=scores)
     measures = to_measures(run)
     keys = {(one.key.lower(), one.step) for one in measures}

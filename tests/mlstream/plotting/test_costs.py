@@ -1,7 +1,10 @@
+from itertools import combinations
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.plotting.costs import pareto_front
+from mlstream.plotting.point_labels import name_boxes, place_names
 from mlstream.reporting.costs import cost_charts
 from mlstream.reporting.groups import group_runs
 from tests.mlstream.plotting.plotly_checks import require_valid
@@ -35,7 +38,7 @@ def test_points_are_means_over_seeds():
         x, y = points_of(time)[strategy]
         assert abs(x - seconds * 4 / 3) < 1e-12
         assert abs(y - acc) < 1e-12
-        assert abs(points_of(energy)[strategy][0] - kwh * 4 / 3) < 1e-18
+        assert abs(points_of(energy)[strategy][0] - kwh * 4 / 3 * 3.6e6) < 1e-11
     for chart in (time, energy):
         require_valid(chart)
 
@@ -74,3 +77,20 @@ def test_axes_are_logarithmic_only_if_costs_differ_much_and_none_is_zero():
 def test_what_was_not_measured_is_not_drawn():
     assert cost_charts(group_runs([make_failed("NN")])["yeast"]) == []
     assert cost_charts(group_runs([make_run("NN", resources=None)])["yeast"]) == []
+
+
+shares = st.lists(st.tuples(st.floats(0.05, 0.95), st.floats(0.05, 0.95)), min_size=2, max_size=12)
+
+
+@given(shares)
+def test_no_name_of_a_point_covers_another_at_any_width(drawn):
+    names = [f"strategy_{place:02}" for place in range(len(drawn))]
+    placed = [(drawn[at], names[at], place) for at, place in enumerate(place_names(drawn, names)) if place]
+    for first, second in combinations(placed, 2):
+        for one, other in zip(name_boxes(*first), name_boxes(*second), strict=True):
+            apart = one.right <= other.left or other.right <= one.left or one.bottom <= other.top
+            assert apart or other.bottom <= one.top
+
+
+def test_points_with_room_around_them_are_all_named():
+    assert None not in place_names([(0.1, 0.2), (0.5, 0.5), (0.9, 0.8)], ["NN", "NN_TL", "BR_HT"])

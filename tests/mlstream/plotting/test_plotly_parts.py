@@ -61,7 +61,13 @@ def test_contrasts_are_those_that_wcag_asks_for(palette):
 @pytest.mark.parametrize("palette", palettes(), ids=["light", "dark"])
 def test_the_scale_of_heat_maps_gets_steadily_lighter_or_darker(palette):
     steps = np.diff([lab(linear(palette[f"heat-{level}"]))[0] for level in range(5)])
-    assert (steps > 10).all() or (steps < -10).all()
+    assert (steps > 7).all() or (steps < -7).all()
+
+
+@pytest.mark.parametrize("palette", palettes(), ids=["light", "dark"])
+def test_numbers_can_be_read_on_every_heat_and_a_blank_cell_is_no_zero(palette):
+    assert all(contrast(palette["ink"], palette[f"heat-{level}"]) >= 4.5 for level in range(5))
+    assert np.linalg.norm(lab(linear(palette["heat-0"])) - lab(linear(palette["paper"]))) > 8
 
 
 def test_the_first_42_lines_and_56_points_all_look_different():

@@ -20,7 +20,11 @@ def test_records_of_version_0_1_are_read_and_resumed(tmp_path):
     old = json.loads((STORED / "run_of_0.1.json").read_text())
     assert (old["format_version"], "schema_version" in old) == (1, False)
     run = load_run(STORED / "run_of_0.1.json")
-    assert (run.schema_version, run.scores) == (1, old["scores"])
+    assert run.schema_version == 1
+    assert len({name.lower() for name in run.scores}) == len(run.scores)
+    stepwise = {"BWT": "bwt_stepwise", "BWT+": "bwt_stepwise_gains", "BWT-": "bwt_stepwise_losses"}
+    stepwise |= {"FWT": "fwt_stepwise", "FWT+": "fwt_stepwise_gains", "FWT-": "fwt_stepwise_losses"}
+    assert run.scores == {stepwise.get(name, name): value for name, value in old["scores"].items()}
     assert load_selection(STORED / "selection_of_0.1.json").selection == run.selection
 
     for kind in ("run", "selection"):
@@ -61,6 +65,17 @@ def test_a_campaign_whose_records_have_no_version_is_resumed(tmp_path):
     files[1].unlink()
     again = run_campaign(strategies, [make_stream()], [0], tmp_path, energy="none")
     assert [one.selection for one in again] == [one.selection for one in first]
+
+
+def test_reasons_keep_the_names_of_their_scores(tmp_path):
+    old = json.loads((STORED / "run_of_0.1.json").read_text())
+    old["scores"] |= {"BWT": None, "BWT+": None}
+    old["undefined"] |= {"BWT": "R[0, 1] must be measured.", "BWT+": "R[0, 1] must be measured."}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(old))
+    run = load_run(path)
+    assert {name for name, value in run.scores.items() if value is None} == run.undefined.keys()
+    assert run.undefined["bwt_stepwise_gains"] == "R[0, 1] must be measured."
 
 
 @pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, 0, "1", None])

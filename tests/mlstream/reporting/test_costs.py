@@ -51,7 +51,7 @@ def test_energy_is_marked(estimate, below, marks):
     (group,) = group_runs([run])["yeast"]
     assert energy_marks(group) == marks
     (row,) = cost_table([group]).rows
-    assert f"1.00e-08 {marks}".rstrip() in [cell.text for cell in row]
+    assert f"0.036 {marks}".rstrip() in [cell.text for cell in row]
 
 
 def test_the_table_has_every_phase_that_some_run_has():
@@ -63,5 +63,14 @@ def test_the_table_has_every_phase_that_some_run_has():
     assert first["Wall s, select"].value is None
     assert first["Wall s, select"].text == "n/a"
     assert second["Wall s, select"].text == "100"
-    assert (second["Energy kWh, all"].value, second["Energy kWh, select"].value) == (3.0, None)
-    assert (first["Peak memory"].text, first["Model size"].text) == ("5 MB", "800 B")
+    assert (second["Energy J, all"].value, second["Energy J, select"].value) == (3.0 * 3.6e6, None)
+    assert (first["Peak memory, process"].text, first["Model size"].text) == ("5 MB", "800 B")
+
+
+@pytest.mark.parametrize(("before", "growth"), [(4_250_000, "750 kB"), (0, "n/a"), (6_000_000, "0 B")])
+def test_memory_of_a_learner_is_what_the_process_grew_by(before, growth):
+    """Before 0 is a record that lacks it; a process that shrank before the peak did not grow."""
+    (group,) = group_runs([run_with({"online": 1.0}, memory_before_bytes=before)])["yeast"]
+    table = cost_table([group])
+    cells = dict(zip([head.title for head in table.columns], table.rows[0], strict=True))
+    assert cells["Memory growth"].text == growth

@@ -91,3 +91,17 @@ def test_a_hundred_experiences_keep_their_names_readable():
 
 def test_charts_hold_nothing_that_plotly_does_not_know():
     require_valid(curve_chart(group_runs(RUNS)["yeast"]))
+
+
+def test_every_view_has_a_summary_of_its_own_score():
+    run = make_run("NN")
+    curve = run.curves["ba_macro"]
+    chart = curve_chart(group_runs([run.model_copy(update={"curves": {"ba_macro": curve, "rmse": curve}})])["yeast"])
+    assert [view.summary.split(", at the end")[0] for view in chart.views] == [
+        "BA_macro over all rows",
+        "BA_macro over the last 100 rows",
+        "RMSE over all rows",
+        "RMSE over the last 100 rows",
+    ]
+    assert chart.summary == chart.views[0].summary
+    assert chart.views[1].summary.endswith(f" NN {curve.windowed[-1]:.3f}.")

@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import compare_all
-from mlstream.reporting.exports import to_csv, to_latex, to_markdown, unsigned_name, write_tables
+from mlstream.reporting.exports import to_csv, to_latex, to_markdown, write_tables
 from mlstream.reporting.groups import group_runs
 from mlstream.reporting.score_info import SCORE_HEADINGS, Heading
 from mlstream.reporting.tables import Cell, Table, score_table, scores_csv
@@ -140,8 +141,10 @@ def test_every_table_is_written_in_three_formats_under_its_own_name(tmp_path):
     assert sorted(written) == sorted(tmp_path.iterdir())
 
 
-def test_scores_that_differ_in_signs_only_have_names_of_their_own():
-    assert len({unsigned_name(name).lower() for name in SCORE_HEADINGS}) == len(SCORE_HEADINGS)
+def test_names_and_titles_of_scores_differ_by_more_than_case():
+    assert len({name.lower() for name in SCORE_HEADINGS}) == len(SCORE_HEADINGS)
+    assert len({one.title.lower() for one in SCORE_HEADINGS.values()}) == len(SCORE_HEADINGS)
+    assert all(file_name(name) == name for name in SCORE_HEADINGS)
 
 
 def test_no_text_is_a_formula_and_numbers_stay_numbers():

@@ -1,3 +1,4 @@
+from mlstream.records.selection_record import Selection, Trial
 from mlstream.reporting.groups import group_runs
 from mlstream.reporting.page import describe
 from tests.mlstream.records.run_records import make_capped, make_card, make_failed, make_run
@@ -72,3 +73,15 @@ def test_a_stream_on_which_every_run_failed_still_has_its_place():
     (stream,) = describe_runs(make_failed("NN"), make_failed("1NN"))["streams"]
     assert (stream.curves, stream.strategies, stream.cost_charts) == (None, [], [])
     assert [row[0].text for row in stream.scores.rows] == ["NN", "1NN"]
+
+
+def test_strategies_have_a_chapter_where_there_are_several_streams_only():
+    assert describe_runs(make_run("NN"), make_run("NN_TL"))["strategies"] == []
+    runs = make_run("NN", 0, "a"), make_run("NN", 0, "b"), make_run("NN_TL", 0, "a")
+    assert [(one.name, len(one.table.rows)) for one in describe_runs(*runs)["strategies"]] == [("NN", 2), ("NN_TL", 1)]
+
+
+def test_a_search_on_one_stream_is_listed_without_a_table_of_one_row():
+    trials = [Trial(parameters={"step": step}, status="done", ba_macro=0.5) for step in (0.1, 0.2)]
+    (part,) = describe_runs(make_run("NN", selection=Selection(trials=trials, chosen=0)), make_run("1NN"))["strategies"]
+    assert (part.name, part.table, len(part.trials.rows)) == ("NN", None, 2)

@@ -114,9 +114,11 @@ def test_names_that_hold_html_stay_names(tmp_path):
     assert "x" not in page.addresses
     assert evil in "".join(page.words)
     charts = [json.loads(line) for line in packed(page)[0].split("\n")]
+    # The browser sets summaries as text; Plotly reads tags in all the rest.
+    drawn = [[{key: part for key, part in view.items() if key != "summary"} for view in views] for views in charts]
     assert len(charts) == page.n_plots
-    assert "&lt;/script&gt;" in json.dumps(charts)
-    assert not re.search("<(/?script|img)", json.dumps(charts))
+    assert "&lt;/script&gt;" in json.dumps(drawn)
+    assert not re.search("<(/?script|img)", json.dumps(drawn))
 
 
 def test_all_scores_are_written_as_csv_when_asked(campaign, tmp_path):

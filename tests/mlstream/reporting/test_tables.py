@@ -103,3 +103,26 @@ def test_negative_scores_have_a_minus_sign_and_zero_has_none():
     assert format_score(-0.0321) == "\N{MINUS SIGN}0.032"
     assert format_score(-0.0001) == "0.000"
     assert format_score(float("nan")) == "n/a"
+
+
+def test_one_value_over_seeds_has_no_spread_and_is_called_deterministic():
+    alike = [make_run("NN", seed, scores={"acc": 0.1 + 0.2, "frug": 0.1 * seed}) for seed in (0, 1, 2)]
+    other = [make_run("NN_TL", seed, scores={"acc": 0.7 + 1e-5 * seed, "frug": 0.1}) for seed in (0, 1, 2)]
+    single = [make_run("1NN", 0, scores={"acc": 0.5})]
+    table = score_table(group_runs([*alike, *other, *single])["yeast"])
+    assert {name: cell.text for name, cell in column(table, "ACC").items()} == {
+        "NN": "0.300",
+        "NN_TL": "0.700 ± <0.001",
+        "1NN": "0.500",
+    }
+    assert {name: cell.text for name, cell in column(table, "Runs").items()} == {
+        "NN": "3 done, deterministic",
+        "NN_TL": "3 done",
+        "1NN": "1 done",
+    }
+
+
+def test_other_orders_of_tasks_are_other_data_and_call_nothing_deterministic():
+    runs = [make_run("NN", 0, scores={"acc": 0.5}, order_seed=seed) for seed in (0, 1)]
+    table = score_table(group_runs(runs)["yeast"])
+    assert column(table, "Runs")["NN"].text == "2 done"

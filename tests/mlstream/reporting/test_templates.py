@@ -3,7 +3,7 @@
 import json
 import re
 import statistics
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -210,7 +210,9 @@ def test_headings_landmarks_captions_and_charts_are_there_for_a_screen_reader(de
     described = """[...document.querySelectorAll('.plot')].every(one => one.getAttribute('role') === 'img' &&
         one.ariaLabel && document.getElementById(one.getAttribute('aria-describedby')).textContent.length > 40)"""
     assert desktop.run(described)
-    assert desktop.run("[...document.querySelectorAll('button, input, summary')].every(one => one.tabIndex === 0)")
+    assert desktop.run(
+        "[...document.querySelectorAll('button, input, select, summary')].every(one => one.tabIndex === 0)"
+    )
     assert desktop.run("document.documentElement.lang") == "en"
 
 
@@ -272,3 +274,62 @@ def test_the_whole_benchmark_fits_a_page_of_ten_megabytes_whose_charts_are_drawn
     browser.run("document.querySelector('#overview th:last-child button').click()")
     assert browser.run("document.querySelectorAll('#overview [aria-sort]').length") == 1
     assert browser.problems == []
+
+
+def test_with_many_scores_a_list_chooses_and_the_caption_follows(browser, tmp_path):
+    for seed in (0, 1):
+        run = make_run("NN", seed)
+        names = ("ba_macro", "rmse", "precision_at_k", "hamming_loss")
+        curves, R = (dict.fromkeys(names, part["ba_macro"]) for part in (run.curves, run.R))
+        save_run(run.model_copy(update={"curves": curves, "R": R}), tmp_path)
+    save_card(make_card(), tmp_path)
+    browser.open(report(tmp_path))
+    browser.wait_until(ALL_DRAWN)
+    assert browser.run("document.querySelectorAll('#stream-1-curves .switch select').length") == 1
+    assert browser.run("document.querySelectorAll('#stream-1-transfer .switch input').length") == 4
+    caption = "document.querySelector('#stream-1-curve-text').textContent"
+    assert "BA_macro over all rows" in browser.run(caption)
+    select = "document.querySelector('#stream-1-curves select')"
+    browser.run(f"{select}.value = 'RMSE, last 100 rows'")
+    browser.run(f"{select}.dispatchEvent(new Event('change', {{bubbles: true}}))")
+    assert "RMSE over the last 100 rows" in browser.run(caption)
+    assert "BA_macro" not in browser.run(caption)
+    assert browser.run(f"{CURVES}.layout.yaxis.title.text") == "RMSE"
+    browser.run("document.querySelectorAll('#stream-1-transfer .switch input')[1].click()")
+    texts = "[...document.querySelectorAll('#stream-1-transfer figcaption')].map(one => one.textContent)"
+    assert all("RMSE" in text and "BA_macro" not in text for text in browser.run(texts))
+    assert browser.problems == []
+
+
+def test_on_paper_no_column_is_cut(browser, tmp_path):
+    scores = {f"score_number_{place:02}": 0.123 + place / 100 for place in range(24)}
+    for seed in (0, 1):
+        save_run(make_run("a_strategy_with_a_long_name", seed, scores={**scores, "acc": 0.5 + seed / 10}), tmp_path)
+    save_card(make_card(), tmp_path)
+    browser.open(report(tmp_path), width=1040)
+    browser.wait_until(ALL_DRAWN)
+    cut = """[...document.querySelectorAll('th, td')].filter(one => one.checkVisibility() &&
+        one.getBoundingClientRect().right > innerWidth + 1).length"""
+    assert browser.run(cut) > 0, "on a screen, the table scrolls"
+    browser.send("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert browser.run(cut) == 0
+        assert browser.run("""[...document.querySelectorAll('#stream-1-table td')].every(
+            one => getComputedStyle(one).overflowWrap === 'normal')""")
+        assert browser.run(
+            "[...document.querySelectorAll('.scroll')].every(one => getComputedStyle(one).overflowX === 'visible')"
+        )
+    finally:
+        browser.send("Emulation.setEmulatedMedia", media="")
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_names_of_points_cover_no_other_name(browser, page, width):
+    browser.open(page, width=width)
+    browser.wait_until(ALL_DRAWN)
+    boxes = browser.run("""[...document.querySelectorAll('#stream-1-cost .plot')].map(plot =>
+        [...plot.querySelectorAll('.textpoint text')].map(text => text.getBoundingClientRect()).map(
+            box => [box.left, box.top, box.right, box.bottom]))""")
+    assert all(len(each) >= 2 for each in boxes)
+    for one, other in (pair for each in boxes for pair in combinations(each, 2)):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]

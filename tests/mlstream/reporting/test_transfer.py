@@ -107,3 +107,11 @@ def test_without_a_matrix_there_is_no_chart():
     assert transfer(group_of(make_failed("NN")), "ba_macro") is None
     assert transfer(group_of(make_run("NN")), "rmse") is None
     assert transfer_charts("NN", {}, {}) == []
+
+
+def test_the_caption_of_a_view_is_that_of_its_score():
+    one = transfer(group_of(make_run("NN")), "ba_macro")
+    found = {"ba_macro": one, "rmse": one._replace(title="RMSE")}
+    for chart in transfer_charts("NN", found, dict.fromkeys(found, (0.0, 1.0))):
+        assert ["BA_macro" in view.summary for view in chart.views] == [True, False]
+        assert ["RMSE" in view.summary for view in chart.views] == [False, True]

@@ -45,6 +45,22 @@ def test_every_row_comes_once_and_no_label_before_it_emerges(seed, first_labels,
     assert sizes.min() >= 1
 
 
+@given(st.integers(0, 50), st.integers(1, 4), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_tasks_are_as_equal_in_size_as_labels_allow(seed, first_labels, labels_per_task):
+    table = table_of(seed)
+    stream = emerging_labels_stream(table, seed=seed, first_labels=first_labels, labels_per_task=labels_per_task)
+    emergence = np.array(stream.card.scenario.emergence)
+    rows = [np.concatenate([one.row_ids, two.row_ids]) for one, two in zip(stream, stream.evaluation_sets, strict=True)]
+    sizes = [len(part) for part in rows]
+    for early in range(len(rows)):
+        for late in range(early + 1, len(rows)):
+            # A row may always come later, unless it announces a label.
+            assert sizes[early] <= max(sizes[late] + 1, (emergence == early).sum())
+            if sizes[late] > sizes[early] + 1:
+                assert table.Y[rows[late]][:, emergence > early].any(axis=1).all()
+
+
 def test_thirty_labels_emerge_three_at_a_time():
     X, Y = make_multilabel_classification(3000, n_classes=30, n_labels=2, allow_unlabeled=False, random_state=0)
     stream = emerging_labels_stream(make_table(Y, X), first_labels=3, labels_per_task=3, seed=1)
@@ -52,6 +68,18 @@ def test_thirty_labels_emerge_three_at_a_time():
     assert (widths[0], widths[-1]) == (3, 30)
     assert (np.diff(widths) > 0).all()
     assert max(np.diff(widths)) <= 3
+
+
+def test_thirty_labels_emerge_where_a_fifth_of_them_are_unknown():
+    X, Y = make_multilabel_classification(1000, n_classes=30, n_labels=2, allow_unlabeled=False, random_state=0)
+    Y = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, np.nan, Y)
+    stream = emerging_labels_stream(make_table(Y, X), first_labels=3, labels_per_task=3, seed=1)
+    widths = [int(experience.label_mask.sum()) for experience in stream]
+    assert (widths[0], widths[-1]) == (3, 30)
+    assert max(np.diff(widths)) <= 3
+    for number, part in enumerate(stream):
+        assert not (part.Y[:, ~part.label_mask] == 1).any()
+        assert (part.Y[:, np.array(stream.card.scenario.emergence) == number] == 1).any(axis=0).all()
 
 
 def test_given_lists_are_kept_and_rows_wait_for_the_last_of_their_labels():

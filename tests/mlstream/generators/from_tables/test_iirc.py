@@ -176,7 +176,7 @@ def test_the_newsgroups_make_a_stream(shared_data):
         ({"information": "some"}, r"information must be one of 'incomplete', 'complete'. Got 'some'"),
         ({"labels_per_task": 0}, r"labels_per_task must be a whole number, at least 1. Got 0"),
         ({"subclass_share": 0, "superclass_share": 0}, r"rows to learn and to evaluate. Got 0 and \d+ for task"),
-        ({"evaluation_fraction": 1.5}, r"all fractions positive"),
+        ({"evaluation_fraction": 1.5}, r"evaluation_fraction must be more than 0 and less than 1. Got 1.5"),
     ],
 )
 def test_errors_name_the_offender(options, message):

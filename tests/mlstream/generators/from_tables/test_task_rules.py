@@ -30,7 +30,9 @@ def test_label_lists_place_rows_by_the_labels_they_carry(table, n_tasks, shared_
     rows = np.flatnonzero(table.Y.any(axis=1))
     table = make_table(table.Y[:, table.Y.any(axis=0)])
     try:
-        partition, drops = find_tasks(table, rows, TaskRule("label-lists", n_tasks, shared_rows=shared_rows, seed=seed))
+        partition, drops, _ = find_tasks(
+            table, rows, TaskRule("label-lists", n_tasks, shared_rows=shared_rows, seed=seed)
+        )
     except ValueError as error:
         assert "every task must hold rows" in str(error)  # noqa: PT017 - a task all of whose rows are shared
         return
@@ -49,7 +51,7 @@ def test_label_lists_place_rows_by_the_labels_they_carry(table, n_tasks, shared_
 def test_given_lists_leave_out_rows_of_other_labels():
     table = make_table([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 0, 0], [0, 0, 1]])
     rule = TaskRule("label-lists", label_lists=[["y0"], ["y1"]])
-    partition, drops = find_tasks(table, np.arange(6), rule)
+    partition, drops, _ = find_tasks(table, np.arange(6), rule)
     assert [[row for row in part if row != 4] for part in partition.members] == [[0, 3], [1]]
     assert sorted(np.concatenate(partition.members).tolist()) == [0, 1, 3, 4]
     assert [(drop.reason, drop.count) for drop in drops] == [("labels of no task", 2)]
@@ -125,7 +127,7 @@ def test_errors_name_rule_and_value(options, message):
 def test_rows_of_which_no_label_is_known_to_be_present_are_dealt_to_the_tasks():
     table = make_table([[1, 0, 0], [0, 1, np.nan], [0, 0, 1], [np.nan, 0, 0], [np.nan, np.nan, np.nan]])
     rule = TaskRule("label-lists", label_lists=[["y0"], ["y1"]])
-    partition, drops = find_tasks(table, np.arange(5), rule)
+    partition, drops, _ = find_tasks(table, np.arange(5), rule)
     assert [[row for row in part if row < 3] for part in partition.members] == [[0], [1]]
     assert sorted(np.concatenate(partition.members).tolist()) == [0, 1, 3, 4]
     assert [(drop.reason, drop.count) for drop in drops] == [("labels of no task", 1)]

@@ -36,11 +36,11 @@ def test_the_description_makes_the_same_plan_again():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"learning_fractions": (0.5, 0.4), "evaluation_fraction": 0.3}, r"at most 1. Got \(0.5, 0.4, 0.3\): 1.2"),
-        ({"learning_fractions": (0.5, -0.1)}, r"all fractions positive. Got \(0.5, -0.1, 0.3\)"),
-        ({"learning_fractions": (0.5, float("nan"))}, r"all fractions positive. Got \(0.5, nan, 0.3\)"),
-        ({"learning_fractions": ()}, r"must be learning fractions.* Got \(0.3,\)"),
-        ({"evaluation_fraction": 0.0}, r"all fractions positive. Got \(0.35, 0.35, 0.0\)"),
+        ({"learning_fractions": (0.5, 0.4), "evaluation_fraction": 0.3}, r"at most 1. Got \(0.5, 0.4\) and 0.3: 1.2"),
+        ({"learning_fractions": (0.5, -0.1)}, r"each of learning_fractions must be positive. Got \(0.5, -0.1\)"),
+        ({"learning_fractions": (0.5, float("nan"))}, r"each of learning_fractions must be positive. Got \(0.5, nan\)"),
+        ({"learning_fractions": ()}, r"learning_fractions must hold the share of each visit. Got an empty list"),
+        ({"evaluation_fraction": 0.0}, r"evaluation_fraction must be more than 0 and less than 1. Got 0.0"),
         ({"seed": -3}, r"seed must be a whole number, at least 0. Got -3"),
         ({"window": -1}, r"window must be a whole number, at least 0. Got -1"),
         ({"shape": "cubic"}, r"shape must be one of 'linear', 'sigmoid'. Got 'cubic'"),

@@ -1,0 +1,33 @@
+"""Commands that list what can be named: strategies and streams."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def strategies(
+    name: Annotated[str | None, typer.Argument(help="Show the parameters of this strategy.")] = None,
+) -> None:
+    """List the strategies that have a name, or the parameters of one and the values that a search tries."""
+    from estimators.strategies import STRATEGIES, grid
+    from mlstream.cli import console
+
+    if name is None:
+        console.show_lines(("strategy", "what it is"), [(key, one.summary) for key, one in STRATEGIES.items()])
+        return
+    grids = grid(name)
+    console.print_line(f"{name}: {STRATEGIES[name].summary}")
+    rows = [(parameter, ", ".join(map(repr, values))) for one in grids for parameter, values in one.items()]
+    if rows:
+        console.show_lines(("parameter", "values that a search tries (--tune)"), rows)
+
+
+def streams() -> None:
+    """List the streams that have a name, to use instead of a path."""
+    from mlstream.cli import console
+    from mlstream.publishing.presets import list_presets
+
+    for name in list_presets():
+        console.print_line(name)

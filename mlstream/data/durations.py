@@ -1,0 +1,42 @@
+"""Lengths of time as people write them."""
+
+from __future__ import annotations
+
+import re
+
+_MICROSECONDS = {"ms": 1000, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
+_DURATION = re.compile(rf"([0-9]{{1,9}}) ?({'|'.join(_MICROSECONDS)})")
+
+
+def parse_duration(text: str, name: str) -> int:
+    """Read a length of time.
+
+    Parameters
+    ----------
+    text : str
+        A whole number, at least 1, and a unit: ms, s, min, h or d.
+    name : str
+        Name of the parameter, for the error.
+
+    Returns
+    -------
+    int
+        Microseconds.
+
+    Raises
+    ------
+    ValueError
+        If it is not one.
+
+    Examples
+    --------
+    >>> parse_duration("10min", "every")
+    600000000
+    """
+    found = _DURATION.fullmatch(text) if isinstance(text, str) else None
+    if found is None or not int(found[1]):
+        raise ValueError(
+            f"{name} must be a whole number, at least 1, and a unit ({', '.join(_MICROSECONDS)}), such as '10min'. "
+            f"Got {text!r} instead."
+        )
+    return int(found[1]) * _MICROSECONDS[found[2]]

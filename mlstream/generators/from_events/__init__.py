@@ -1,0 +1,1 @@
+"""Tables made from logs of single events."""

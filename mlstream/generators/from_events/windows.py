@@ -1,0 +1,131 @@
+"""Windows of time: the rows that a log of events becomes."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from mlstream._memory import require_memory
+from mlstream.stream import Index
+
+Empty = Literal["drop", "keep"]
+
+# Window and group of a row are one number of 64 bits.
+_MAX_PAIRS = 2**62
+# Up to so many times the number of events, a table of all windows and groups is faster than sorting.
+_MAX_SPREAD = 4
+
+
+class Windows(NamedTuple):
+    """The rows of a table: one for each window of each group, in the order of time, then of groups.
+
+    Parameters
+    ----------
+    starts : ndarray of int64, shape (n_rows,)
+        Start of each row's window, in microseconds since 1970.
+    row_of_event : ndarray of int64, shape (n_events,)
+        The row whose features an event counts for, or -1.
+    row_of_label : ndarray of int64, shape (n_events,)
+        The row whose label set the label of an event belongs to, or -1.
+    """
+
+    starts: Index
+    row_of_event: Index
+    row_of_label: Index
+
+
+class WindowRule(NamedTuple):
+    """A rule that turns times into windows.
+
+    Parameters
+    ----------
+    width_us : int
+        Length of a window in microseconds. Windows begin at multiples of it since 1970.
+    horizon : int
+        How many windows after its features a row's label set is.
+    empty : {"drop", "keep"}
+        Whether windows without events have rows, from the first event of a group on.
+    """
+
+    width_us: int
+    horizon: int
+    empty: Empty
+
+
+def find_windows(times_us: Index, groups: Index, rule: WindowRule, row_bytes: int) -> Windows:
+    """Find the rows of a table of windows.
+
+    Parameters
+    ----------
+    times_us : ndarray of int64, shape (n_events,)
+        Times in microseconds since 1970, at least one.
+    groups : ndarray of int64, shape (n_events,)
+        Group of each event, from 0.
+    rule : WindowRule
+        The windows.
+    row_bytes : int
+        Size of a row of the table, to refuse what is larger than memory before it is taken.
+
+    Returns
+    -------
+    Windows
+        Rows whose window of labels begins after the last event are left out.
+
+    Raises
+    ------
+    ValueError
+        If there are too many windows, or `horizon` leaves no row.
+    """
+    window = times_us // rule.width_us
+    first = int(window.min())
+    window = window - first
+    n_windows, n_groups = int(window.max()) + 1, int(groups.max()) + 1
+    if n_windows * n_groups > _MAX_PAIRS:
+        raise ValueError(f"every must be longer: there are {n_windows:,} windows of {n_groups:,} groups, too many.")
+    key = window * n_groups + groups
+    n_keys = n_windows * n_groups
+    rows = _distinct(key, n_keys) if rule.empty == "drop" else _fill(window, groups, n_windows, row_bytes)
+    # The labels of the last windows are not known yet.
+    rows = rows[: np.searchsorted(rows, max(n_windows - rule.horizon, 0) * n_groups)]
+    if not len(rows):
+        raise ValueError(
+            f"horizon must be less than the number of windows, {n_windows:,}, and leave rows. Got {rule.horizon}."
+        )
+    require_memory(len(rows) * row_bytes, f"{len(rows):,} windows")
+    starts = (rows // n_groups + first) * rule.width_us
+    row_of_event = _find(rows, key, n_keys)
+    row_of_label = _find(rows, key - rule.horizon * n_groups, n_keys) if rule.horizon else row_of_event
+    return Windows(starts, row_of_event, row_of_label)
+
+
+def _fill(window: Index, groups: Index, n_windows: int, row_bytes: int) -> Index:
+    """List every window of each group, from its first event on."""
+    n_groups = int(groups.max()) + 1
+    begins = np.full(n_groups, n_windows)
+    np.minimum.at(begins, groups, window)
+    lengths = n_windows - begins
+    n_rows = int(lengths.sum())
+    require_memory(n_rows * (row_bytes + 24), f"{n_rows:,} windows, those without events among them,")
+    ends = np.cumsum(lengths)
+    place = np.arange(n_rows) - np.repeat(ends - lengths, lengths)
+    return np.sort((np.repeat(begins, lengths) + place) * n_groups + np.repeat(np.arange(n_groups), lengths))
+
+
+def _distinct(keys: Index, n_keys: int) -> Index:
+    """Return the distinct keys, sorted; where they are not too spread out, without sorting."""
+    if n_keys > _MAX_SPREAD * len(keys):
+        return np.unique(keys)
+    return np.flatnonzero(np.bincount(keys, minlength=n_keys))
+
+
+def _find(rows: Index, keys: Index, n_keys: int) -> Index:
+    """Return the place of each key among sorted rows, -1 where it is not there."""
+    if n_keys <= _MAX_SPREAD * len(keys):
+        # The last place is that of keys below 0.
+        places = np.full(n_keys + 1, -1)
+        places[rows] = np.arange(len(rows))
+        return places[np.maximum(keys, -1)]
+    place = np.searchsorted(rows, keys)
+    found = rows[np.minimum(place, len(rows) - 1)] == keys
+    return np.where(found, place, -1)

@@ -1,0 +1,53 @@
+"""Names that can be typed are listed, and the version is printed."""
+
+from importlib.metadata import version
+
+import pytest
+
+from estimators.strategies import STRATEGIES
+from mlstream.cli.strategy_texts import parse_strategies
+from mlstream.publishing.presets import list_presets
+from tests.mlstream.cli.commands import invoke
+
+
+def test_the_version_is_that_of_the_distribution():
+    result = invoke("--version")
+    assert (result.exit_code, result.output) == (0, f"mlstream {version('mlstream')}\n")
+
+
+def test_strategies_are_listed_one_a_line_with_what_they_are():
+    lines = invoke("strategies").output.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == list(STRATEGIES)
+    assert all(len(line.split()) > 2 for line in lines)
+
+
+def test_the_parameters_of_a_strategy_are_listed_with_their_grid():
+    result = invoke("strategies", "NN_TLH")
+    shown = [line.split(maxsplit=1) for line in result.output.splitlines()]
+    assert ["learning_rate", "0.1, 0.01, 0.001"] in [[part.strip() for part in line] for line in shown]
+    assert "did you mean 'NN_TLH'?" in str(invoke("strategies", "NN_TLHH").exception)
+
+
+def test_streams_are_listed_by_name():
+    assert invoke("streams").output.split() == list(list_presets())
+
+
+def test_strategies_are_names_or_calls_split_by_commas_or_options():
+    found = parse_strategies(["NN, mean", "1NN(window=10, metric='cosine')", "NN_TL(learning_rate=0.1)"])
+    assert list(found) == ["NN", "mean", "1NN(window=10, metric='cosine')", "NN_TL(learning_rate=0.1)"]
+    assert (found["NN"], found["mean"]) == ("NN", "mean")
+    nearest, network = list(found.values())[2:]
+    assert (nearest.window, nearest.metric, network.learning_rate) == (10, "cosine", 0.1)
+
+
+@pytest.mark.parametrize(
+    "text", ["NN(0.1)", "NN(**{})", "NN(learning_rate=)", "NN(learning_rate=open('x'))", "NN(", "NN)(", "NN(a=1)x"]
+)
+def test_what_is_no_literal_parameter_is_refused(text):
+    with pytest.raises(ValueError, match=r"--strategies must be names, or NAME\(parameter=value, \.\.\.\)\. Got .NN"):
+        parse_strategies([text])
+
+
+def test_an_unknown_parameter_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"NN must have parameters among \['learning_rate'\]. Got 'rate' instead"):
+        parse_strategies(["NN(rate=1)"])

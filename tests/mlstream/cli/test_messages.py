@@ -1,0 +1,109 @@
+"""Mistakes typed at the shell end in one line that names the option, its rule and the way out."""
+
+import warnings
+
+import pytest
+
+from mlstream import evaluate
+from mlstream.cli.app import main
+from mlstream.cli.run_tables import show_results
+from tests.mlstream.cli.commands import write_table
+from tests.mlstream.evaluation.streams import Online, make_stream
+
+
+def error_of(capsys, monkeypatch, *arguments):
+    """Run a command as from a shell that must fail; return the exit status and what it wrote to standard error."""
+    monkeypatch.setattr("sys.argv", ["mlstream", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return stopped.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("generate", "TABLE", "--order", "backwards"), "--order must be one of random, similarity, dissimilarity, "),
+        (("generate", "TABLE", "--order", "backwards"), "or the task of each visit, such as 1,0,1,0. Got 'backwards'"),
+        (("generate", "TABLE", "--evaluation", "1.5"), "--evaluation must be more than 0 and less than 1. Got 1.5"),
+        (("scenario", "TABLE", "class-incremental", "--evaluation", "0"), "--evaluation must be more than 0"),
+        (("generate", "TABLE", "--visits", "0.9,0.9"), "--visits and --evaluation must add up to at most 1. Got (0.9"),
+        (("generate", "TABLE", "--visits", "0"), "each of --visits must be positive. Got (0.0,) instead."),
+        (("generate", "TABLE", "--tasks", "0"), "--tasks must be a whole number, at least 1. Got 0"),
+        (("generate", "FOLDER"), "FOLDER must be a file, or the name of a data set. Got a folder instead."),
+        (("generate", "yeats"), "did you mean 'yeast'?"),
+        (("suggest-tasks", "TABLE", "--max-tasks", "0"), "--max-tasks must be a whole number, at least 2. Got 0"),
+        (("publish", "STREAM", "FOLDER"), "FOLDER must not exist yet: --force replaces a published folder."),
+        (("run", "TABLE", "-o", "OUT"), "`mlstream generate TABLE -o toy.npz` makes a stream of a table."),
+        (("inspect", "TABLE"), "`mlstream generate TABLE -o toy.npz` makes a stream of a table."),
+        (("inspect", "yeast-taks"), "did you mean 'yeast-tasks'?"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_the_way_out(arguments, message, tmp_path, capsys, monkeypatch):
+    places = {"TABLE": write_table(tmp_path / "toy.arff"), "FOLDER": tmp_path / "folder", "OUT": tmp_path / "out"}
+    places |= {"STREAM": "synthetic-rand"}
+    places["FOLDER"].mkdir()
+    typed = [str(places.get(part, part)) for part in arguments]
+    if arguments[0] in {"generate", "scenario"}:
+        typed += ["-o", str(tmp_path / "new.npz")]
+    for word in ("TABLE", "FOLDER"):
+        message = message.replace(word, str(places[word]))
+    status, error = error_of(capsys, monkeypatch, *typed)
+    assert (status, error.count("\n")) == (1, 1)
+    assert message in error
+    assert not (tmp_path / "new.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("generate", "yeast", "-o", "x.npz", "--tasks", "many"),
+            "--tasks must be a whole number. Got 'many' instead.",
+        ),
+        (("generate", "yeast", "-o", "x.npz", "--seed", "-1"), "--seed must be at least 0. Got '-1' instead."),
+        (("generate", "yeast"), "--output must be given."),
+        (("suggest-tasks", "yeast", "--starts", "0"), "--starts must be at least 1. Got '0' instead."),
+        (
+            ("run", "yeast-tasks", "-o", "x", "--energy", "sun"),
+            "--energy must be one of 'codecarbon', 'cpu', 'none'. Got 'sun'",
+        ),
+        (("generate", "yeast", "-o", "x.npz", "--taks", "2"), "--taks"),
+        (("generat",), "Did you mean 'generate', 'regenerate'?"),
+    ],
+)
+def test_a_command_that_cannot_be_parsed_is_one_line_with_status_2(arguments, message, capsys, monkeypatch):
+    status, error = error_of(capsys, monkeypatch, *arguments)
+    assert (status, error.count("\n")) == (2, 1)
+    assert error.startswith("Error: ")
+    assert message in error
+    assert "--help` lists " in error
+    assert "Input should" not in error
+
+
+@pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
+def test_a_run_without_acc_says_why_in_one_line(capsys):
+    stream = make_stream()
+    for held_out in stream.evaluation_sets:
+        held_out.Y[:] = held_out.label_mask
+    show_results([evaluate(Online(), stream, label_space="task", energy="none")])
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == (
+        "ACC of Online on tiny, seed 0: not defined. No task has a label with both classes in its evaluation set."
+    )
+
+
+def test_a_run_that_was_stopped_has_no_acc_and_says_so(capsys):
+    show_results([evaluate(Online(), make_stream(), time_cap_s=1e-9, energy="none")])
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == "ACC of Online on tiny, seed 0: not defined. The run was stopped before its end."
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_one_line_without_a_place_in_the_code(capsys, monkeypatch):
+    def warn(**_options):
+        warnings.warn("First line,\nsecond line.", UserWarning, stacklevel=1)
+
+    monkeypatch.setitem(main.__globals__, "app", warn)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert (stopped.value.code, capsys.readouterr().err) == (0, "Warning: First line, second line.\n")

@@ -1,0 +1,51 @@
+"""A campaign at the shell can be typed with several strategies, silenced and interrupted."""
+
+import pytest
+
+from mlstream import save
+from mlstream.campaign import executors
+from mlstream.cli.app import main
+from tests.mlstream.cli.commands import invoke
+from tests.mlstream.evaluation.streams import make_stream
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    save(make_stream(), tmp_path / "tiny.npz")
+    return tmp_path / "tiny.npz"
+
+
+def test_options_of_strategies_add_up_and_parameters_name_runs(tiny, tmp_path):
+    arguments = ("-s", "mean,last_class", "-s", "1NN(window=10)", "-o", tmp_path / "out", "--energy", "none")
+    result = invoke("run", tiny, *arguments)
+    assert result.exit_code == 0, result.output or result.exception
+    assert len(list(tmp_path.glob("out/runs/tiny/*.json"))) == 3
+    assert "1NN(window=10)" in result.output
+
+
+def test_quiet_prints_nothing(tiny, tmp_path):
+    result = invoke("run", tiny, "-s", "mean", "-o", tmp_path / "out", "--energy", "none", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert list(tmp_path.glob("out/runs/tiny/mean-seed0.json"))
+
+
+def test_an_interrupt_says_what_is_recorded_and_that_the_same_command_goes_on(tiny, tmp_path, monkeypatch, capsys):
+    first, run_job = [], executors.run_job
+
+    def run_one_then_stop(*arguments):
+        if first:
+            raise KeyboardInterrupt
+        first.append(1)
+        return run_job(*arguments)
+
+    monkeypatch.setattr(executors, "run_job", run_one_then_stop)
+    typed = ["run", tiny, "-s", "mean,last_class,1NN", "-o", tmp_path / "out", "--energy", "none"]
+    monkeypatch.setattr("sys.argv", ["mlstream", *map(str, typed)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 130
+    assert capsys.readouterr().err == (
+        f"Interrupted: 1 of 3 runs recorded in {tmp_path / 'out'}; the same command goes on.\n"
+    )
+    monkeypatch.setattr(executors, "run_job", run_job)
+    assert invoke(*typed).exit_code == 0

@@ -1,0 +1,91 @@
+"""The commands draw a log and make the table of its windows that the library makes, and refuse in one line."""
+
+import numpy as np
+import pytest
+
+from mlstream import load_dataset, read_events
+from mlstream.generators import windowed
+from tests.mlstream.cli.commands import invoke, make
+
+OPTIONS = ("--time", "time", "--by", "host", "--label", "threat", "--every", "1h")
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.csv"
+    done = invoke("synthesise", "events", "--days", 3, "--hosts", 4, "--seed", 1, "-o", path)
+    assert done.exit_code == 0, done.exception
+    return path
+
+
+def test_a_log_becomes_a_table_and_a_stream(tmp_path, log):
+    result = invoke("windowed", log, *OPTIONS, "-o", tmp_path / "table.arff")
+    assert result.exit_code == 0, result.exception
+    expected = windowed(read_events(log, time="time", labels="threat", by="host"), "1h")
+    assert f"{expected.n_samples} rows in the order of time, 16 features and 4 labels" in result.output
+    table = load_dataset(tmp_path / "table.arff")
+    np.testing.assert_array_equal(table.X, expected.X)
+    np.testing.assert_array_equal(table.Y, expected.Y)
+    assert (table.feature_names, table.label_names) == (expected.feature_names, expected.label_names)
+    options = ("online", "--by", "time", "--tasks", 2, "--unlabelled", "keep")
+    stream = make("scenario", tmp_path / "table.arff", *options, output=tmp_path / "stream.npz")
+    assert stream.n_labels == 4
+
+
+def test_every_option_is_passed_on(tmp_path, log):
+    options = {
+        "horizon": (2, 2),
+        "benign": ("scan", ["scan"]),
+        "categories": ("service", ["service"]),
+        "max_values": (2, 2),
+        "numbers": ("bytes", ["bytes"]),
+        "statistics": ("sum,min", ["sum", "min"]),
+        "clock": ("day,week", ["day", "week"]),
+        "time_column": ("start", "start"),
+        "empty": ("keep", "keep"),
+    }
+    typed = [part for name, (text, _) in options.items() for part in (f"--{name.replace('_', '-')}", text)]
+    read = ("--columns", "service,bytes", "--text", "service", "--max-delay", "any")
+    result = invoke("windowed", log, *OPTIONS, *typed, *read, "-o", tmp_path / "table.csv")
+    assert result.exit_code == 0, result.exception
+    events = read_events(log, time="time", labels="threat", by="host")
+    expected = windowed(events, "1h", **{name: value for name, (_, value) in options.items()})
+    table = load_dataset(tmp_path / "table.csv", labels=len(expected.label_names))
+    np.testing.assert_array_equal(table.X, expected.X)
+    np.testing.assert_array_equal(table.Y, expected.Y)
+    assert table.feature_names == expected.feature_names
+    plain = invoke(
+        "windowed", log, *OPTIONS, "--clock", "", "--categories", "", "--numbers", "", "-o", tmp_path / "x.csv"
+    )
+    assert "1 features" in plain.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--label", "x"), r"^--label must name columns of .*log\.csv\. Got 'x'"),
+        (("--by", "x"), r"^--by must name columns"),
+        (("--time", "x"), r"^--time must name a column of"),
+        (("--every", "ten"), r"^--every must be a whole number, at least 1, and a unit"),
+        (("--max-delay", "soon"), r"^--max-delay must be a whole number"),
+        (("--statistics", "median"), r"^--statistics must be one of"),
+        (("--output", "stream.npz"), r"^--output must end in \.arff.*a table, of which `mlstream scenario`"),
+        (("--output", "no/table.arff"), r"no must be a folder that exists"),
+    ],
+)
+def test_a_wrong_option_is_refused_under_the_name_that_was_typed(log, options, message, monkeypatch):
+    monkeypatch.chdir(log.parent)
+    result = invoke("windowed", log, *OPTIONS, "-o", "table.arff", *options)
+    assert result.exit_code == 1
+    assert result.exception is not None
+    with pytest.raises(type(result.exception), match=message):
+        raise result.exception
+    assert [path.name for path in log.parent.iterdir()] == ["log.csv"]
+
+
+def test_files_that_are_there_are_replaced_on_demand_only(log):
+    again = ("synthesise", "events", "--days", 1, "-o", log)
+    assert "--force replaces it" in str(invoke(*again).exception)
+    assert invoke(*again, "--force").exit_code == 0
+    assert "--hosts must be a whole number" in str(invoke(*again, "--force", "--hosts", 0).exception)
+    assert "must not be the source" in str(invoke("windowed", log, *OPTIONS, "--force", "-o", log).exception)

@@ -1,0 +1,49 @@
+"""A log holds columns of one length in the order of time."""
+
+import numpy as np
+import pytest
+
+from mlstream import Events, TextColumn
+from mlstream.data.durations import parse_duration
+
+TIMES = np.array([0, 5], "datetime64[us]")
+
+
+@pytest.mark.parametrize(
+    ("times", "columns", "roles", "message"),
+    [
+        (TIMES[::-1], {}, {}, "times must not fall"),
+        (TIMES.astype("datetime64[ns]"), {}, {}, r"times must be 1-D datetime64\[us\]"),
+        (np.array(["NaT"], "datetime64[us]"), {}, {}, "without NaT"),
+        (TIMES, {"a": np.zeros(3)}, {}, r"column 'a' must hold one cell for each of 2 events\. Got shape \(3,\)"),
+        (TIMES, {"a": np.array([1, np.inf])}, {}, "column 'a' must hold finite numbers or NaN"),
+        (TIMES, {"a": TextColumn(np.array([0, 1]), ("x",))}, {}, "column 'a' must hold codes from -1 to 0"),
+        (TIMES, {"a": np.zeros(2)}, {"by": "b"}, "by must name a column of events, one of a. Got 'b'"),
+        (TIMES, {"a": np.zeros(2)}, {"labels": "b"}, "labels must name a column of events"),
+    ],
+)
+def test_what_is_no_log_is_refused(times, columns, roles, message):
+    with pytest.raises(ValueError, match=message):
+        Events(times, columns, **roles)
+
+
+def test_numbers_become_text_without_needless_digits():
+    events = Events(TIMES, {"port": np.array([443.0, np.nan])})
+    assert events.texts("port", "by") == (pytest.approx([0, -1]), ("443",))
+
+
+def test_an_empty_log_has_a_text():
+    assert repr(Events(TIMES[:0], {})) == "Events('events': 0 events, columns )"
+
+
+@pytest.mark.parametrize(
+    ("text", "us"), [("1ms", 1000), ("90 s", 90e6), ("10min", 600e6), ("2h", 7200e6), ("1d", 86400e6)]
+)
+def test_durations_are_a_number_and_a_unit(text, us):
+    assert parse_duration(text, "every") == us
+
+
+@pytest.mark.parametrize("text", ["", "10", "min", "0min", "-1s", "1.5h", "1w", "1 0s", "1" * 30 + "s", "٣s", 10, None])
+def test_other_durations_are_refused(text):
+    with pytest.raises(ValueError, match="every must be a whole number, at least 1, and a unit"):
+        parse_duration(text, "every")

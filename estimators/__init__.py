@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         PriorLabelsClassifier,
     )
     from estimators.checks import stream_checks
-    from estimators.interop.river import RiverClassifier, as_river
+    from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
     from estimators.meta.binary_relevance import BinaryRelevance
     from estimators.meta.classifier_chain import ClassifierChain
     from estimators.meta.label_combination import LabelCombination
@@ -72,6 +72,7 @@ _HOMES = {
     "estimators.interop.river": (
         "RiverClassifier",
         "as_river",
+        "as_river_classifier",
     ),
     "estimators.strategies": (
         "STRATEGIES",
@@ -111,6 +112,7 @@ __all__ = [
     "StreamPipeline",
     "StreamRidgeClassifier",
     "as_river",
+    "as_river_classifier",
     "grid",
     "make_strategy",
     "stream_checks",

@@ -41,7 +41,7 @@ class LabelTarget:
         self.width = width
         self.announced = announced
         self.names = None if names is None else list(names)
-        self.classes = [np.array([0, 1]) for _ in range(width)]
+        self.classes = np.tile([0, 1], (width, 1))
 
     def encode(self, Y: Any, *, can_grow: bool = False) -> npt.NDArray[np.uint8]:
         """Check an indicator matrix, dense or sparse, and return (n_samples, width) of 0, 1 and `UNKNOWN`.

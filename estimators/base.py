@@ -70,9 +70,9 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : list of ndarray, or ndarray
-        Multi-label: ``array([0, 1])`` for each label, as scikit-learn's multi-output classifiers have it. One class a
-        row: the sorted values.
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each, the form that scikit-learn's scorers, cross-validation and stacking take for a
+        table of labels; their names are in ``label_names_``. For one class a row, the sorted values.
     n_labels_ : int
         Number of labels (for one class a row: number of 0/1 columns that stand for it).
     label_names_ : list

@@ -1,7 +1,6 @@
 """A learner of ours with the interface of River's multi-label classifiers."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,15 @@ from estimators._new_labels import grows
 from estimators._typing import Array
 from estimators.base import StreamClassifier
 from estimators.baselines import MeanLabelsClassifier
+from estimators.interop._river_rows import RiverRows, positions_of, row_of
 
 
-class RiverAdapter(Locked, base.MultiLabelClassifier):
+class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
     """See `estimators.interop.river.as_river`, which makes it.
 
     Parameters
     ----------
-    estimator, features, labels, max_labels
+    estimator, features, labels, max_labels, max_features
         As there.
     """
 
@@ -31,14 +31,16 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         features: Sequence[Hashable] | None = None,
         labels: Sequence[Hashable] | None = None,
         max_labels: int | None = None,
+        max_features: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.features = features
         self.labels = labels
         self.max_labels = max_labels
+        self.max_features = max_features
         self.learner = clone(estimator)
-        self._features = None if features is None else _positions(features)
-        self._labels = None if labels is None else _positions(labels)
+        self._features = None if features is None else positions_of(features)
+        self._labels = None if labels is None else positions_of(labels)
         self._width = max_labels
         self._grows = max_labels is None and grows(self.learner)
         self._has_learnt = False
@@ -54,10 +56,10 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
             Labels, True or False; a label that is None, or lacking, is unknown.
         """
         with unchanged_on_error(self) as call:
-            features = _positions(x) if self._features is None else self._features
+            features = self._with_room_for_features(x)
             labels = self._with_room_for(y)
             width = self._width or len(labels)
-            row, truth = _row(x, features, "x"), _labels(y, labels, width)
+            row, truth = row_of(x, features, "x", self.max_features or 0), _labels(y, labels, width)
             # our learners are unchanged if they fail; others may not be
             call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
             self.learner.partial_fit(row, truth, classes=width)
@@ -86,7 +88,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         with lock_of(self):
             if not self._has_learnt:
                 return {}
-            proba = self.learner.predict_proba(_row(x, self._features or {}, "x"))[0].tolist()
+            proba = self.learner.predict_proba(self._known_row(x))[0].tolist()
             return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Hashable, bool]:  # noqa: ARG002
@@ -107,7 +109,7 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         with lock_of(self):
             if not self._has_learnt:
                 return {}
-            decided = self.learner.predict(_row(x, self._features or {}, "x"))[0].tolist()
+            decided = self.learner.predict(self._known_row(x))[0].tolist()
             return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
 
     @classmethod
@@ -136,33 +138,11 @@ class RiverAdapter(Locked, base.MultiLabelClassifier):
         return len(labels if self._labels is None or self._grows else known)
 
 
-def _positions(keys: Any) -> dict[Hashable, int]:
-    return {key: position for position, key in enumerate(keys)}
-
-
 def _labels(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], width: int) -> Array:
     """Return the labels as one row, NaN where they are missing or None."""
     known = {key: value for key, value in values.items() if value is not None}
-    labels = _row(known, positions, "y", width)
+    labels = row_of(known, positions, "y", width)
     unknown = np.ones(labels.shape[1], dtype=bool)
     unknown[[positions[key] for key in known]] = False
     labels[0, unknown] = np.nan
     return labels
-
-
-def _row(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], name: str, width: int = 0) -> Array:
-    """Return the values as one row, zeros where keys are missing."""
-    row = np.zeros((1, max(width, len(positions))))
-    for key, value in values.items():
-        if key not in positions:
-            raise ValueError(
-                f"{name} must hold the keys of the first row, or those declared. Got {key!r} instead; "
-                "declare all `features`."
-            )
-        if not isinstance(value, Real | np.bool_):
-            raise TypeError(
-                f"{name} must hold numbers. Got {value!r} for {key!r} instead; encode it first, for instance with "
-                "river.preprocessing.OneHotEncoder."
-            )
-        row[0, positions[key]] = value
-    return row

@@ -197,6 +197,7 @@ def as_river(
     features: Sequence[Hashable] | None = None,
     labels: Sequence[Hashable] | None = None,
     max_labels: int | None = None,
+    max_features: int | None = None,
 ) -> Any:
     """Wrap a learner of this package in the interface of River's multi-label classifiers.
 
@@ -211,6 +212,10 @@ def as_river(
     labels : sequence of hashable, optional
         Keys of the labels. None: those of the first row learnt. A label that a row lacks, or whose value is None, is
         unknown, and is not learnt from that row.
+    max_features : int, optional
+        Maximal number of features, the learner's width. A feature that first occurs later takes the next free place and
+        counts as 0 in the rows before; while predicting, it is left out until it has been learnt. None: the features
+        declared, or those of the first row, and no more.
     max_labels : int, optional
         Maximal number of labels. A label that first occurs later takes the next free place, exactly as if it had been
         declared and unknown until then. None: the labels declared, or those of the first row, and no more, unless the
@@ -225,10 +230,10 @@ def as_river(
     Raises
     ------
     ValueError
-        If `max_labels` is smaller than the number of labels declared.
+        If `max_labels`, or `max_features`, is smaller than the number declared.
         While learning or predicting: if a feature or label is unknown and there is no room for it.
     TypeError
-        If a value is not a number.
+        If a value is neither a number nor the text of one, such as '1' in the rows of River's ``iter_arff``.
 
     Examples
     --------
@@ -241,12 +246,60 @@ def as_river(
     """
     from estimators.interop._river_adapter import RiverAdapter
 
-    minimum = max(1, len(labels or ()))
-    if max_labels is not None and max_labels < minimum:
-        raise ValueError(
-            f"max_labels must be at least {minimum}, the number of labels declared. Got {max_labels} instead."
-        )
-    return RiverAdapter(estimator, features, labels, max_labels)
+    for kind, declared, room in (("labels", labels, max_labels), ("features", features, max_features)):
+        minimum = max(1, len(declared or ()))
+        if room is not None and room < minimum:
+            raise ValueError(
+                f"max_{kind} must be at least {minimum}, the number of {kind} declared. Got {room} instead."
+            )
+    return RiverAdapter(estimator, features, labels, max_labels, max_features)
+
+
+def as_river_classifier(
+    estimator: Any,
+    *,
+    classes: Sequence[Hashable] = (False, True),
+    features: Sequence[Hashable] | None = None,
+    max_features: int | None = None,
+) -> Any:
+    """Wrap a learner of this package in the interface of River's classifiers of one class a row.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Any classifier with our ``partial_fit``; it is cloned, so that the result has learnt nothing.
+    classes : sequence of hashable, default=(False, True)
+        The classes, all of them: the learner fixes them at its first row.
+    features, max_features
+        As in `as_river`.
+
+    Returns
+    -------
+    river.base.Classifier
+        With ``learn_one``, ``predict_one`` and ``predict_proba_one``. Before any row is learnt, all classes have the
+        same probability. ``model.learner`` is the estimator that learns.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes, or one twice. While learning: if a class or feature is unknown and there is
+        no room for it.
+
+    Examples
+    --------
+    >>> from estimators.baselines import NearestRowClassifier
+    >>> from estimators.interop.river import as_river_classifier
+    >>> model = as_river_classifier(NearestRowClassifier(), classes=["cat", "dog"])
+    >>> model.learn_one({"size": 1.0}, "cat")
+    >>> model.learn_one({"size": 9.0}, "dog")
+    >>> model.predict_one({"size": 8.0})
+    'dog'
+    """
+    from estimators.interop._river_class_adapter import RiverClassAdapter
+
+    if len(classes) < 2 or len(set(classes)) < len(classes):
+        raise ValueError(f"classes must be at least two, each once. Got {list(classes)} instead.")
+    return RiverClassAdapter(estimator, classes, features, max_features)
 
 
 def _stacked(predictions: list[tuple[Array, Array]]) -> tuple[Array, Array]:

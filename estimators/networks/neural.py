@@ -70,8 +70,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
 
     Attributes
     ----------
-    classes_ : list of ndarray, or ndarray
-        Values of each label, or the classes of a one-dimensional target.
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each; for one class a row, the sorted values.
     n_labels_ : int
         Number of outputs.
     n_features_in_ : int

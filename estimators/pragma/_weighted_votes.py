@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 
 from estimators._locks import Locked, lock_of
-from estimators._targets import ClassTarget, Target
+from estimators._targets import ClassTarget, LabelTarget, Target
 from estimators._typing import Array
 from estimators._unknown_labels import Mask, rows_to_learn
 from estimators._validation import Features
@@ -31,10 +32,16 @@ def with_a_label(X: Features, truth: Array) -> tuple[Features, Array]:
     return X[kept], truth[kept]
 
 
+def _has_margins(estimator: Any) -> bool:
+    # scikit-learn reads the sign of margins as a position in `classes_`, which no table of labels can be
+    return isinstance(getattr(estimator, "_target", None), ClassTarget | None)
+
+
 class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
     """Predict by shares of weighted votes; a subclass implements ``_shares(X)``."""
 
     _target: Target
+    label_names_: list[Any]
 
     def predict(self, X: Any) -> Array:
         """Predict the class, or the labels, of each row by weighted votes.
@@ -68,8 +75,9 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         with lock_of(self):
             return self._probabilities(self._shares(X))
 
+    @available_if(_has_margins)
     def decision_function(self, X: Any) -> Array:
-        """Return the margins of the weighted votes.
+        """Return the margins of the weighted votes, where every row has one class.
 
         Parameters
         ----------
@@ -78,14 +86,12 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
-            For two classes and for labels, the share in favour minus the share against, in [-1, 1]; for more classes
-            the shares.
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, the share in favour of the second minus that of the first, in [-1, 1]; for more classes the
+            shares.
         """
         with lock_of(self):
-            share, of_classes = self._shares(X), isinstance(self._target, ClassTarget)
-        if not of_classes:
-            return 2 * share - 1
+            share = self._shares(X)
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
 
     def __sklearn_tags__(self) -> Tags:
@@ -110,14 +116,23 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         if isinstance(target, ClassTarget) and len(target.classes) < 2:
             raise ValueError(f"y must hold at least two classes. Got one class, {target.classes[0]!r}, instead.")
         self._target = target
-        self.classes_ = target.classes if isinstance(target, ClassTarget) else np.arange(target.width)
+        self.classes_ = target.classes
+        if hasattr(self, "label_names_"):
+            del self.label_names_
+        if isinstance(target, LabelTarget) and target.names is not None:
+            self.label_names_ = list(target.names)
+
+    def _keys(self) -> list[Any]:
+        """Return what preferences and weights go by: the classes, or the positions of labels."""
+        target = self._target
+        return target.classes.tolist() if isinstance(target, ClassTarget) else list(range(target.width))
 
     def _encode(self, y: Any) -> Array:
         """Return positions in `classes_`, or 0/1 labels."""
         return self._target.codes(y) if isinstance(self._target, ClassTarget) else self._target.encode(y)
 
     def _weighting(self, vote_weights: Any = None, n_bags: int = 0) -> VoteWeighting:
-        names = self.classes_.tolist()
+        names = self._keys()
         fixed = None if vote_weights is None else check_vote_weights(vote_weights, names)
         preferences = Preferences.from_options(self.importance, self.compromise, names)
         return VoteWeighting(preferences, fixed, SearchOptions(self.search, self.n_restarts, self.n_moves, n_bags))

@@ -75,8 +75,8 @@ class PragmaForestClassifier(WeightedVotes):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,) or (n_labels,)
-        Classes; for labels their indices, as scikit-learn's `MLPClassifier` has it.
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each; for one class a row, the sorted values.
     n_features_in_ : int
         Number of features.
     forest_ : RandomForestClassifier, or BaggingClassifier of PragmaTreeClassifier, or list of RandomForestClassifier
@@ -189,7 +189,7 @@ class PragmaForestClassifier(WeightedVotes):
             forest_votes = self._forest_votes()
             votes = forest_votes.of_all_trees(X) if self.votes == "in_bag" else forest_votes.out_of_bag(X, truth)
             unvoted = unvoted_classes(votes, truth)
-            warn_of_unvoted(unvoted, self.classes_.tolist(), self.votes.replace("_", "-"))
+            warn_of_unvoted(unvoted, self._keys(), self.votes.replace("_", "-"))
             fitted = weighting.fit(usable_votes(votes, unvoted), truth, rng)
             self.vote_weights_, self.pragma_, self.search_trace_ = fitted.weights, fitted.pragma, fitted.trace
         return self
@@ -258,7 +258,7 @@ class PragmaForestClassifier(WeightedVotes):
     def _by_position(self, option: str) -> Any:
         """Return a preference for trees, which are grown from positions of classes."""
         given = getattr(self, option)
-        return dict(enumerate(given[c] for c in self.classes_.tolist())) if isinstance(given, Mapping) else given
+        return dict(enumerate(given[c] for c in self._keys())) if isinstance(given, Mapping) else given
 
     def _shares(self, X: Any) -> Array:
         check_is_fitted(self)

@@ -55,8 +55,8 @@ class PragmaStreamForestClassifier(StreamClassifier):
         Weights of votes: of each class, their product being 1, or of a label against its absence.
     pragma_ : float
         PRAGMA on the votes that the last search used; NaN before any search.
-    classes_ : ndarray, or list of ndarray
-        The classes; for labels, ``array([0, 1])`` each.
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each; for one class a row, the sorted values.
 
     See Also
     --------

@@ -56,8 +56,9 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,) or (n_labels,)
-        Classes; for labels their indices.
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each, with names in ``label_names_`` if `partial_fit` got them in `classes`; for one
+        class a row, the sorted values.
     n_features_in_ : int
         Number of features.
     estimator_ : estimator
@@ -268,7 +269,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         for i in range(len(truth)):
             row = slice(i, i + 1)
             proba[row] = self._probabilities_of(X[row])
-            model.partial_fit(X[row], y[row], **({} if _is_fitted(model) else {"classes": self.classes_}))
+            model.partial_fit(X[row], y[row], **({} if _is_fitted(model) else {"classes": self._announced()}))
         return proba
 
     def _probabilities_of(self, X: Features) -> Array:
@@ -296,8 +297,18 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         X = check_features(self, X, first=False)
         return shares(self._aligned(self.estimator_, self.estimator_.predict_proba(X)), self.vote_weights_)
 
+    def _announced(self) -> Array:
+        """Return the classes, or the numbers of the labels, as other estimators take them at their first call."""
+        return np.array([0, 1] if self._is_one_column() else self._keys())
+
     def _values(self, truth: Array) -> Array:
-        return self.classes_[truth] if isinstance(self._target, ClassTarget) else as_table(truth)
+        if isinstance(self._target, ClassTarget):
+            return self.classes_[truth]
+        return truth.ravel() if self._is_one_column() else as_table(truth)
+
+    def _is_one_column(self) -> bool:
+        """Return whether a single label is learnt by an estimator that takes it for one class a row."""
+        return self._target.multilabel and self._target.width == 1 and not _tests_then_trains(self.estimator)
 
     def _aligned(self, model: Any, proba: Any) -> Array:
         """Return probabilities of an estimator as (n_samples, n_classes), or (n_samples, n_labels, 2)."""
@@ -307,8 +318,9 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
             aligned = np.zeros((len(proba), len(self.classes_)))
             aligned[:, np.searchsorted(self.classes_, model.classes_)] = proba
             return aligned
-        if isinstance(proba, list):  # scikit-learn's multi-output classifiers: the values of each label that occurred
-            pairs = zip(model.classes_, proba, strict=True)
+        one_column = self._is_one_column()
+        if one_column or isinstance(proba, list):  # of each label, the values that occurred
+            pairs = [(model.classes_, proba)] if one_column else zip(model.classes_, proba, strict=True)
             proba = np.column_stack([one[:, np.asarray(values) == 1].sum(axis=1) for values, one in pairs])
         return np.stack([1.0 - proba, proba], axis=-1)
 

@@ -54,8 +54,8 @@ class StreamRidgeClassifier(StreamClassifier):
 
     Attributes
     ----------
-    classes_ : list of ndarray, or ndarray
-        Values of each label, or the classes of a one-dimensional target.
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each; for one class a row, the sorted values.
     n_labels_ : int
         Number of labels.
     n_features_in_ : int

@@ -65,8 +65,8 @@ class AdaptiveRandomForestClassifier(StreamClassifier):
         The members, in flat arrays.
     n_warnings_, n_drifts_ : ndarray of int of shape (n_labels, n_models) or (1, n_models)
         Number of warnings, and of replacements, of each member; one row if there is one forest.
-    classes_ : ndarray, or list of ndarray
-        The classes; with labels, ``array([0, 1])`` for each.
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each; for one class a row, the sorted values.
 
     See Also
     --------

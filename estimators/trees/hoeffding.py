@@ -35,8 +35,8 @@ class HoeffdingTreeClassifier(StreamClassifier):
     ----------
     bank_ : TreeBank
         The trees, in flat arrays.
-    classes_ : ndarray, or list of ndarray
-        The classes; with labels, ``array([0, 1])`` for each.
+    classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
+        For labels, 0 and 1 for each; for one class a row, the sorted values.
 
     See Also
     --------

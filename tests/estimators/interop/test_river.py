@@ -1,10 +1,12 @@
 import pickle
 import subprocess
 import sys
+from io import StringIO
 
 import numpy as np
 import pandas as pd
 import pytest
+from river import checks as all_river_checks
 from river import (
     datasets,
     dummy,
@@ -14,6 +16,7 @@ from river import (
     naive_bayes,
     preprocessing,
     stats,
+    stream,
     tree,
 )
 from river.checks import common as river_checks
@@ -24,7 +27,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from estimators import BinaryRelevance, HoeffdingTreeClassifier
 from estimators.baselines import LastLabelsClassifier, MeanLabelsClassifier, NearestRowClassifier
 from estimators.checks import stream_checks
-from estimators.interop.river import RiverClassifier, as_river
+from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
 from tests.estimators import published
 
 HoeffdingTree = tree.HoeffdingTreeClassifier
@@ -578,6 +581,40 @@ def test_room_for_less_than_what_is_declared_is_refused(labels, max_labels):
         as_river(LastLabelsClassifier(), labels=labels, max_labels=max_labels)
 
 
+def test_texts_of_numbers_from_rivers_arff_are_numbers():
+    file = StringIO(
+        "@relation r\n@attribute y {0,1}\n@attribute z {0,1}\n@attribute a numeric\n@data\n{0 1,2 0.5}\n{1 1}\n"
+    )
+    model, direct = (as_river(NearestRowClassifier(), features=["a"]) for _ in range(2))
+    for (x, y), (a, *labels) in zip(
+        stream.iter_arff(file, ["y", "z"], sparse=True), [(0.5, 1, 0), (0, 0, 1)], strict=True
+    ):
+        model.learn_one(x, y)
+        direct.learn_one({"a": a}, dict(zip("yz", labels, strict=True)))
+        for probe in (0.1, 0.4):
+            assert model.predict_proba_one({"a": str(probe)}) == direct.predict_proba_one({"a": probe})
+
+
+def test_a_new_feature_counts_as_0_in_the_rows_before(small):
+    X, Y = small
+    late = as_river(NearestRowClassifier(20), max_features=4)
+    declared = as_river(NearestRowClassifier(20), features=list("abcd"))
+    for i, (x, y) in enumerate(dictionaries(X, Y)):
+        seen = {key: x[key] for key in "dcba"[: 1 + i // 50]}
+        if i % 50:
+            assert late.predict_proba_one(x) == declared.predict_proba_one(seen)
+        late.learn_one(seen, y)
+        declared.learn_one(seen, y)
+    with pytest.raises(ValueError, match="Got the new feature 'e' instead, where there is room for 4"):
+        late.learn_one({"e": 1.0}, y)
+
+
+@pytest.mark.parametrize("check", [river_checks.check_emerging_features, river_checks.check_disappearing_features])
+def test_features_of_rivers_checks_come_and_go(check):
+    rows = list(datasets.Yeast().take(30))
+    check(as_river(NearestRowClassifier(5), max_features=103), dataset=rows)
+
+
 def test_a_first_row_without_labels_needs_them_declared():
     with pytest.raises(ValueError, match="y must hold at least one label in the first row"):
         as_river(LastLabelsClassifier()).learn_one({"a": 1}, {})
@@ -634,3 +671,30 @@ def test_rivers_checks_on_rows_pass(check):
 )
 def test_rivers_checks_on_models_pass(check):
     check(as_river(NearestRowClassifier()))
+
+
+# ------------------------------------------------------- as_river_classifier
+@pytest.mark.parametrize(
+    "classes", [(False, True), (False, True, *dict.fromkeys(y for _, y in datasets.ImageSegments()))]
+)
+def test_rivers_own_checks_of_classifiers_pass(classes):
+    model = as_river_classifier(NearestRowClassifier(20), classes=classes, max_features=20)
+    for check in all_river_checks.yield_checks(model):
+        check(model.clone())
+
+
+def test_classes_of_river_are_learnt_as_ours(small):
+    X, Y = small
+    y = np.array(["low", "high"])[Y[:, 0]]
+    ours, model = NearestRowClassifier(20), as_river_classifier(NearestRowClassifier(20), classes=["high", "low"])
+    assert model.predict_proba_one({"a": 1.0}) == {"high": 0.5, "low": 0.5}
+    for i in range(60):
+        x = dict(zip("abcd", X[i].tolist(), strict=True))
+        if i:
+            assert list(model.predict_proba_one(x).values()) == ours.predict_proba(X[i : i + 1])[0].tolist()
+        model.learn_one(x, str(y[i]))
+        ours.partial_fit(X[i : i + 1], y[i : i + 1], classes=["high", "low"])
+    with pytest.raises(ValueError, match=r"y must be one of the classes \['high', 'low'\]. Got 'middle' instead"):
+        model.learn_one(x, "middle")
+    with pytest.raises(ValueError, match="classes must be at least two, each once"):
+        as_river_classifier(NearestRowClassifier(), classes=["one"])

@@ -1,0 +1,177 @@
+"""scikit-learn's scorers, cross-validation and ensembles, given learners of one, two and three labels."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    f1_score,
+    get_scorer,
+    make_scorer,
+    roc_auc_score,
+)
+from sklearn.model_selection import KFold, cross_val_predict, cross_val_score
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from estimators import (
+    BinaryRelevance,
+    MeanLabelsClassifier,
+    NearestRowClassifier,
+    PragmaForestClassifier,
+    PragmaThreshold,
+    PriorLabelsClassifier,
+    ReplayClassifier,
+)
+
+LEARNERS = [
+    NearestRowClassifier(20),
+    MeanLabelsClassifier(),
+    PriorLabelsClassifier(),
+    BinaryRelevance(GaussianNB()),
+    ReplayClassifier(NearestRowClassifier(20), random_state=0),
+    PragmaThreshold(NearestRowClassifier(20), random_state=0),
+    PragmaThreshold(KNeighborsClassifier(), random_state=0),
+    PragmaForestClassifier(5, n_bags=0, random_state=0),
+]
+WIDTHS = [1, 2, 3]
+SCORES = {
+    "accuracy": accuracy_score,
+    "f1_macro": lambda Y, Y_pred: f1_score(Y, Y_pred, average="binary" if Y.shape[1] == 1 else "macro"),
+    "roc_auc": roc_auc_score,
+    "average_precision": average_precision_score,
+}
+
+
+def _of_name(value):
+    inner = getattr(value, "estimator", None)
+    return type(value).__name__ + ("" if inner is None else f"({type(inner).__name__})")
+
+
+@pytest.fixture
+def data(n_labels):
+    rng = np.random.default_rng(n_labels)
+    X = rng.random((90, 4))
+    return X, (X[:, :n_labels] + 0.2 * rng.normal(size=(90, n_labels)) > 0.5).astype(int)
+
+
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=_of_name)
+every_width = pytest.mark.parametrize("n_labels", WIDTHS)
+
+
+@every_learner
+@every_width
+def test_classes_of_labels_are_a_table_of_0_and_1(learner, data, n_labels):
+    classes = clone(learner).fit(*data).classes_
+    assert isinstance(classes, np.ndarray)
+    assert classes.tolist() == [[0, 1]] * n_labels
+
+
+@every_learner
+def test_classes_of_one_class_a_row_are_its_sorted_values(learner):
+    X = np.random.default_rng(0).random((60, 4))
+    assert clone(learner).fit(X, np.where(X[:, 0] > 0.5, "high", "low")).classes_.tolist() == ["high", "low"]
+
+
+@every_learner
+@every_width
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+def test_named_scorers_of_probabilities_are_the_scores(learner, name, data, n_labels):
+    X, Y = data
+    fitted = clone(learner).fit(X, Y)
+    wanted = SCORES[name](Y, fitted.predict_proba(X))
+    assert get_scorer(name)(fitted, X, Y) == pytest.approx(wanted)
+    assert make_scorer(SCORES[name], response_method="predict_proba")(fitted, X, Y) == pytest.approx(wanted)
+
+
+@every_learner
+@every_width
+@pytest.mark.parametrize("name", ["accuracy", "f1_macro"])
+def test_cross_validated_scores_are_those_of_each_fold(learner, name, data, n_labels):
+    X, Y = data
+    scorer = make_scorer(SCORES["f1_macro"]) if name == "f1_macro" else name
+    wanted = [
+        SCORES[name](Y[test], clone(learner).fit(X[train], Y[train]).predict(X[test]))
+        for train, test in KFold(3).split(X)
+    ]
+    assert cross_val_score(learner, X, Y, scoring=scorer, cv=KFold(3), error_score="raise").tolist() == wanted
+
+
+@pytest.mark.parametrize("name", ["neg_log_loss", "neg_brier_score"])
+def test_scorers_of_one_label_take_its_probability(name):
+    X = np.random.default_rng(0).random((90, 4))
+    Y = (X[:, :1] > 0.5).astype(int)
+    fitted = MeanLabelsClassifier().fit(X, Y)
+    proba = fitted.predict_proba(X)[:, 0]
+    known = Y[:, 0] == 1
+    wanted = {
+        "neg_log_loss": np.log(np.where(known, proba, 1 - proba)).mean(),
+        "neg_brier_score": -((known - proba) ** 2).mean(),
+    }
+    assert get_scorer(name)(fitted, X, Y) == pytest.approx(wanted[name])
+
+
+@every_learner
+@every_width
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_cross_validated_predictions_are_those_of_each_fold(learner, method, data, n_labels):
+    X, Y = data
+    got = cross_val_predict(learner, X, Y, method=method, cv=KFold(3))
+    wanted = np.vstack(
+        [getattr(clone(learner).fit(X[train], Y[train]), method)(X[test]) for train, test in KFold(3).split(X)]
+    )
+    np.testing.assert_array_equal(got, wanted)
+
+
+@every_width
+def test_cross_validation_of_more_labels_than_some_fold_has_warns_of_nothing(n_labels):
+    X = np.random.default_rng(0).random((30, 4))
+    Y = np.zeros((30, n_labels), dtype=int)
+    Y[:10, 0] = 1
+    assert cross_val_predict(NearestRowClassifier(), X, Y, method="predict_proba", cv=KFold(3)).shape == Y.shape
+
+
+@every_learner
+@every_width
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+def test_stacking_learns_from_cross_validated_predictions(learner, method, data, n_labels):
+    X, Y = data
+    target = Y.ravel() if n_labels == 1 else Y
+
+    def columns(predictions):
+        table = predictions.reshape(len(X), -1)
+        # of two columns, scikit-learn leaves out the first: right for two classes, a loss for two labels
+        return table[:, 1:] if method == "predict_proba" and n_labels <= 2 else table
+
+    stack = StackingClassifier([("one", learner)], KNeighborsClassifier(), cv=KFold(3), stack_method=method)
+    outside = cross_val_predict(learner, X, target, method=method, cv=KFold(3))
+    final = KNeighborsClassifier().fit(columns(outside), target)
+    wanted = final.predict(columns(getattr(clone(learner).fit(X, target), method)(X)))
+    np.testing.assert_array_equal(stack.fit(X, target).predict(X), wanted)
+
+
+def test_a_stream_of_one_label_is_one_class_a_row_for_other_estimators():
+    X = np.random.default_rng(0).random((90, 4))
+    Y = (X[:, :1] > 0.5).astype(int)
+    model = PragmaThreshold(SGDClassifier(loss="log_loss", random_state=0), period=40, random_state=0)
+    of_labels, of_classes = clone(model), clone(model)
+    of_labels.predict_then_fit(X, Y)
+    of_classes.predict_then_fit(X, Y[:, 0])
+    inner = of_labels.estimator_.predict_proba(X)
+    np.testing.assert_array_equal(inner, of_classes.estimator_.predict_proba(X))
+    assert of_labels.predict_proba(X).shape == (90, 1)
+    np.testing.assert_array_equal(of_labels.predict_proba(X)[:, 0].argsort(), inner[:, 1].argsort())
+
+
+@every_width
+def test_calibration_of_each_label_is_calibration_of_one_class_a_row(data, n_labels):
+    X, Y = data
+    calibrated = CalibratedClassifierCV(NearestRowClassifier(20), cv=KFold(3))
+    together = MultiOutputClassifier(calibrated).fit(X, Y).predict_proba(X)
+    for j, proba in enumerate(together):
+        np.testing.assert_array_equal(proba, clone(calibrated).fit(X, Y[:, j]).predict_proba(X))

@@ -77,7 +77,7 @@ class Group:
 
     @property
     def badge(self) -> str:
-        """What qualifies its name: a baseline, or a strategy of which no run finished."""
+        """Qualification of its name: a baseline, or a strategy of which no run finished."""
         return ", ".join(["baseline"] * self.is_baseline + [self.status] * (self.status != "done"))
 
     @property

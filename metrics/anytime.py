@@ -84,8 +84,8 @@ def anytime_score(readings: ArrayLike) -> float:
     >>> from metrics import ba_macro_from_counts, counts_by_row, cumulative_counts
     >>> counts = counts_by_row([[1, 0], [0, 1], [1, 1]], [[1, 0], [0, 1], [0, 1]])
     >>> readings = ba_macro_from_counts(cumulative_counts(counts))
-    >>> readings
-    array([ nan, 1.  , 0.875])
+    >>> readings.tolist()
+    [nan, 1.0, 0.875]
     >>> anytime_score(readings)
     0.9375
     """

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
-from estimators._targets import UNKNOWN, LabelTarget, Target, as_codes, as_table, make_target
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._targets import LabelTarget, Target, as_codes, as_table, make_target
 from estimators._typing import Array
 from metrics._validation import require_choice
 

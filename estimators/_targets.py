@@ -8,11 +8,9 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators._validation import is_sparse
-
-# code of a cell of Y that is unknown, beside 0 (absent) and 1 (present); NaN in public tables
-UNKNOWN = 2
 
 # the smallest and largest numbers inside (0, 1), as arrays: NumPy is slower on its scalars
 _OPEN_INTERVAL = {

@@ -5,8 +5,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from sklearn.utils import Tags
 
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._new_labels import OnNewLabels
-from estimators._targets import UNKNOWN, has_unknown
+from estimators._targets import has_unknown
 from estimators._typing import Array
 from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier

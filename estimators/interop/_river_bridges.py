@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from river import base, compose, multioutput
 
-from estimators._targets import UNKNOWN
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 
 Row = dict[str, float]

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from estimators._targets import UNKNOWN, LabelTarget
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._targets import LabelTarget
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier

@@ -7,8 +7,8 @@ from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._locks import lock_of
-from estimators._targets import UNKNOWN
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late

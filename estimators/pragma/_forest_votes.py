@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 
-from estimators._targets import UNKNOWN
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.pragma._kernels.shrinking import add_shares, shrink

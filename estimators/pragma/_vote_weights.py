@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators._targets import UNKNOWN
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.pragma._kernels.shrinking import keep_greatest
 from estimators.pragma._preferences import Preferences

@@ -10,7 +10,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._failed_calls import unchanged_on_error
-from estimators._targets import UNKNOWN, make_target
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._targets import make_target
 from estimators._typing import Array
 from estimators._validation import Features, check_features, is_sparse
 from estimators.pragma._forest_votes import ForestVotes, LabelForestsVotes

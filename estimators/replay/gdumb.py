@@ -9,9 +9,10 @@ from numpy.random import RandomState
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._parameters import PRECISIONS, check_number
 from estimators._row_codes import COUNTS, cast_features, encode_labels
-from estimators._targets import UNKNOWN, as_table
+from estimators._targets import as_table
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier

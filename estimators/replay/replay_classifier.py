@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from estimators._targets import UNKNOWN, as_table
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._targets import as_table
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier

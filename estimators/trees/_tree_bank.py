@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._batching import blocks, dense
-from estimators._targets import UNKNOWN
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict

@@ -6,7 +6,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from estimators import DivergedError
-from estimators._targets import UNKNOWN
+from estimators._kernels.label_codes import UNKNOWN
 from estimators.base import StreamClassifier
 
 

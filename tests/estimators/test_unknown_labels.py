@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 from estimators import DivergedError, OnlineNeuralClassifier
-from estimators._targets import UNKNOWN, as_table, make_target
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._targets import as_table, make_target
 from estimators.base import StreamClassifier
 from tests.estimators.learners import Logistic, Refusing
 

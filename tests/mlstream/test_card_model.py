@@ -32,7 +32,7 @@ def test_a_card_is_read_from_its_file(tmp_path: Path) -> None:
         ({"files": [{"name": "../x", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
         ({"files": [{"name": "..", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
         ({"files": [{"name": "a\nb", "n_bytes": 1, "sha256": "0" * 64}]}, r"files.0.name must match pattern"),
-        ({"tasks": None}, "tasks must be a list. Got None"),
+        ({"tasks": None}, "tasks must be a list in square brackets. Got None"),
     ],
 )
 def test_a_card_of_another_kind_is_one_error_with_the_field(

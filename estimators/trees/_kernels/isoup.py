@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
-from estimators._targets import UNKNOWN
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.trees._kernels.ebst import (
     SplitScratch,

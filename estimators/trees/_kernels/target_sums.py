@@ -6,7 +6,7 @@ The order of additions and subtractions is River's, so that the bits are the sam
 from typing import Any, NamedTuple
 
 from estimators._kernels.compile import HOT, PART, njit
-from estimators._targets import UNKNOWN
+from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 
 MIN_SAMPLES = 5.0

@@ -124,6 +124,7 @@ def test_linear_models_that_do_not_shuffle_depend_on_cuts_in_the_last_bits_only(
     unshuffled = BinaryRelevance(SGDClassifier(loss="log_loss", shuffle=False, random_state=0))
     reasons = {
         "check_cuts_do_not_matter": "scikit-learn multiplies weights by their scale at the end of each call",
+        "check_unknown_rows_change_nothing": "rows without a label cut a chunk in two",
         "check_csr_equals_dense": "scikit-learn moves the intercept a hundred times less where rows are sparse",
     }
     for one, check in stream_checks(unshuffled, expected_failed_checks=reasons):

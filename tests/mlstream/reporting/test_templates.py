@@ -64,6 +64,13 @@ def tooltip(browser, selector):
     return browser.run(f"{layer}.textContent")
 
 
+def choose(browser, selector, place):
+    """Choose an option of a list by its place."""
+    chosen = f"document.querySelector('{selector}')"
+    browser.run(f"{chosen}.selectedIndex = {place}")
+    browser.run(f"{chosen}.dispatchEvent(new Event('change', {{bubbles: true}}))")
+
+
 def head_of(title):
     return (
         f"[...{SCORES}.querySelectorAll('th button')].find(b => b.textContent.trim().startsWith({json.dumps(title)}))"
@@ -251,7 +258,7 @@ def test_several_streams_have_an_overview_and_all_their_charts_in_the_end(browse
     diagram = "document.querySelector('#statistics .plot')"
     browser.wait_until(f"{diagram}.querySelector('.main-svg') !== null")
     assert browser.run(f"{diagram}.data[0].hovertemplate.includes('mean rank')")
-    browser.run("[...document.querySelectorAll('#statistics .switch input')][1].click()")
+    choose(browser, "#statistics select", 1)
     browser.wait_until(f"{diagram}.querySelectorAll('.trace').length > 0")
     browser.run("document.querySelector('#stream-2-cost').scrollIntoView({behavior: 'instant'})")
     browser.wait_until("document.querySelector('#stream-2-cost .plot .main-svg') !== null")

@@ -58,11 +58,17 @@ def test_a_mistake_is_one_line_that_names_the_way_out(arguments, message, tmp_pa
     [
         (
             ("generate", "yeast", "-o", "x.npz", "--tasks", "many"),
-            "--tasks must be a whole number. Got 'many' instead.",
+            "--tasks must be a whole number. Got 'many' instead.|--tasks: 'many' is not a valid integer.",
         ),
-        (("generate", "yeast", "-o", "x.npz", "--seed", "-1"), "--seed must be at least 0. Got '-1' instead."),
+        (
+            ("generate", "yeast", "-o", "x.npz", "--seed", "-1"),
+            "--seed must be at least 0. Got '-1' instead.|--seed: -1 is not in the range x>=0.",
+        ),
         (("generate", "yeast"), "--output must be given."),
-        (("suggest-tasks", "yeast", "--starts", "0"), "--starts must be at least 1. Got '0' instead."),
+        (
+            ("suggest-tasks", "yeast", "--starts", "0"),
+            "--starts must be at least 1. Got '0' instead.|--starts: 0 is not in the range x>=1.",
+        ),
         (
             ("run", "yeast-tasks", "-o", "x", "--energy", "sun"),
             "--energy must be one of 'codecarbon', 'cpu', 'none'. Got 'sun'",
@@ -75,7 +81,8 @@ def test_a_command_that_cannot_be_parsed_is_one_line_with_status_2(arguments, me
     status, error = error_of(capsys, monkeypatch, *arguments)
     assert (status, error.count("\n")) == (2, 1)
     assert error.startswith("Error: ")
-    assert message in error
+    # Older releases of Typer parse with Click, whose words follow the bar.
+    assert any(words in error for words in message.split("|"))
     assert "--help` lists " in error
     assert "Input should" not in error
 

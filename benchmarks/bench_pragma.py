@@ -77,12 +77,12 @@ def contests() -> list[Contest]:
     weighting = VoteWeighting(preferences, fixed=None, options=options)
 
     def count(shrinkage: float | None) -> Votes:
-        votes = ForestVotes(forest, labels=False, shrinkage=shrinkage).out_of_bag(experiment.X)
+        votes = ForestVotes(forest, labels=False, shrinkage=shrinkage).out_of_bag(experiment.X, truth)
         voted = votes.any(axis=1)
         return store(usable_votes(votes, unvoted_classes(votes, truth))[voted], truth[voted])
 
     def search() -> float:
-        votes = ForestVotes(forest, labels=False, shrinkage=default.shrinkage).out_of_bag(experiment.X)
+        votes = ForestVotes(forest, labels=False, shrinkage=default.shrinkage).out_of_bag(experiment.X, truth)
         return weighting.fit(usable_votes(votes, unvoted_classes(votes, truth)), truth, np.random.RandomState(0)).pragma
 
     stored = count(default.shrinkage)

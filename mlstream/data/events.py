@@ -92,7 +92,7 @@ class Events:
     def __post_init__(self) -> None:
         if self.times.ndim != 1 or self.times.dtype != TIME_TYPE or np.isnat(self.times).any():
             raise ValueError(f"{self.name}: times must be 1-D datetime64[us] without NaT. Got {self.times.dtype}.")
-        if (np.diff(self.times) < np.timedelta64(0)).any():
+        if (np.diff(self.times) < np.timedelta64(0, "us")).any():
             raise ValueError(f"{self.name}: times must not fall. Got an event before the one in front of it.")
         for name, column in self.columns.items():
             _require_column(f"{self.name}: column {name!r}", column, len(self.times))

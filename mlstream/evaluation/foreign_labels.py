@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.multioutput import MultiOutputClassifier
 
+from mlstream.label_values import filled, known
+
 Mask = npt.NDArray[np.bool_]
 
 
@@ -33,14 +35,14 @@ def known_part(estimator: Any, Y: npt.NDArray[Any], mask: Mask, *, uses_task: bo
     ValueError
         If a learner that does not take the mask would learn a row of which some labels only are known.
     """
-    unknown = np.isnan(Y) if Y.dtype.kind == "f" else np.zeros(Y.shape, dtype=bool)
-    if not unknown.any():
+    cells = known(Y)
+    if cells is None:
         return Y, mask, np.ones(len(Y), dtype=bool)
     if uses_task:
-        mask = mask & ~unknown
-        return np.nan_to_num(Y), mask, np.asarray(mask.any(axis=1))
-    learnt: Mask = np.logical_not(unknown.all(axis=1))
-    partly = np.argwhere(unknown & learnt[:, np.newaxis])
+        mask = mask & cells
+        return filled(Y), mask, np.asarray(mask.any(axis=1))
+    learnt: Mask = np.asarray(cells.any(axis=1))
+    partly = np.argwhere(~cells & learnt[:, np.newaxis])
     if len(partly):
         row, column = partly[0].tolist()
         # binary relevance takes the place of a multi-output estimator

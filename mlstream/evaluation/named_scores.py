@@ -32,6 +32,9 @@ def sum_rows(scored: Scored, k: int, metrics: Metrics) -> Floats:
         A row in which no label counts adds nothing, nor does one with fewer than k to metrics of the k best; 0 for
         metrics that follow from counts.
     """
+    if not metrics:
+        # Most evaluations ask for none, and choosing rows copies them.
+        return np.zeros(0)
     n_counted = np.broadcast_to(scored.mask.sum(axis=-1), len(scored.Y))
     rows = {"decisions": scored.where(n_counted > 0), "best": scored.where(n_counted >= k)}
     rows["scores"] = rows["decisions"]
@@ -91,7 +94,7 @@ def score_named(scored: Scored, k: int, metrics: Metrics) -> dict[str, float]:
     dict
         Name of each metric -> score; NaN where it is not defined.
     """
-    if not len(scored.Y) or not scored.mask.any():
+    if not metrics or not len(scored.Y) or not scored.mask.any():
         return {one.name: float("nan") for one in metrics}
     sums = NamedSums([tally(scored, k)], [sum_rows(scored, k, metrics)], metrics)
     return {name: float(values[0]) for name, values in sums.between([0], [len(scored.Y)]).items()}

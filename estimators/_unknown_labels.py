@@ -31,12 +31,16 @@ def check_all_known(estimator: Any, codes: Array, learnt: Mask | None) -> None:
     unknown = codes == UNKNOWN
     if learnt is not None:
         unknown &= learnt[:, np.newaxis]
+    refuse_unknown(unknown, type(estimator).__name__, type(estimator).__name__)
+
+
+def refuse_unknown(unknown: Mask, name: str, inner: str) -> None:
+    """Raise if a cell is unknown in rows that a learner would learn; `inner` is what binary relevance can wrap."""
     if unknown.any():
         row, column = np.argwhere(unknown)[0].tolist()
-        name = type(estimator).__name__
         raise ValueError(
             f"Y must be known for every label of a row that {name} learns. Got NaN at row {row}, column {column} "
-            f"instead; BinaryRelevance({name}(...)) learns each label from the rows where it is known."
+            f"instead; BinaryRelevance({inner}(...)) learns each label from the rows where it is known."
         )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.multioutput import MultiOutputClassifier
 
+from estimators._unknown_labels import refuse_unknown
 from mlstream.label_values import filled, known
 
 Mask = npt.NDArray[np.bool_]
@@ -42,14 +43,7 @@ def known_part(estimator: Any, Y: npt.NDArray[Any], mask: Mask, *, uses_task: bo
         mask = mask & cells
         return filled(Y), mask, np.asarray(mask.any(axis=1))
     learnt: Mask = np.asarray(cells.any(axis=1))
-    partly = np.argwhere(~cells & learnt[:, np.newaxis])
-    if len(partly):
-        row, column = partly[0].tolist()
-        # binary relevance takes the place of a multi-output estimator
-        inner = estimator.estimator if isinstance(estimator, MultiOutputClassifier) else estimator
-        raise ValueError(
-            f"Y must be known for every label of a row that {type(estimator).__name__} learns. Got NaN at row {row}, "
-            f"column {column} instead; BinaryRelevance({type(inner).__name__}(...)) learns each label from the rows "
-            f"where it is known."
-        )
+    # Binary relevance takes the place of a multi-output estimator.
+    inner = estimator.estimator if isinstance(estimator, MultiOutputClassifier) else estimator
+    refuse_unknown(~cells & learnt[:, np.newaxis], type(estimator).__name__, type(inner).__name__)
     return Y, mask, learnt

@@ -263,7 +263,7 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     """
     cluster: Index = np.unique(assignment, return_inverse=True)[1]
     counts = _label_counts(Y, cluster)
-    while len(counts) > 1 and (single := np.flatnonzero(_hardly_vary(Y, cluster, least_rows))).size:
+    while len(counts) > 1 and (single := np.flatnonzero(_hardly_vary(counts, _absences(Y, cluster), least_rows))).size:
         source = int(single[0])
         # A cluster in which no label is known to be present points nowhere.
         unit = counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1)
@@ -276,10 +276,14 @@ def merge_single_label_clusters(Y: Indicator, assignment: npt.NDArray[np.integer
     return cluster
 
 
-def _hardly_vary(Y: Indicator, cluster: Index, least_rows: int) -> Mask:
+def _hardly_vary(present: npt.NDArray[np.float64], absent: npt.NDArray[np.float64], least_rows: int) -> Mask:
     """Return the clusters with one label, or without a label that is known to be there and not there so often."""
-    present, absent = _label_counts(Y, cluster), _label_counts(1 - filled(Y, 1), cluster)
     return np.asarray(((present > 0).sum(axis=1) <= 1) | (np.minimum(present, absent).max(axis=1) < least_rows))
+
+
+def _absences(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:
+    """Count the rows of each cluster that are known to be without each label."""
+    return _label_counts(1 - filled(Y, 1), cluster)
 
 
 def _label_counts(Y: Indicator, cluster: Index) -> npt.NDArray[np.float64]:

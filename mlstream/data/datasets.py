@@ -18,12 +18,13 @@ from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
 from mlstream.data.registry import DataFile, DatasetEntry, list_datasets
+from mlstream.formats.columns import part_all
 from mlstream.formats.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
 from mlstream.formats.labels import LabelRule, PlainRule, choose_labels, normalise_rule
 from mlstream.formats.libsvm import SUFFIXES, read_libsvm
 from mlstream.formats.lines import Readable
 from mlstream.formats.plain_stream import find_card
-from mlstream.formats.table import Table, part_all, regroup
+from mlstream.formats.table import Table, regroup
 from mlstream.formats.table_io import read_tables
 from mlstream.stream import Dataset
 

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from mlstream.formats.arff.reader import parse_arff
+from mlstream.formats.columns import part
 from mlstream.formats.content import FormatError, UnpackedFile, at, bare_path, read_lines, show, stem
 from mlstream.formats.lines import Lines
-from mlstream.formats.table import Table, gather, part
+from mlstream.formats.table import Table, gather
 from mlstream.label_values import as_indicator
 from mlstream.stream import Dataset, Indicator
 

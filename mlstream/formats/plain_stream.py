@@ -18,10 +18,11 @@ from scipy import sparse
 
 from mlstream._files import atomic_path, sha256_of
 from mlstream.card_model import FileCard, PartCard, RowsCard, StreamCard, load_card
+from mlstream.formats.columns import require_complete
 from mlstream.formats.content import FormatError, UnpackedFile, stem
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
-from mlstream.formats.table import Table, gather, require_complete
+from mlstream.formats.table import Table, gather
 from mlstream.formats.table_io import read_tables, write_table
 from mlstream.label_values import as_indicator
 from mlstream.stream import Features, Index, Mask, Stream

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from mlstream.formats.columns import SPARSE_BELOW, part
 from mlstream.formats.content import FormatError
-from mlstream.formats.table import SPARSE_BELOW, Column, Table, nominal, part
+from mlstream.formats.table import Column, Table, nominal
 
 COLUMNS = (Column("a"), nominal("c", ["red", "blue", "x y"]), nominal("n", ["3", "4.5"]), nominal("y", ["0", "1"]))
 CELLS = np.array([[0.5, 1, 4.5, 1], [0, 0, 3, 0], [2, 2, 3, 1]])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream import label_values
-from mlstream.card_model import StreamCard
+from mlstream.card_model import ReadingCard, StreamCard
 
 Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array
 Indicator: TypeAlias = label_values.Indicator
@@ -26,7 +26,7 @@ class Dataset:
     Parameters
     ----------
     X : ndarray or csr_array of shape (n_samples, n_features)
-        Features, finite.
+        Features, finite; NaN for a missing value where `reading` keeps these.
     Y : array-like of shape (n_samples, n_labels)
         Labels: 1 present, 0 absent, NaN unknown. Kept as uint8 where every label is known, as float32 otherwise.
     feature_names, label_names : tuple of str
@@ -44,11 +44,14 @@ class Dataset:
         number. None where the file alone names its labels.
     label_parents : mapping of str to str
         Label hierarchy: child -> parent.
+    reading : ReadingCard or None
+        How columns of that file became features; None where all options had their defaults.
 
     Raises
     ------
     ValueError
-        If shapes or names disagree, Y holds anything but 0, 1 and NaN, or X holds NaN or infinity.
+        If shapes or names disagree, Y holds anything but 0, 1 and NaN, or X holds infinity, or NaN where `reading` does
+        not keep missing values.
     """
 
     X: Features
@@ -62,10 +65,12 @@ class Dataset:
     sha256: str = ""
     label_rule: int | tuple[str, ...] | str | None = None
     label_parents: Mapping[str, str] = field(default_factory=dict)
+    reading: ReadingCard | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "Y", label_values.as_indicator(self.Y, f"{self.name}: Y"))
-        _require_table(self.X, self.Y, self.name)
+        keeps_missing = self.reading is not None and self.reading.missing == "keep"
+        _require_table(self.X, self.Y, self.name, keeps_missing=keeps_missing)
         _require_names(self.feature_names, self.X.shape[1], "feature")
         _require_names(self.label_names, self.Y.shape[1], "label")
 
@@ -261,19 +266,17 @@ def _settle_labels(part: Experience | EvaluationSet) -> None:
         object.__setattr__(part, "Y", label_values.as_indicator(part.Y))
 
 
-def _require_table(X: Features, Y: Indicator, name: str) -> None:
+def _require_table(X: Features, Y: Indicator, name: str, *, keeps_missing: bool) -> None:
     if X.ndim != 2 or X.shape[0] != Y.shape[0]:
         raise ValueError(f"{name}: X and Y must be 2-D with as many rows each. Got shapes {X.shape} and {Y.shape}.")
-    values = X.data if sparse.issparse(X) else X
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name}: X must be finite. Got NaN or infinity in column {_first_bad_column(X)}.")
-
-
-def _first_bad_column(X: Features) -> int:
-    table = X.tocoo() if sparse.issparse(X) else X
-    if sparse.issparse(table):
-        return int(table.col[~np.isfinite(table.data)].min())
-    return int(np.argmin(np.isfinite(table).all(axis=0)))
+    values = X.data if sparse.issparse(X) else np.asarray(X)
+    fine = np.isfinite(values)
+    if keeps_missing:
+        fine |= np.isnan(values)
+    if not fine.all():
+        column = int(X.tocoo().col[~fine].min() if sparse.issparse(X) else np.argmin(fine.all(axis=0)))
+        rule, got = ("finite or NaN", "infinity") if keeps_missing else ("finite", "NaN or infinity")
+        raise ValueError(f"{name}: X must be {rule}. Got {got} in column {column}.")
 
 
 def _require_names(names: tuple[str, ...], width: int, what: str) -> None:

@@ -231,7 +231,7 @@ def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCar
     columns, parents = choose_labels(head, rule, card)
     names = head.names
     label_names = tuple(names[index] for index in columns)
-    X, Y, feature_names = part_all(tables, columns)
+    X, Y, feature_names, _ = part_all(tables, columns)
     # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
     return Dataset(
         X,

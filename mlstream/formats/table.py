@@ -24,6 +24,8 @@ class Column(NamedTuple):
     """Of a nominal column: its values, in the order of their declaration."""
     numbers: tuple[float, ...] | None = None
     """Of a nominal column: its values as numbers, if all of them are."""
+    line: int = 0
+    """Of a nominal column whose values are not declared: the line of the first; else 0."""
 
     @property
     def is_coded(self) -> bool:

@@ -180,13 +180,13 @@ def _settle_missing(table: Table, features: Sequence[int], reading: ReadingCard)
 
 def _require_declared(table: Table, columns: Sequence[Column], reading: ReadingCard) -> None:
     """Refuse words that no header declares, unless it is said what becomes of them."""
-    found = next((column for column in columns if column.line), None)
-    if found is None or reading.categories is not None or found.values is None:
+    found = next((column for column in columns if column.first_word is not None), None)
+    if found is None or found.first_word is None or reading.categories is not None:
         return
-    raise FormatError(
-        f"{at(table.path, found.line)}: column {show(found.name)} must be a finite number, or empty for an unknown "
-        f"label. Got {show(', '.join(found.values))}; categories= or --categories (one-hot or ordinal) reads words."
-    )
+    word, line = found.first_word
+    rule = "must be a finite number, or empty for an unknown label"
+    way_out = "categories= or --categories (one-hot or ordinal) reads words"
+    raise FormatError(f"{at(table.path, line)}: column {show(found.name)} {rule}. Got {show(word)}; {way_out}.")
 
 
 def _describe_reading(reading: ReadingCard, n_dropped: int) -> ReadingCard | None:
@@ -256,6 +256,10 @@ def _read_labels(table: Table, labels: Sequence[int]) -> npt.NDArray[np.uint8]:
     """Return labels as 0, 1 and the code of an unknown one, which take a quarter of the memory of an indicator."""
     for index in labels:
         column = table.columns[index]
+        if column.first_word is not None:
+            word, line = column.first_word
+            rule = "must be 0 or 1, or empty for an unknown label"
+            raise FormatError(f"{at(table.path, line)}: label {show(column.name)} {rule}. Got {show(word)}.")
         if column.is_coded:
             got = ", ".join(column.values or ())
             raise FormatError(f"{table.path}: label {show(column.name)} must be 0 or 1. Got the values {show(got)}.")

@@ -24,8 +24,8 @@ class Column(NamedTuple):
     """Of a nominal column: its values, in the order of their declaration."""
     numbers: tuple[float, ...] | None = None
     """Of a nominal column: its values as numbers, if all of them are."""
-    line: int = 0
-    """Of a nominal column whose values are not declared: the line of the first; else 0."""
+    first_word: tuple[str, int] | None = None
+    """Of a nominal column whose values are not declared: the first that is no number, and its line."""
 
     @property
     def is_coded(self) -> bool:
@@ -54,6 +54,8 @@ class Table:
         The line of each row, from 1.
     relation : str
         The title; empty where a format has none.
+    label_names : tuple of str
+        Names of the columns that the file itself says are labels; empty where it does not.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class Table:
     cells: Cells
     lines: npt.NDArray[np.int64]
     relation: str = ""
+    label_names: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -78,18 +78,18 @@ class Words:
             if {text.lower() for text in texts} <= set(booleans):
                 return TextColumn(Column(self._name), {text: booleans[text.lower()] for text in texts})
         self._require_words()
-        column = Column(self._name, tuple(texts), line=self._first[1])
+        column = Column(self._name, tuple(texts), first_word=self._first)
         return TextColumn(column, {text: float(code) for code, text in enumerate(texts)})
 
     def _require_words(self) -> None:
         for text, line in self._lines.items():
             where, name = at(self._path, line), show(self._name)
-            number = f"{where}: column {name} must be a finite number, or empty for an unknown label. Got {show(text)}"
+            number = f"{where}: column {name} must be a finite number, or empty for an unknown label."
             if text in MISSING_WORDS:
-                rule = "missing= or --missing (drop, mean, indicator or keep) reads it as a missing value"
-                raise FormatError(f"{number}; {rule}.")
+                way_out = "Under missing= or --missing (drop, mean, indicator or keep), this is a missing value"
+                raise FormatError(f"{number} {way_out}. Got {show(text)}.")
             if _DECIMAL_COMMA.fullmatch(text):
-                raise FormatError(f"{number}; write numbers with a decimal point instead of a comma.")
+                raise FormatError(f"{number} Got {show(text)}; write a decimal point instead of the comma.")
             if _DATE.fullmatch(text):
                 rule = f"must hold numbers or words. Got {show(text)}, a date"
                 raise FormatError(

@@ -144,9 +144,9 @@ def test_ordinal_categories_are_the_numbers_of_their_values() -> None:
 
 
 def test_words_without_a_declaration_need_an_option() -> None:
-    columns = (Column("c", ("blue", "red"), line=2), Column("y"))
+    columns = (Column("c", ("blue", "red"), first_word=("red", 2)), Column("y"))
     table = make_table(np.array([[1.0, 0], [0, 1]]), columns)
-    with pytest.raises(FormatError, match=r"x.arff, line 2: column 'c' must be a finite number.* --categories"):
+    with pytest.raises(FormatError, match=r"x.arff, line 2: column 'c' must be a finite .* 'red'.* --categories"):
         part(table, [1])
     np.testing.assert_array_equal(part(table, [1], make_reading(categories="one-hot")).X, [[0, 1], [1, 0]])
 

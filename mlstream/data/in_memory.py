@@ -44,7 +44,7 @@ def as_dataset(source: TableLike, labels: LabelRule = None, **options: Any) -> D
     Raises
     ------
     TypeError
-        If `source` is none of these.
+        If `source` is something else.
     ValueError
         If the labels of a frame are not named, those of anything else are, or the table is refused.
     FileNotFoundError

@@ -14,6 +14,7 @@ from pathlib import Path
 from scipy import sparse
 
 from mlstream.card_model import StreamCard
+from mlstream.cards.terms import stated_terms
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
@@ -231,6 +232,7 @@ def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCar
     names = head.names
     label_names = tuple(names[index] for index in columns)
     X, Y, feature_names = part_all(tables, columns)
+    terms = stated_terms(card) if card else None
     # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
     return Dataset(
         X,
@@ -239,8 +241,8 @@ def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCar
         label_names,
         name=stem(head.path),
         source=str(head.path),
-        licence=card.source.licence if card else "",
-        citation=card.source.citation if card else "",
+        licence=terms.licence if terms else "",
+        citation=terms.citation if terms else "",
         label_rule=rule if isinstance(rule, int) else label_names,
         label_parents=parents,
     )

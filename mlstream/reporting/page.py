@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from mlstream.card_model import StreamCard
+from mlstream.cards.terms import StatedTerms, stated_terms
 from mlstream.plotting.labels import label_chart
 from mlstream.plotting.plotly_parts import Chart
 from mlstream.plotting.schedule import schedule_chart
@@ -59,6 +60,7 @@ class StreamPart:
 
     anchor: str
     card: StreamCard
+    terms: StatedTerms
     labels: Chart
     schedule: Chart
     scores: Table
@@ -180,6 +182,7 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
     return StreamPart(
         anchor=anchor,
         card=card,
+        terms=stated_terms(card),
         labels=label_chart(card),
         schedule=schedule_chart(card),
         scores=final_table(groups),

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-
-from mlstream._files import read_bounded
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
@@ -196,6 +193,10 @@ def read_lists(path: Path) -> list[list[str]]:
 
 
 def _read_json(path: Path) -> Any:
+    import json
+
+    from mlstream._files import read_bounded
+
     content = read_bounded(path, _MAX_BYTES)
     try:
         return json.loads(content)

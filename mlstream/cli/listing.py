@@ -27,7 +27,16 @@ def strategies(
 def streams() -> None:
     """List the streams that have a name, to use instead of a path."""
     from mlstream.cli import console
-    from mlstream.publishing.presets import list_presets
+    from mlstream.publishing.presets import PRESETS
 
-    for name in list_presets():
-        console.print_line(name)
+    columns = ("stream", "rows", "features", "labels", "tasks", "visits", "what it is")
+    rows = [
+        (
+            name,
+            f"{one.n_rows:,}",
+            *map(str, (one.n_features, one.n_labels, one.n_tasks, one.n_experiences)),
+            one.summary,
+        )
+        for name, one in PRESETS.items()
+    ]
+    console.show_lines(columns, rows)

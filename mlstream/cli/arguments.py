@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from mlstream.cli.completion import complete_streams, complete_tables
+
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
     from mlstream.stream import Stream
@@ -22,12 +24,16 @@ Number = TypeVar("Number", int, float)
 StreamPath = Annotated[
     Path,
     typer.Argument(
-        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists."
+        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists.",
+        autocompletion=complete_streams,
     ),
 ]
 SourceName = Annotated[
     str,
-    typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
+    typer.Argument(
+        help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM.",
+        autocompletion=complete_tables,
+    ),
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]

@@ -6,9 +6,13 @@ from typing import Annotated
 
 import typer
 
+from mlstream.cli.completion import complete_strategy
+
 
 def strategies(
-    name: Annotated[str | None, typer.Argument(help="Show the parameters of this strategy.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Show the parameters of this strategy.", autocompletion=complete_strategy)
+    ] = None,
 ) -> None:
     """List the strategies that have a name, or the parameters of one and the values that a search tries."""
     from estimators.strategies import STRATEGIES, grid

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_output
+from mlstream.cli.completion import complete_tables
 
 datasets = typer.Typer(help="List the tables that have a name, to use instead of a path, and download them.")
 
@@ -30,7 +31,9 @@ def list_tables() -> None:
 
 @datasets.command()
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Names that `mlstream datasets list` shows.")],
+    names: Annotated[
+        list[str], typer.Argument(help="Names that `mlstream datasets list` shows.", autocompletion=complete_tables)
+    ],
     offline: Annotated[
         bool | None,
         typer.Option(

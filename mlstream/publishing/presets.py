@@ -11,9 +11,9 @@ from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard, card_schema
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
 from mlstream.data.datasets import load_dataset
+from mlstream.drawing.labels import label_svg
+from mlstream.drawing.schedule import schedule_svg
 from mlstream.generators import iirc_stream, multiplier_stream, stand_in_stream, task_stream
-from mlstream.plotting.labels import label_svg
-from mlstream.plotting.schedule import schedule_svg
 from mlstream.stream import Stream
 
 SCHEMA = "stream-card.schema.json"

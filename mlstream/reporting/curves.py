@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mlstream.plotting.curves import Experiences, ScoreCurve, curve_figure, curve_view
-from mlstream.plotting.plotly_parts import Chart
+from mlstream.drawing.curves import Experiences, ScoreCurve, curve_figure, curve_view
+from mlstream.drawing.plotly_parts import Chart
 from mlstream.records.run_record import Curve, RunResult, Score
 from mlstream.reporting.groups import Group, layout, mean_scores, same_as_first
 from mlstream.reporting.score_info import score_heading

@@ -11,11 +11,11 @@ from importlib.metadata import version
 from typing import Any
 
 from mlstream.card_model import StreamCard
-from mlstream.plotting.labels import label_chart
-from mlstream.plotting.plotly_parts import Chart
-from mlstream.plotting.schedule import schedule_chart
-from mlstream.plotting.styles import Key, task_keys
-from mlstream.plotting.transfer import Limits, Transfer
+from mlstream.drawing.labels import label_chart
+from mlstream.drawing.plotly_parts import Chart
+from mlstream.drawing.schedule import schedule_chart
+from mlstream.drawing.styles import Key, task_keys
+from mlstream.drawing.transfer import Limits, Transfer
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note
 from mlstream.reporting.comparison import compare, compare_all

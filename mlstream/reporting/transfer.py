@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.plotting.plotly_parts import Chart, rounded
-from mlstream.plotting.styles import distinct
-from mlstream.plotting.transfer import Limits, Transfer, common_limits, transfer_heat_chart, transfer_lines_chart
+from mlstream.drawing.plotly_parts import Chart, rounded
+from mlstream.drawing.styles import distinct
+from mlstream.drawing.transfer import Limits, Transfer, common_limits, transfer_heat_chart, transfer_lines_chart
 from mlstream.reporting.groups import Group, mean_scores, same_as_first, spread
 from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.tables import format_score

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.plotting.matplotlib_parts import draw_legend, line_style, literal, new_figure
-from mlstream.plotting.plotly_parts import Chart, View, axis, frame, heat_height, heat_map, line, rounded, safe
-from mlstream.plotting.styles import PAPER_COLOURS, task_keys
+from mlstream.drawing.matplotlib_parts import draw_legend, line_style, literal, new_figure
+from mlstream.drawing.plotly_parts import Chart, View, axis, frame, heat_height, heat_map, line, rounded, safe
+from mlstream.drawing.styles import PAPER_COLOURS, task_keys
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

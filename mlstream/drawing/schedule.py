@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.card_model import StreamCard
-from mlstream.plotting import svg
-from mlstream.plotting.matplotlib_parts import inches_for, name_rows, new_panels
-from mlstream.plotting.plotly_parts import Chart, View, axis, category_axis, frame, safe
-from mlstream.plotting.styles import PAPER_COLOURS, distinct
+from mlstream.drawing import svg
+from mlstream.drawing.matplotlib_parts import inches_for, name_rows, new_panels
+from mlstream.drawing.plotly_parts import Chart, View, axis, category_axis, frame, safe
+from mlstream.drawing.styles import PAPER_COLOURS, distinct
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

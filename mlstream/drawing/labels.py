@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.card_model import StreamCard
-from mlstream.plotting import svg
-from mlstream.plotting.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, new_panels
-from mlstream.plotting.plotly_parts import Chart, View, heat_height, heat_map
-from mlstream.plotting.styles import distinct
+from mlstream.drawing import svg
+from mlstream.drawing.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, new_panels
+from mlstream.drawing.plotly_parts import Chart, View, heat_height, heat_map
+from mlstream.drawing.styles import distinct
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,6 +11,7 @@ from mlstream.drawing.plotly_parts import Chart, Json, View, safe, tight_frame
 from mlstream.drawing.styles import PAPER_COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Heights above the axis of ranks, in levels; names of strategies hang one level apart.
@@ -118,8 +119,19 @@ def rank_chart(rankings: Sequence[Ranking], summaries: Sequence[str]) -> Chart:
 
 def rank_figure(ranking: Ranking) -> Figure:
     """Draw a critical-difference diagram, for print."""
+    figure, axes = new_figure(*diagram_size(ranking))
+    draw_diagram(axes, ranking)
+    return figure
+
+
+def diagram_size(ranking: Ranking) -> tuple[float, float]:
+    """Return the width and height of a critical-difference diagram, in inches."""
+    return 8.0, 1.2 + _INCHES_OF_LEVEL * abs(plan_diagram(ranking).y_range[0])
+
+
+def draw_diagram(axes: Axes, ranking: Ranking) -> None:
+    """Draw a critical-difference diagram."""
     plan, n = plan_diagram(ranking), len(ranking.names)
-    figure, axes = new_figure(8, 1.2 + _INCHES_OF_LEVEL * abs(plan.y_range[0]))
     axes.plot([1, n], [0, 0], color="black", linewidth=1.2)
     for rank in range(1, n + 1):
         axes.plot([rank, rank], [0, _TICK], color="black", linewidth=1)
@@ -136,7 +148,6 @@ def rank_figure(ranking: Ranking) -> Figure:
     axes.set(xlim=plan.x_range, ylim=plan.y_range)
     axes.set_title(f"{literal(ranking.title)}: mean ranks over {ranking.n_streams} streams", fontsize=10)
     axes.axis("off")
-    return figure
 
 
 def _difference(ranking: Ranking) -> str:

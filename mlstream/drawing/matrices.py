@@ -85,8 +85,7 @@ def task_distances_figure(names: Sequence[str], matrices: Mapping[str, Floats]) 
     side = inches_for(len(names), minimum=2.6) + inches_for_names(names)
     figure, panels = new_panels(len(matrices), len(matrices) * (side + 1), side + 0.6)
     for axes, (title, matrix) in zip(panels, matrices.items(), strict=True):
-        draw_heat_map(axes, matrix, names, names)
-        write_numbers(axes, matrix)
+        write_numbers(draw_heat_map(axes, matrix, names, names), matrix)
         axes.set_title(title)
     figure.suptitle("Distances between tasks, and overlap of their signatures")
     return figure

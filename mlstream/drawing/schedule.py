@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,11 @@ from mlstream.drawing import svg
 from mlstream.drawing.matplotlib_parts import inches_for, name_rows, new_panels
 from mlstream.drawing.plotly_parts import Chart, View, axis, category_axis, frame, safe
 from mlstream.drawing.styles import PAPER_COLOURS, distinct
+from mlstream.stream import Stream
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
     from matplotlib.figure import Figure
 
 _BAR = "#2f6db0"
@@ -114,16 +117,53 @@ def schedule_figure(card: StreamCard, shares: Sequence[Sequence[float]] | npt.ND
     shares : array-like of shape (n_experiences, n_tasks)
         Share of the rows of each experience that are of each task: the heights of the bars.
     """
-    figure, (axes,) = new_panels(1, 9, inches_for(len(card.tasks), minimum=2.5))
-    for visit in visits_of(card):
-        height = 0.8 * float(shares[visit.experience][visit.task])
-        axes.broken_barh([(visit.start, visit.size)], (visit.task - height / 2, height), facecolor=PAPER_COLOURS[0])
-    for start in accumulate((experience.n_samples for experience in card.experiences), initial=0):
-        axes.axvline(start, color="#bbbbbb", linewidth=0.5, zorder=0)
-    axes.set(xlim=(0, _n_rows(card)), xlabel="learning rows", title="When tasks come (height: share of the rows)")
-    axes.set_ylim(len(card.tasks) - 0.5, -0.5)
-    name_rows(axes, [task.name for task in card.tasks])
+    names = [task.name for task in card.tasks]
+    figure, (axes,) = new_panels(1, *schedule_size(names))
+    draw_schedule(axes, np.asarray(shares), [experience.n_samples for experience in card.experiences], names)
     return figure
+
+
+def schedule_size(names: Sequence[str]) -> tuple[float, float]:
+    """Return the width and height of a schedule, in inches."""
+    return 9.0, inches_for(len(names), minimum=2.5)
+
+
+def task_shares(stream: Stream) -> npt.NDArray[np.float64]:
+    """Return the share of the rows of each experience that are of each task: (n_experiences, n_tasks)."""
+    rows = np.array([np.bincount(part.task_ids, minlength=stream.n_tasks) for part in stream])
+    return np.asarray(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1))
+
+
+def draw_schedule(
+    axes: Axes, shares: npt.NDArray[np.float64], sizes: Sequence[int], names: Sequence[str], **options: Any
+) -> list[PolyCollection]:
+    """Draw a bar for each task in each experience, as high as its share of the rows.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    shares : ndarray of shape (n_experiences, n_tasks)
+        Share of the rows of each experience that are of each task.
+    sizes : sequence of int
+        Rows of each experience.
+    names : sequence of str
+        The tasks.
+    **options
+        Those of ``Axes.broken_barh``.
+    """
+    starts = [*accumulate(sizes, initial=0)]
+    style = {"facecolor": PAPER_COLOURS[0], **options}
+    bars = []
+    for place, task in np.argwhere(shares > 0):
+        height = 0.8 * float(shares[place, task])
+        bars.append(axes.broken_barh([(starts[place], sizes[place])], (task - height / 2, height), **style))
+    for start in starts:
+        axes.axvline(start, color="#bbbbbb", linewidth=0.5, zorder=0)
+    axes.set(xlim=(0, max(starts[-1], 1)), xlabel="learning rows", title="When tasks come (height: share of the rows)")
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    name_rows(axes, names)
+    return bars
 
 
 def _n_rows(card: StreamCard) -> int:

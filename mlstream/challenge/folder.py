@@ -13,7 +13,7 @@ _OTHERS = 0o077
 
 @dataclass(frozen=True)
 class OrganiserFolder:
-    """Where the files of a challenge lie.
+    """Paths of the files of a challenge.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from mlstream._validation_errors import describe_error
 from mlstream.challenge.metrics_of_challenge import MetricName
 
 # Far more than the names of the tasks of any stream need.
-_MAX_FILE_BYTES = 2**20
+MAX_FILE_BYTES = 2**20
 _MAX_NAME = 100
 
 Names = tuple[Annotated[str, Strict(), Field(min_length=1)], ...]
@@ -73,7 +73,7 @@ class ChallengeConfig(BaseModel):
     publish_environment_scores: Flag = False
     remove_duplicate_rows: Flag = False
     categorical: Literal["auto", "none"] | Names = Field(default="auto", description="Features that hold categories.")
-    roles: Roles
+    roles: Roles | None = Field(default=None, description="By default, those on the card of the stream.")
 
     @model_validator(mode="before")
     @classmethod
@@ -117,7 +117,7 @@ def read_config(path: str | os.PathLike[str]) -> ChallengeConfig:
         If it is not TOML, or a key or a value is not valid; the message names the file and the key.
     """
     path = Path(path)
-    return parse_config(read_bounded(path, _MAX_FILE_BYTES), path)
+    return parse_config(read_bounded(path, MAX_FILE_BYTES), path)
 
 
 def parse_config(content: bytes, path: str | os.PathLike[str]) -> ChallengeConfig:

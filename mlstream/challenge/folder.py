@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-_PRIVATE = 0o700
+PRIVATE = 0o700
 _OTHERS = 0o077
 
 
@@ -97,9 +97,9 @@ def require_private(path: str | os.PathLike[str]) -> None:
 
 def make_private(path: Path) -> None:
     """Make a folder that only its owner may enter."""
-    path.mkdir(mode=_PRIVATE)
+    path.mkdir(mode=PRIVATE)
     # The umask may have taken permissions from the owner, too.
-    path.chmod(_PRIVATE)
+    path.chmod(PRIVATE)
 
 
 def require_apart(organiser: str | os.PathLike[str], bundle: str | os.PathLike[str]) -> None:

@@ -276,6 +276,21 @@ class Stream:
             f"{self.n_samples} rows, {self.n_features} features, {self.n_labels} labels)"
         )
 
+    def with_card(self, card: StreamCard) -> Stream:
+        """Return the same data under another card.
+
+        Parameters
+        ----------
+        card : StreamCard
+            The other card.
+
+        Returns
+        -------
+        Stream
+            The arrays are shared, not copied.
+        """
+        return Stream(self._parts, card)
+
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The tasks, by index."""

@@ -8,9 +8,9 @@ River model, beside one of ours. Campaigns take the same learners, under names t
 
 # %%
 # A stream of tasks from the embedded Yeast data: the label sets are clustered, and every task is visited twice.
-from mlstream import evaluate, load_dataset, task_stream
+from mlstream import evaluate, task_stream
 
-stream = task_stream(load_dataset("yeast"), seed=0)
+stream = task_stream("yeast", seed=0)
 stream
 
 # %%

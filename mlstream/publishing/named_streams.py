@@ -5,10 +5,43 @@ from __future__ import annotations
 import os
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeAlias
 
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.stream import Stream
+
+StreamLike: TypeAlias = Stream | str | os.PathLike[str]
+
+
+def as_stream(source: StreamLike) -> Stream:
+    """Return the stream that a user means.
+
+    Parameters
+    ----------
+    source : Stream, str or path
+        A Stream, which is returned as it is; or for `open_named` a file, a published folder, or a name.
+
+    Returns
+    -------
+    Stream
+        The stream.
+
+    Raises
+    ------
+    TypeError
+        If `source` is something else, such as a table.
+    FileNotFoundError
+        If there is no such file or name.
+    """
+    if isinstance(source, Stream):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return open_named(os.fspath(source))
+    raise TypeError(
+        "stream must be a Stream, its file or published folder, or the name of a stream. "
+        f"Got {type(source).__name__} instead; task_stream makes a stream of a table."
+    )
 
 
 def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:

@@ -151,10 +151,9 @@ def card_files(card: StreamCard, name: str) -> dict[str, str]:
 
 
 def _from_table(table: str) -> Stream:
-    from mlstream.data.datasets import load_dataset
     from mlstream.generators import task_stream
 
-    return task_stream(load_dataset(table), seed=0)
+    return task_stream(table, seed=0)
 
 
 def _by_multipliers(matrix: str) -> Stream:
@@ -165,20 +164,18 @@ def _by_multipliers(matrix: str) -> Stream:
 
 def _refine_newsgroups() -> Stream:
     """Introduce comp, rec, sci and talk before their newsgroups."""
-    from mlstream.data.datasets import load_dataset
     from mlstream.generators import iirc_stream
 
     parents = {f"{top}.{group}": top for top, groups in _NEWSGROUPS.items() for group in groups}
     parents |= dict.fromkeys(_TALK, "talk")
-    return iirc_stream(load_dataset("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
+    return iirc_stream("20ng", seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
 
 
 def _refine_radiographs() -> Stream:
     """Introduce the classes of the three levels of a tree from the root down."""
-    from mlstream.data.datasets import load_dataset
     from mlstream.generators import iirc_stream
 
-    return iirc_stream(load_dataset("imclef07a"), seed=0, labels_per_task=12)
+    return iirc_stream("imclef07a", seed=0, labels_per_task=12)
 
 
 def _stand_in() -> Stream:

@@ -18,7 +18,7 @@ from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.records.paths import remove_leftovers
-from mlstream.records.run_record import RunResult, save_card
+from mlstream.records.run_record import RunResult, Runs, save_card
 from mlstream.stream import Stream
 
 _POLL_INTERVAL_S = 0.5
@@ -78,7 +78,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     progress: Callable[[CampaignProgress], None] | None = None,
     config: str | None = None,
     **options: Any,
-) -> list[RunResult]:
+) -> Runs:
     """Run every strategy on every stream, as often as it is repeated, and record each run in a folder.
 
     A campaign that was stopped, or killed, resumes: runs with a record are kept, except failed ones, which are tried
@@ -122,8 +122,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
 
     Returns
     -------
-    list of RunResult
-        All records, including those kept: by stream, then strategy, then repetition.
+    Runs
+        A list of all records, including those kept: by stream, then strategy, then repetition.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         for job, record in ended:
             records[job.path] = record
             notifier.notify_end(record, record.status)
-    return [records[job.path] for job in jobs]
+    return Runs(records[job.path] for job in jobs)
 
 
 def _open_streams(streams: Sequence[StreamLike]) -> list[Stream]:

@@ -8,16 +8,21 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, field_validator
 
 from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
+from mlstream.frames import make_frame
 from mlstream.records.checks import require_consistent
 from mlstream.records.paths import Repetition, file_name, run_path
+from mlstream.records.run_tables import run_columns, score_columns
 from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord, read_record, refusal
 from mlstream.records.selection_record import Selection, SelectionRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Seconds = Annotated[float, Field(ge=0)]
 KilowattHours = Annotated[float, Field(ge=0)]
@@ -154,6 +159,17 @@ class RunResult(VersionedRecord):
             return values
         return {_RENAMED_SCORES.get(name, name): value for name, value in values.items()}
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the matrices R as a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        DataFrame
+            A row for each experience and task: the number of experiences learnt by then (0: before any), the task, and
+            a column for each metric; NaN where a score is not defined. A frame of many runs is that of `load_runs`.
+        """
+        return make_frame(score_columns(self))
+
     @property
     def label_space_rule(self) -> str:
         """The label space; where it is that of an older schema and means something else, its version is stated too."""
@@ -168,6 +184,21 @@ class RunResult(VersionedRecord):
         """
         trials = [] if self.selection is None else self.selection.trials
         return f"tuned ({len(trials)})" if any(trial.parameters for trial in trials) else "defaults"
+
+
+class Runs(list[RunResult]):
+    """A list of runs that can become a table."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the runs as a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        DataFrame
+            A row for each run: stream, strategy, seeds and status, every score, and the cost of the stream; NaN where
+            something is not defined or was not measured.
+        """
+        return make_frame(run_columns(self))
 
 
 def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
@@ -266,7 +297,7 @@ def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
     return run
 
 
-def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
+def load_runs(directory: str | os.PathLike[str]) -> Runs:
     """Read every record of a campaign, sorted by stream, strategy and seed.
 
     Parameters
@@ -276,8 +307,8 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
 
     Returns
     -------
-    list of RunResult
-        At least one.
+    Runs
+        A list of at least one RunResult, with `Runs.to_frame`.
 
     Raises
     ------
@@ -292,7 +323,7 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     paths = _list_records(Path(directory) / "runs")
     if not paths:
         raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got 0.")
-    return [load_run_at(path, directory) for path in paths]
+    return Runs(load_run_at(path, directory) for path in paths)
 
 
 def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream import array_likes, label_values
-from mlstream.card_model import ReadingCard, StreamCard
+from mlstream import _html, array_likes, label_values
+from mlstream.card_model import ReadingCard, StreamCard, summarise
 from mlstream.frames import make_table
+from mlstream.summaries import describe_shape, label_shares, list_facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +91,14 @@ class Dataset:
         _require_finite(X, names["feature_names"], self.name, keeps_missing=keeps_missing)
         for field_name, value in ({"X": X, "Y": Y} | names).items():
             object.__setattr__(self, field_name, value)
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}: {describe_shape(self.X, self.Y)})"
+
+    def _repr_html_(self) -> str:
+        facts = list_facts(self.X, self.Y) | {"Source": self.source, "Licence": self.licence}
+        shares = _html.shares("Share of the rows that have the label", label_shares(self.label_names, self.Y))
+        return _html.summary(f"Dataset {self.name}", facts, shares)
 
     @classmethod
     def from_frame(
@@ -182,6 +191,9 @@ class Task:
     name: str
     signature: Mask
 
+    def __repr__(self) -> str:
+        return f"Task({self.name!r}: {np.count_nonzero(self.signature)} of {len(self.signature)} labels)"
+
 
 @dataclass(frozen=True, eq=False)
 class Experience:
@@ -209,6 +221,15 @@ class Experience:
 
     def __post_init__(self) -> None:
         _settle_labels(self)
+
+    def __repr__(self) -> str:
+        tasks = np.unique(self.task_ids)
+        return f"Experience({describe_shape(self.X, self.Y)}; {_name_tasks(tasks)})"
+
+    def _repr_html_(self) -> str:
+        tasks, counts = np.unique(self.task_ids, return_counts=True)
+        rows = ", ".join(f"{count:,} of task {task}" for task, count in zip(tasks, counts, strict=True))
+        return _html.summary("Experience", {**list_facts(self.X, self.Y), "Tasks": rows, **_count_masked(self)})
 
     def __len__(self) -> int:
         return int(self.Y.shape[0])
@@ -255,6 +276,14 @@ class EvaluationSet:
 
     def __post_init__(self) -> None:
         _settle_labels(self)
+
+    def __repr__(self) -> str:
+        return f"EvaluationSet({describe_shape(self.X, self.Y)}; task {self.task_id})"
+
+    def _repr_html_(self) -> str:
+        return _html.summary(
+            "Evaluation set", {**list_facts(self.X, self.Y), "Task": str(self.task_id), **_count_masked(self)}
+        )
 
     def __len__(self) -> int:
         return int(self.Y.shape[0])
@@ -327,6 +356,9 @@ class Stream:
             f"Stream({self._card.name!r}: {len(self)} experiences of {self.n_tasks} tasks, "
             f"{self.n_samples} rows, {self.n_features} features, {self.n_labels} labels)"
         )
+
+    def _repr_html_(self) -> str:
+        return summarise(self._card, "Stream")
 
     def to_frame(self, *, evaluation: bool = False) -> pd.DataFrame:
         """Return the rows as a frame of pandas, which must be installed.
@@ -437,6 +469,17 @@ def _part_frame(
     features = array_likes.as_names(feature_names, part.X, "x", part.X.shape[1])
     labels = array_likes.as_names(label_names, part.Y, "y", part.Y.shape[1])
     return make_table(part.X, part.Y, features, labels, {"task": _task_ids(part), "row": part.row_ids})
+
+
+def _name_tasks(tasks: Index) -> str:
+    if not len(tasks):
+        return "no task"
+    return f"task{'s' if len(tasks) > 1 else ''} {', '.join(map(str, tasks))}"
+
+
+def _count_masked(part: Experience | EvaluationSet) -> dict[str, str]:
+    counts = np.unique(np.atleast_2d(part.label_mask).sum(axis=1))
+    return {"Labels that count": " to ".join(map(str, counts[[0, -1]] if len(counts) > 1 else counts))}
 
 
 def _settle_labels(part: Experience | EvaluationSet) -> None:

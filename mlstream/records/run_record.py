@@ -17,7 +17,7 @@ from mlstream.card_model import StreamCard
 from mlstream.frames import make_frame
 from mlstream.records.checks import require_consistent
 from mlstream.records.paths import Repetition, file_name, run_path
-from mlstream.records.run_tables import run_columns, score_columns
+from mlstream.records.run_tables import run_columns, run_html, score_columns
 from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord, read_record, refusal
 from mlstream.records.selection_record import Selection, SelectionRecord
 
@@ -42,6 +42,10 @@ Score = float | None
 def to_score(value: float) -> Score:
     """Return a score as a record holds it: None where it is NaN."""
     return None if math.isnan(value) else float(value)
+
+
+# Of all scores, those that a line shows.
+_SHOWN = ("acc", "bwt", "ba_macro")
 
 
 class PhaseResources(Record):
@@ -158,6 +162,17 @@ class RunResult(VersionedRecord):
         if not isinstance(values, dict):
             return values
         return {_RENAMED_SCORES.get(name, name): value for name, value in values.items()}
+
+    def __repr__(self) -> str:
+        seeds = {"seed": self.seed, "order": self.order_seed, "split": self.split_seed}
+        repetition = ", ".join(f"{what} {seed}" for what, seed in seeds.items() if seed is not None)
+        shown = "".join(f", {name} {value:.3f}" for name in _SHOWN if (value := self.scores.get(name)) is not None)
+        return f"RunResult({self.strategy!r} on {self.stream!r}, {repetition}: {self.status}{shown})"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return run_html(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the matrices R as a frame of pandas, which must be installed.

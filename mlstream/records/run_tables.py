@@ -1,10 +1,12 @@
-"""Records of runs as columns: the scores of one run over tasks, and many runs, a row each."""
+"""Records of runs as columns and as pages: the scores of one run over tasks, and many runs, a row each."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from mlstream import _html
 
 if TYPE_CHECKING:
     from mlstream.records.run_record import RunResult
@@ -37,6 +39,29 @@ def run_columns(runs: Sequence[RunResult]) -> dict[str, list[Any]]:
     for name in ("peak_memory_bytes", "model_size_bytes"):
         columns[name] = [_number(getattr(run.resources, name, None)) for run in runs]
     return columns
+
+
+def run_html(run: RunResult) -> str:
+    """Write a run in short as HTML: what it is, its scores, and when the tasks came."""
+    wall_time = total_cost(run, "wall_time_s")
+    facts = {
+        "Stream": run.stream,
+        "Learner": run.estimator,
+        "Seed": run.seed,
+        "Seed of the order": run.order_seed,
+        "Seed of the split": run.split_seed,
+        "Status": run.status,
+        "Error": (run.error or "").strip().rpartition("\n")[2],
+        "Labels that count": run.label_space_rule,
+        "Wall time": "" if wall_time is None else f"{wall_time:.3g} s",
+    }
+    scores = [
+        (name, run.undefined.get(name, "not defined") if value is None else f"{value:.4g}")
+        for name, value in run.scores.items()
+    ]
+    parts = [_html.table(("Score", "Value"), scores)] if scores else []
+    schedule = _html.schedule(run.task_names, run.experience_sizes, run.order)
+    return _html.summary(f"Run of {run.strategy}", facts, *parts, schedule)
 
 
 def total_cost(run: RunResult, what: str, phase: str | None = None) -> float | None:

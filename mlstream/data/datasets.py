@@ -18,7 +18,7 @@ from mlstream.cards.terms import stated_terms
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
-from mlstream.data.registry import DataFile, DatasetEntry, list_datasets
+from mlstream.data.registry import DataFile, DatasetEntry, find_entry, list_datasets, warn_if_shadowed
 from mlstream.formats.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
 from mlstream.formats.labels import LabelRule, PlainRule, choose_labels, normalise_rule
 from mlstream.formats.libsvm import SUFFIXES, read_libsvm
@@ -38,7 +38,8 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     ----------
     source : str or path
         A name that `list_datasets` lists, or the path of an ARFF, CSV, Parquet (.parquet) or
-        LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz).
+        LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz). A bare name is that of the
+        registered data set, also where a file has the same; ``./yeast`` and ``Path("yeast")`` are the file.
     labels : int, sequence of str, path or None
         The label columns: the first n, or the last n if negative; their names; or MULAN's .xml file that names them.
         If None, they are those of the card beside the file, else of an .xml of the same name beside it (MULAN; for
@@ -58,6 +59,11 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     ValueError
         If the file breaks its format, a feature has a missing value, or a label is not 0 or 1; the message names the
         file and the line. If `labels` is None, and the title and the .xml beside the file name different labels.
+
+    Warns
+    -----
+    UserWarning
+        If a registered name is also that of a file or folder in the working directory.
 
     Notes
     -----
@@ -90,6 +96,7 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     """
     entries, rule = {entry.name: entry for entry in list_datasets()}, normalise_rule(labels)
     if isinstance(source, str) and source in entries:
+        warn_if_shadowed(source, "data set")
         return _load_registered(entries[source], rule)
     path = Path(source)
     _require_table_file(path, list(entries))
@@ -101,6 +108,31 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
         else:
             dataset = _read(path, file, rule, find_card(path))
     return replace(dataset, sha256=file.sha256)
+
+
+def load_registered(name: str, labels: LabelRule = None) -> Dataset:
+    """Read a registered table, whatever files lie in the working directory: for names that nobody typed.
+
+    Parameters
+    ----------
+    name : str
+        A name that `list_datasets` lists.
+    labels : int, sequence of str, path or None
+        As for `load_dataset`.
+
+    Returns
+    -------
+    Dataset
+        The table.
+
+    Raises
+    ------
+    ValueError
+        If there is no such name.
+    FileNotFoundError
+        If the table is not on this machine; the message describes what to do.
+    """
+    return _load_registered(find_entry(name), normalise_rule(labels))
 
 
 def _require_table_file(path: Path, names: Sequence[str]) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard, card_schema
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-from mlstream.data.datasets import load_dataset
+from mlstream.data.datasets import load_registered
 from mlstream.generators import iirc_stream, multiplier_stream, stand_in_stream, task_stream
 from mlstream.plotting.labels import label_svg
 from mlstream.plotting.schedule import schedule_svg
@@ -20,6 +21,20 @@ SCHEMA = "stream-card.schema.json"
 
 _TABLES = ("yeast", "scene", "slashdot", "reuters-k500", "20ng")
 _SYNTHETIC = ("monolab", "bilab", "rand")
+# Hash of the data of each, which is on its card: it tells other streams of the name apart without making one.
+_DATA_SHA256 = {
+    "yeast-tasks": "74d398a901e2491da8cc83c0f2bd4d429bfb02a01e2e217d676f0ad6a6e77636",
+    "scene-tasks": "eadca67f6506b4d46177b7d025412fe31128e967f04230f4f4454b940f8b9f12",
+    "slashdot-tasks": "928b5b402aa9f35df966fc63e1ff1867c76096daf1299a5e0193acc149b31ea8",
+    "reuters-k500-tasks": "d166975682eff9e45a3d33defce4a2e93002cdac4e4264d24633dc60c9ba463d",
+    "20ng-tasks": "82f4174c5478c2f618a95d95c697e158e6bd1bcfee485555134b7055ae2a9309",
+    "synthetic-monolab": "d95a9dc820ab6d7940bf9a761ead2db36b06f7589f9eb30a7690d3950f08114e",
+    "synthetic-bilab": "dd8af2400f228e8a79af96278ce8b4edb3c6791e61b39b3e171382fdf3e8c72d",
+    "synthetic-rand": "af14d61eff2e4b7febc9f99024cfaae84b73d2386f8428f9ff456df2f7d68923",
+    "20ng-iirc": "22fdad2ae7f29f93a20f8f77d7a42bcbe563fea965ec24333a8d36e431f86847",
+    "imclef07a-iirc": "ca25e36c071f058d19c0d7f24128382b78963757138a723792e30e0860fe108a",
+    "mediamill-stand-in": "aa21b72a6bd3cdce367f67aa1c75954c2f1e7b1dad9550bb86f12fdebc41ebfd",
+}
 # Groups below one hierarchy of Usenet, as they are called in the table; alt, misc and soc have one group each.
 _NEWSGROUPS = {
     "comp": ("graphics", "os_ms_windows_misc", "sys.ibm_pc_hardware", "sys.mac_hardware", "windows_x"),
@@ -69,6 +84,30 @@ def make_preset(name: str) -> Stream:
     if name not in makers:
         raise ValueError(f"name must be one of {', '.join(makers)}. Got {name!r} instead.")
     return makers[name]()
+
+
+def warn_of_other_data(cards: Iterable[StreamCard]) -> None:
+    """Warn of streams that have the name of one that this project publishes, and other data.
+
+    Parameters
+    ----------
+    cards : iterable of StreamCard
+        Cards of the streams.
+
+    Warns
+    -----
+    UserWarning
+        Once, with the names of all of them.
+    """
+    other = dict.fromkeys(
+        card.name for card in cards if _DATA_SHA256.get(card.name, card.data_sha256) != card.data_sha256
+    )
+    if other:
+        warnings.warn(
+            f"This project publishes other data as {', '.join(other)}, and results on the two can be confused: --name "
+            "(name= of the generators) gives a stream another name.",
+            stacklevel=3,
+        )
 
 
 def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
@@ -129,16 +168,16 @@ def _makers() -> Mapping[str, Callable[[], Stream]]:
 
 
 def _from_table(table: str) -> Stream:
-    return task_stream(load_dataset(table), seed=0)
+    return task_stream(load_registered(table), seed=0)
 
 
 def _refine_newsgroups() -> Stream:
     """Introduce comp, rec, sci and talk before their newsgroups."""
     parents = {f"{top}.{group}": top for top, groups in _NEWSGROUPS.items() for group in groups}
     parents |= dict.fromkeys(_TALK, "talk")
-    return iirc_stream(load_dataset("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
+    return iirc_stream(load_registered("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
 
 
 def _refine_radiographs() -> Stream:
     """Introduce the classes of the three levels of a tree from the root down."""
-    return iirc_stream(load_dataset("imclef07a"), seed=0, labels_per_task=12)
+    return iirc_stream(load_registered("imclef07a"), seed=0, labels_per_task=12)

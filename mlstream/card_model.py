@@ -33,6 +33,8 @@ _MAX_BYTES = 64 * 2**20
 TaskRole = Literal["train", "validation", "test", "unseen", "pre-training", "downstream"]
 SharedRows = Literal["mask", "drop"]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
+Missing = Literal["error", "drop", "mean", "indicator", "keep"]
+Categories = Literal["one-hot", "ordinal"]
 
 
 class _Strict(BaseModel):
@@ -52,6 +54,27 @@ class PersistenceCard(_Strict):
 
     repeated: Share = Field(description="Share of the rows that repeat the label set of the row before.")
     by_chance: Share = Field(description="Mean of that share over all orders of the same rows.")
+
+
+class ReadingCard(_Strict):
+    """How columns of a table become features."""
+
+    missing: Missing = Field(
+        default="error",
+        description="What becomes of missing values of features: they are refused (error), their rows are left out "
+        "(drop), they become the mean of their column (mean), beside a 0/1 feature that marks them (indicator), or "
+        "NaN (keep).",
+    )
+    categories: Categories | None = Field(
+        default=None,
+        description="What becomes of columns of words: one 0/1 feature per value (one-hot) or its number in the order "
+        "of the values (ordinal). Null: one-hot where the file declares the values, else refused.",
+    )
+    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
+        default=None, description="What separates the cells of a CSV file; null where its first line shows it."
+    )
+    n_dropped: Count | None = Field(default=None, description="Rows left out because a feature was missing (drop).")
+    _if_set: ClassVar[frozenset[str]] = frozenset({"categories", "separator", "n_dropped"})
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -123,11 +146,14 @@ class SourceCard(_Strict):
         default=None,
         description="Label hierarchy, child -> parent, where another file than the table states it; else left out.",
     )
+    reading: ReadingCard | None = Field(
+        default=None, description="How columns became features; left out where all options have their defaults."
+    )
     n_samples: Count
     persistence: PersistenceCard | None = Field(
         default=None, description="Of the labels in the order of the source, all rows; left out where not measured."
     )
-    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "label_parents"})
+    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "label_parents", "reading"})
 
 
 class GeneratorCard(_Strict):

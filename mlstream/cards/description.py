@@ -205,6 +205,7 @@ def _describe_source(dataset: Dataset) -> SourceCard:
         sha256=dataset.sha256 or None,
         labels=list(dataset.label_rule) if isinstance(dataset.label_rule, tuple) else dataset.label_rule,
         label_parents=(dict(dataset.label_parents) or None) if is_named else None,
+        reading=dataset.reading,
         n_samples=dataset.n_samples,
         persistence=_describe_persistence([dataset.Y]),
     )

@@ -271,6 +271,10 @@ def _source(card: StreamCard) -> Iterator[str]:
     yield f"- Source: {escape_markdown(source.name)} ({escape_markdown(source.origin)}), {source.n_samples:,} rows."
     if source.sha256:
         yield f"- SHA-256 of the source's content: `{source.sha256}`."
+    if source.reading:
+        options = source.reading.model_dump(exclude_defaults=True)
+        listed = ", ".join(f"{name} {code(str(value))}" for name, value in options.items())
+        yield f"- How its columns became features: {listed}."
     yield f"- Licence: {escape_markdown(terms.licence) or 'not stated'}"
     if source.licence != terms.licence and source.licence:
         yield f"- Licence of the source: {escape_markdown(source.licence)}"

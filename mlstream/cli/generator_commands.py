@@ -85,7 +85,7 @@ class GeneratorCommand:
     help : str
         One sentence that `--help` shows.
     generator : str
-        Name of the generator in `mlstream.generators.GENERATORS`.
+        Name of the generator in `mlstream.generators`.
     source : {"table", "stream", "nothing"}
         Input of the generator.
     fixed : mapping of str to str
@@ -110,11 +110,11 @@ class GeneratorCommand:
 
     def build(self) -> Any:
         """Build the command with all its options."""
+        from mlstream import generators
         from mlstream.cards.terms import with_terms
-        from mlstream.generators import GENERATORS
         from mlstream.generators._parameters import list_parameters, read_help
 
-        generator = GENERATORS[self.generator]
+        generator = getattr(generators, self.generator)
         parameters = {name: one for name, one in list_parameters(generator).items() if name not in self.fixed}
         texts = read_help(generator)
 

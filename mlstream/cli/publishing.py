@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_output
+from mlstream.cli.completion import complete_tables
 from mlstream.cli.terms import FLAGS, read_terms, with_term_options
 
 datasets = typer.Typer(help="List the tables that have a name, to use instead of a path, and download them.")
@@ -31,7 +32,9 @@ def list_tables() -> None:
 
 @datasets.command()
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Names that `mlstream datasets list` shows.")],
+    names: Annotated[
+        list[str], typer.Argument(help="Names that `mlstream datasets list` shows.", autocompletion=complete_tables)
+    ],
     offline: Annotated[
         bool | None,
         typer.Option(

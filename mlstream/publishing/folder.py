@@ -17,12 +17,12 @@ from mlstream.cards.description import hash_data, measure
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
 from mlstream.cards.terms import StreamTerms, describe_missing, with_terms
+from mlstream.drawing.labels import label_svg
+from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
 from mlstream.formats.mulan import format_labels
 from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
-from mlstream.plotting.labels import label_svg
-from mlstream.plotting.schedule import schedule_svg
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
 from mlstream.stream import Stream
 

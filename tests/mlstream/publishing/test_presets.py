@@ -7,7 +7,14 @@ import pytest
 from mlstream.card_model import card_schema, load_card
 from mlstream.data.datasets import load_dataset
 from mlstream.generators import task_stream
-from mlstream.publishing.presets import card_files, list_presets, make_preset, warn_of_other_data, write_cards
+from mlstream.publishing.presets import (
+    PRESETS,
+    card_files,
+    list_presets,
+    make_preset,
+    warn_of_other_data,
+    write_cards,
+)
 
 CARDS = Path(__file__).parents[3] / "data_cards"
 
@@ -28,6 +35,14 @@ def test_the_files_of_a_card_are_those_that_are_written_today(name):
     assert len(files) == 4
     for file, text in files.items():
         assert (CARDS / file).read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_the_listed_size_is_that_on_the_card(name):
+    card, preset = load_card(CARDS / f"{name}.card.json"), PRESETS[name]
+    n_rows = sum(experience.n_samples for experience in card.experiences)
+    assert preset.data_sha256 == card.data_sha256
+    assert preset[3:] == (n_rows, *map(len, (card.feature_names, card.label_names, card.tasks, card.experiences)))
 
 
 def test_there_is_nothing_else_among_the_cards():

@@ -19,7 +19,7 @@ REPLACED = {
     "iirc_stream": {"labels_per_task", "first_labels", "plain_first"},
 }
 # Options that have another name or another form on the command line, and what is not a parameter.
-OTHER_OPTIONS = {"source", "labels", "output", "force", "help"}
+OTHER_OPTIONS = {"source", "labels", "output", "force", "help", "missing", "categories", "separator"}
 
 
 def parameters_of(name):

@@ -25,6 +25,7 @@ from mlstream.card_model import (
     StreamCard,
     TaskCard,
 )
+from mlstream.cards.terms import change_terms
 from mlstream.label_sets import (
     count_label_sets,
     count_repeated,
@@ -133,7 +134,7 @@ def describe_again(
     Parameters
     ----------
     card : StreamCard
-        Card of the stream that it was made from: source, scenario, columns and drops stay.
+        Card of the stream that it was made from: source, scenario, columns, drops and terms stay, but for the title.
     parts : StreamParts
         Tasks, experiences and evaluation sets, measured again.
     name, description : str
@@ -147,6 +148,7 @@ def describe_again(
         Without files, which are the other stream's.
     """
     changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
+    changes["terms"] = change_terms(card.terms, {"title": ""})
     measures = measure(parts, shared_rows=card.scenario.shared_rows)
     return card.model_copy(update=changes | measures._asdict())
 

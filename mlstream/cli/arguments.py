@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -11,6 +10,7 @@ import typer
 
 from mlstream._files import read_bounded
 from mlstream._reading import Categories, Missing
+from mlstream.cli.completion import complete_streams, complete_tables
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
@@ -26,13 +26,15 @@ Number = TypeVar("Number", int, float)
 StreamPath = Annotated[
     Path,
     typer.Argument(
-        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists."
+        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists.",
+        autocompletion=complete_streams,
     ),
 ]
 SourceName = Annotated[
     str,
     typer.Argument(
-        help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, KEEL, Parquet or LIBSVM."
+        help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, KEEL, Parquet or LIBSVM.",
+        autocompletion=complete_tables,
     ),
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
@@ -235,6 +237,8 @@ def read_lists(path: Path) -> list[list[str]]:
 
 
 def _read_json(path: Path) -> Any:
+    import json
+
     content = read_bounded(path, _MAX_BYTES)
     try:
         return json.loads(content)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from scipy import sparse
 
 from mlstream.card_model import ReadingCard, StreamCard
+from mlstream.cards.terms import stated_terms
 from mlstream.formats.columns import BY_DEFAULT, part_all
 from mlstream.formats.content import FormatError, UnpackedFile, stem
 from mlstream.formats.csv_dialects import dialect_of
@@ -89,6 +90,7 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
     parted = part_all(chain([head], iterator), columns, reading)
     if not len(parted.Y):
         raise FormatError(f"{head.path} must hold at least one row. Got a header only.")
+    terms = stated_terms(card) if card else None
     # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
     return Dataset(
         parted.X,
@@ -97,8 +99,8 @@ def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
         label_names,
         name=stem(head.path),
         source=str(head.path),
-        licence=card.source.licence if card else "",
-        citation=card.source.citation if card else "",
+        licence=terms.licence if terms else "",
+        citation=terms.citation if terms else "",
         label_rule=rule if isinstance(rule, int) else label_names,
         label_parents=parents,
         reading=parted.reading,

@@ -127,7 +127,7 @@ def load_dataset(
     return load_table(path, Choices(rule, reading, find_card(path)))
 
 
-def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard = BY_DEFAULT) -> Dataset:
+def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard | None = None) -> Dataset:
     """Read a registered table, whatever files lie in the working directory: for names that nobody typed.
 
     Parameters
@@ -136,7 +136,7 @@ def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard = 
         A name that `list_datasets` lists.
     labels : int, sequence of str, path or None
         As for `load_dataset`.
-    reading : ReadingCard
+    reading : ReadingCard, optional
         What becomes of missing values and of words.
 
     Returns
@@ -151,7 +151,7 @@ def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard = 
     FileNotFoundError
         If the table is not on this machine; the message describes what to do.
     """
-    return _load_registered(find_entry(name), normalise_rule(labels), reading)
+    return _load_registered(find_entry(name), normalise_rule(labels), reading or BY_DEFAULT)
 
 
 def _require_table_file(path: Path, names: Sequence[str]) -> None:

@@ -23,8 +23,9 @@ _MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
 
+# No path: ./NAME would lose what distinguishes it from NAME.
 StreamPath = Annotated[
-    Path,
+    str,
     typer.Argument(
         help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists.",
         autocompletion=complete_streams,
@@ -74,11 +75,11 @@ SeparatorSign = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
-def open_stream(path: Path) -> Stream:
+def open_stream(name: str) -> Stream:
     """Load a stream from a file or a published folder, or make one that this project publishes."""
     from mlstream.publishing.named_streams import open_named
 
-    return open_named(str(path))
+    return open_named(name)
 
 
 def save_new(stream: Stream, path: Path) -> None:

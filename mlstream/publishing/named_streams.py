@@ -6,6 +6,7 @@ import os
 from difflib import get_close_matches
 from pathlib import Path
 
+from mlstream.data.registry import warn_if_shadowed
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.stream import Stream
@@ -17,7 +18,8 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     Parameters
     ----------
     name : str
-        A path, or a name of `mlstream.publishing.presets.list_presets`.
+        A name of `mlstream.publishing.presets.list_presets`, or a path. A bare name is that of the published stream,
+        also where a file or folder has the same: ``./yeast-tasks`` is the path.
     folder : path
         Folder that relative paths start from.
 
@@ -32,14 +34,20 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
         If it is neither a path nor a name; the message names the nearest.
     ValueError
         If the file does not hold a stream.
+
+    Warns
+    -----
+    UserWarning
+        If the name of a published stream is also that of a file or folder.
     """
+    if name in list_presets():
+        warn_if_shadowed(name, "stream", folder)
+        return make_preset(name)
     path = Path(folder) / name
     if path.is_dir():
         path = path / "stream.npz"
     if path.is_file():
         return load(path)
-    if name in list_presets():
-        return make_preset(name)
     beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
     near = get_close_matches(Path(name).name, [*list_presets(), *beside], n=1)
     hint, names = f"; did you mean {near[0]!r}?" if near else ".", ", ".join(list_presets())

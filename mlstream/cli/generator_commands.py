@@ -99,11 +99,12 @@ class GeneratorCommand:
 
     def add_to(self, app: typer.Typer, panel: str | None = None) -> None:
         """Add the command to an application, in a panel of its help, without importing the generator."""
-        given = self
 
         class Deferred(TyperCommand):
+            build = staticmethod(self.build)
+
             def make_context(self, *args: Any, **kwargs: Any) -> Any:
-                return given.build().make_context(*args, **kwargs)
+                return self.build().make_context(*args, **kwargs)
 
         app.command(self.name, help=self.help, cls=Deferred, rich_help_panel=panel)(_placeholder)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mlstream.campaign.config import load_config
     from mlstream.campaign.search import Search
     from mlstream.card_model import StreamCard, load_card
+    from mlstream.cards.terms import with_terms
     from mlstream.data.datasets import fetch_dataset, iter_dataset, load_dataset
     from mlstream.data.event_files import read_events, write_events
     from mlstream.data.events import Events, TextColumn
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "mlstream.card_model": ("StreamCard", "load_card"),
+    "mlstream.cards.terms": ("with_terms",),
     "mlstream.data.datasets": ("fetch_dataset", "iter_dataset", "load_dataset"),
     "mlstream.data.event_files": ("read_events", "write_events"),
     "mlstream.data.events": ("Events", "TextColumn"),
@@ -80,6 +82,7 @@ __all__ = [
     "track",
     "upload",
     "verify",
+    "with_terms",
     "write_events",
 ]
 

@@ -139,8 +139,8 @@ def card_files(card: StreamCard, name: str) -> dict[str, str]:
         File name -> text.
     """
     from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-    from mlstream.plotting.labels import label_svg
-    from mlstream.plotting.schedule import schedule_svg
+    from mlstream.drawing.labels import label_svg
+    from mlstream.drawing.schedule import schedule_svg
 
     return {
         f"{name}.card.json": card.model_dump_json(indent=1) + "\n",

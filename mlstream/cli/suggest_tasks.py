@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from mlstream.cli.arguments import LabelColumns, Seed, SourceName, parse_labels
+from mlstream.cli.arguments import LabelColumns, Seed, SourceName, parse_labels, require_new
 from mlstream.cli.generator_commands import named_options
+
+_PICTURES = (".png", ".svg", ".pdf")
 
 
 def suggest_tasks(
@@ -24,6 +26,8 @@ def suggest_tasks(
     from mlstream.data.datasets import load_dataset
     from mlstream.generators import draw_suggestion, suggest_n_tasks
 
+    if picture is not None:
+        _require_picture(picture)
     table = load_dataset(source, labels=parse_labels(labels))
     with named_options({"max_tasks": "--max-tasks", "n_init": "--starts"}):
         suggestion = suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
@@ -31,3 +35,10 @@ def suggest_tasks(
     if picture is not None:
         draw_suggestion(suggestion, picture)
         console.print_line(f"Drew {picture}")
+
+
+def _require_picture(path: Path) -> None:
+    """Raise an error, before any work, if no picture can be written there."""
+    if path.suffix.lower() not in _PICTURES:
+        raise ValueError(f"--picture must end in {', '.join(_PICTURES)}. Got {path.name!r} instead.")
+    require_new([path], force=True)

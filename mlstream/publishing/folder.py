@@ -96,14 +96,14 @@ def publish(
     elif os.path.lexists(folder):
         raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
     stream = with_terms(stream.with_card(without_folders(stream.card)), **terms)
-    if missing := describe_missing(stream.card):
-        warnings.warn(missing, stacklevel=2)
     with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary)
         verify(temporary)
         if force:
             # Something may have been put there meanwhile.
             _require_replaceable(folder)
+    if missing := describe_missing(stream.card):
+        warnings.warn(missing, stacklevel=2)
     return folder
 
 

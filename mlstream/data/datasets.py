@@ -6,10 +6,10 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from io import BytesIO
 from pathlib import Path
 
+from mlstream._files import nearest_name
 from mlstream.card_model import ReadingCard
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
@@ -159,8 +159,8 @@ def _require_table_file(path: Path, names: Sequence[str]) -> None:
     if path.is_dir():
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
     if not path.is_file():
-        near = get_close_matches(str(path), names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        near = nearest_name(path, names)
+        hint = f"; did you mean {near!r}?" if near else "."
         raise FileNotFoundError(
             f"{path} must be a file, or the name of a data set ({', '.join(names)}). Got neither{hint}"
         )

@@ -15,7 +15,7 @@ from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.generators import reordered_tasks, resplit_rows
 from mlstream.records.paths import Repetition
-from mlstream.stream import Stream, StreamParts
+from mlstream.stream import Stream
 
 
 def plan_jobs(
@@ -92,8 +92,7 @@ def name_apart(streams: Sequence[Stream]) -> list[Stream]:
 def _rename(stream: Stream, taken: set[str]) -> Stream:
     name = next(one for number in count(2) if (one := f"{stream.card.name}-{number}") not in taken)
     taken.add(name)
-    parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets)
-    return Stream(parts, stream.card.model_copy(update={"name": name}))
+    return stream.with_card(stream.card.model_copy(update={"name": name}))
 
 
 def _jobs_on(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from mlstream._files import read_bounded
+from mlstream.cli.completion import complete_streams, complete_tables
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
@@ -25,12 +24,16 @@ Number = TypeVar("Number", int, float)
 StreamPath = Annotated[
     Path,
     typer.Argument(
-        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists."
+        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists.",
+        autocompletion=complete_streams,
     ),
 ]
 SourceName = Annotated[
     str,
-    typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
+    typer.Argument(
+        help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM.",
+        autocompletion=complete_tables,
+    ),
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
@@ -196,6 +199,10 @@ def read_lists(path: Path) -> list[list[str]]:
 
 
 def _read_json(path: Path) -> Any:
+    import json
+
+    from mlstream._files import read_bounded
+
     content = read_bounded(path, _MAX_BYTES)
     try:
         return json.loads(content)

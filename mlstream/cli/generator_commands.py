@@ -7,7 +7,7 @@ runs or shows its help, because importing the generators takes half a second.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
@@ -39,6 +39,7 @@ from mlstream.cli.arguments import (
     require_output,
     save_new,
 )
+from mlstream.cli.terms import FLAGS, read_terms, term_parameters
 
 Source = Literal["table", "stream", "nothing"]
 
@@ -84,7 +85,7 @@ class GeneratorCommand:
     help : str
         One sentence that `--help` shows.
     generator : str
-        Name of the generator in `mlstream.generators.GENERATORS`.
+        Name of the generator in `mlstream.generators`.
     source : {"table", "stream", "nothing"}
         Input of the generator.
     fixed : mapping of str to str
@@ -109,25 +110,31 @@ class GeneratorCommand:
 
     def build(self) -> Any:
         """Build the command with all its options."""
-        from mlstream.generators import GENERATORS
+        from mlstream import generators
+        from mlstream.cards.terms import with_terms
         from mlstream.generators._parameters import list_parameters, read_help
 
-        generator = GENERATORS[self.generator]
+        generator = getattr(generators, self.generator)
         parameters = {name: one for name, one in list_parameters(generator).items() if name not in self.fixed}
         texts = read_help(generator)
 
         def command(**typed: Any) -> None:
             require_output(typed["output"], typed["force"], typed.get("source"))
+            with named_options(FLAGS):
+                terms = read_terms(typed)
             inputs = _open_inputs(self.source, typed)
             options = dict(self.fixed) | _read_options(parameters, typed)
             with named_options({name: option_of(name) for name in parameters}):
                 stream = generator(*inputs, **options)
-            save_new(stream, typed["output"])
+            # Where the generator takes a name, its card holds it already.
+            save_new(with_terms(stream, **_without(terms, parameters)), typed["output"])
 
         options = [_to_option(one, texts[name]) for name, one in parameters.items()]
         required = [one for one in options if one.default is Parameter.empty]
         optional = [one for one in options if one.default is not Parameter.empty]
         signature = [*_INPUTS[self.source], *required, _OUTPUT, *_LABELS[self.source], *optional, _FORCE]
+        if self.source == "table":
+            signature += _without({one.name: one for one in term_parameters()}, parameters).values()
         command.__signature__ = Signature(  # type: ignore[attr-defined]
             [one.replace(kind=Parameter.KEYWORD_ONLY) for one in signature]
         )
@@ -154,6 +161,10 @@ _INPUTS = {
 _LABELS = {"table": [_parameter("labels", LabelColumns, None)], "stream": [], "nothing": []}
 _OUTPUT = _parameter("output", OutputFile)
 _FORCE = _parameter("force", Force, False)
+
+
+def _without(items: Mapping[str, Any], others: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in items.items() if name not in others}
 
 
 def _placeholder() -> None:

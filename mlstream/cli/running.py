@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mlstream.cli.completion import complete_strategies, complete_streams
 from mlstream.cli.options import OPTIONS, read_options, with_options
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def run(
             metavar="CONFIG.toml | STREAMS...",
             help="A campaign file; or streams: .npz, .arff, .csv, .parquet, published folders, or names such as "
             "yeast-tasks.",
+            autocompletion=complete_streams,
         ),
     ],
     output: Annotated[
@@ -61,6 +63,7 @@ def run(
             "-s",
             help="Names split by commas, which `mlstream strategies` lists; with parameters: 'NN(learning_rate=0.1)'. "
             "May be repeated.",
+            autocompletion=complete_strategies,
         ),
     ] = ["NN,NN_TL,BR_HT"],  # noqa: B006 - Typer copies it
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,

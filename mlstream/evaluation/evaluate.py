@@ -60,7 +60,9 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. An estimator with
+        Any scikit-learn classifier with `partial_fit`, or any classifier of River. It is cloned, never changed. Of a
+        classifier of one class a row each label learns a copy (`estimators.BinaryRelevance`), a River model is wrapped
+        in `estimators.RiverClassifier`, and the record states it (``wrapped_as``). An estimator with
         `predict_then_fit` is called by chunks, any other row by row. The label mask of the task is passed when it
         learns, if its `uses_task` is True; where the scenario never shows the task, a mask of all labels is. Where the
         scenario always shows the task, an estimator whose `predict` or `predict_proba` has a parameter `label_mask`
@@ -122,7 +124,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     Raises
     ------
     TypeError
-        If the estimator is not a scikit-learn estimator that can learn from a stream.
+        If the estimator cannot learn labels from a stream, as one without `partial_fit`.
     ValueError
         If the value of an option is not valid, or the estimator does not return decisions and probabilities of the
         right shape.
@@ -183,7 +185,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         chunk_size=chunk_size,
     )
     copy = fresh(estimator, require_seed(seed))
-    description = describe_run(copy, stream, seed, settings)
+    description = describe_run(estimator, stream, seed, settings)
     with ResourceMeter(energy, cpu_power_w) as meter:
         learner = adapt_to_stream(copy, stream, meter)
         run = Run(learner, stream, settings)

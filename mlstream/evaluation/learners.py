@@ -21,40 +21,33 @@ from mlstream.evaluation.foreign_labels import known_part
 from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows, shows_task_at_prediction
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.wrapping import wrap
 from mlstream.stream import Features, Indicator, Mask, Stream
 
 _WARM_UP_ROWS = 2
 
 
 def fresh(estimator: Any, seed: int) -> Any:
-    """Clone an estimator without its learnt state, and seed it.
+    """Clone an estimator without its learnt state, as a learner of labels, and seed it.
 
     Parameters
     ----------
     estimator : estimator
-        A scikit-learn estimator with `partial_fit`; never changed.
+        A learner that `wrap` takes; never changed.
     seed : int
         Value for every parameter called `random_state`, those of nested estimators included.
 
     Returns
     -------
     estimator
-        The clone.
+        The clone, in its wrapper if it needs one.
 
     Raises
     ------
     TypeError
-        If it is not an estimator that can learn from a stream.
+        If it cannot learn labels from a stream.
     """
-    learns = hasattr(estimator, "partial_fit") or hasattr(estimator, "predict_then_fit")
-    if isinstance(estimator, str):
-        raise TypeError(
-            f"estimator must be a scikit-learn estimator with partial_fit: make_strategy({estimator!r}) of "
-            f"estimators makes that of a name. Got {estimator!r} instead."
-        )
-    if isinstance(estimator, type) or not learns or not hasattr(estimator, "get_params"):
-        raise TypeError(f"estimator must be a scikit-learn estimator with partial_fit. Got {estimator!r} instead.")
-    return clone_with_seed(estimator, seed)
+    return clone_with_seed(wrap(estimator), seed)
 
 
 def uses_task(estimator: Any) -> bool:
@@ -133,7 +126,7 @@ def warm_up(estimator: Any, stream: Stream) -> None:
     first, held_out, rows = learning_view(stream).experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
     heads = [labels_at_prediction(stream, ids) for ids in (first.task_ids[rows], np.array([held_out.task_id]))]
     learner = adapt_to_stream(fresh(estimator, 0), stream, ResourceMeter("none"))
-    with compile_lock(f"compiles {type(estimator).__qualname__}"):
+    with compile_lock(f"compiles {type(learner.estimator).__qualname__}"):
         learner.test_then_train(first.X[rows], first.Y[rows], mask_rows(first.label_mask, rows), heads[0])
         learner.predict(held_out.X[rows], heads[1])
 

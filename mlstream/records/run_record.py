@@ -108,6 +108,11 @@ class RunResult(VersionedRecord):
     strategy: str
     estimator: str = Field(description="The estimator's own representation, parameters included.")
     parameters: dict[str, JsonValue]
+    wrapped_as: str | None = Field(
+        None,
+        description="Wrapper that the evaluation put around the learner to learn labels, such as "
+        "'BinaryRelevance(GaussianNB)', of which `estimator` and `parameters` are then; None without.",
+    )
     seed: int = Field(ge=0)
     order_seed: int | None = Field(None, ge=0, description="Of the order of tasks; None: as the stream has them.")
     split_seed: int | None = Field(None, ge=0, description="Of the split of rows; None: as the stream has it.")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mlstream.card_model import card_schema, load_card
-from mlstream.publishing.presets import card_files, list_presets, make_preset, write_cards
+from mlstream.publishing.presets import PRESETS, card_files, list_presets, make_preset, write_cards
 
 CARDS = Path(__file__).parents[3] / "data_cards"
 
@@ -26,6 +26,13 @@ def test_the_files_of_a_card_are_those_that_are_written_today(name):
     assert len(files) == 4
     for file, text in files.items():
         assert (CARDS / file).read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_the_listed_size_is_that_on_the_card(name):
+    card, preset = load_card(CARDS / f"{name}.card.json"), PRESETS[name]
+    n_rows = sum(experience.n_samples for experience in card.experiences)
+    assert preset[2:] == (n_rows, *map(len, (card.feature_names, card.label_names, card.tasks, card.experiences)))
 
 
 def test_there_is_nothing_else_among_the_cards():

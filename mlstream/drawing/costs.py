@@ -1,0 +1,169 @@
+"""Accuracy against what it costs, and the strategies that no other beats in both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from mlstream.drawing.matplotlib_parts import draw_legend, literal, marker_style, new_figure
+from mlstream.drawing.plotly_parts import Chart, Json, View, axis, frame, safe
+from mlstream.drawing.point_labels import place_names
+from mlstream.drawing.styles import Key
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LOG_FROM_RATIO = 10
+
+Limits = tuple[float, float]
+
+
+class CostPoint(NamedTuple):
+    """A strategy.
+
+    Parameters
+    ----------
+    key : Key
+        Its name and marker.
+    cost, score : float
+        Means over runs.
+    deviation : float or None
+        Standard deviation of the score.
+    is_finished : bool
+        Whether it competes: a capped run did less than the others, for less.
+    is_uncertain : bool
+        Whether its cost lies below what the meter resolves.
+    """
+
+    key: Key
+    cost: float
+    score: float
+    deviation: float | None
+    is_finished: bool
+    is_uncertain: bool
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Find the points that no other one beats in both cost (less is better) and score (more is better).
+
+    Parameters
+    ----------
+    points : sequence of (cost, score)
+        Of any length.
+
+    Returns
+    -------
+    list of int
+        Their places, by cost.
+
+    Examples
+    --------
+    >>> pareto_front([(3, 0.9), (1, 0.5), (2, 0.4)])
+    [1, 0]
+    """
+    front: list[int] = []
+    for place in sorted(range(len(points)), key=lambda place: (points[place][0], -points[place][1])):
+        if not front or points[place][1] > points[front[-1]][1]:
+            front.append(place)
+    return front
+
+
+def cost_chart(points: Sequence[CostPoint], score: str, cost: str) -> Chart:
+    """Draw a score against a cost.
+
+    Parameters
+    ----------
+    points : sequence of CostPoint
+        The strategies; at least one.
+    score, cost : str
+        Titles of the axes; the cost with its unit.
+    """
+    front = _front(points)
+    limits = _cost_limits(points), _score_limits(points)
+    shares = [(_share(_scaled(one.cost, points), limits[0]), _share(one.score, limits[1])) for one in points]
+    places = place_names(shares, [one.key.name if one in front else "" for one in points])
+    data = [_front_trace(front)]
+    data += [_point_trace(one, score, place) for one, place in zip(points, places, strict=True)]
+    unbeaten = ", ".join(f"{one.key.name} ({one.score:.3f} at {one.cost:.3g})" for one in front)
+    kind = "log" if _is_logarithmic(points) else "linear"
+    costs = axis(cost, type=kind, exponentformat="power", range=list(limits[0]))
+    view = View("", data, frame(hovermode="closest", xaxis=costs, yaxis=axis(score, range=list(limits[1]))))
+    title = f"{score} against {cost[0].lower()}{cost[1:]}"
+    return Chart(title, f"Not beaten in both: {unbeaten}.", (view,), height=360)
+
+
+def cost_figure(points: Sequence[CostPoint], score: str, cost: str) -> Figure:
+    """Draw a score against a cost, for print."""
+    figure, axes = new_figure(6.5, 4.5)
+    for one in points:
+        axes.errorbar(one.cost, one.score, one.deviation, label=literal(one.key.name), **marker_style(one.key))
+    front = _front(points)
+    axes.step([one.cost for one in front], [one.score for one in front], ":", where="post", color="0.5", zorder=0)
+    axes.set(xlabel=cost, ylabel=score, xscale="log" if _is_logarithmic(points) else "linear")
+    draw_legend(axes)
+    return figure
+
+
+def _front(points: Sequence[CostPoint]) -> list[CostPoint]:
+    finished = [one for one in points if one.is_finished]
+    return [finished[place] for place in pareto_front([(one.cost, one.score) for one in finished])]
+
+
+def _is_logarithmic(points: Sequence[CostPoint]) -> bool:
+    """Find whether an axis of costs is to be logarithmic: it has no zero, and few ticks below a factor of ten."""
+    costs = [one.cost for one in points]
+    return min(costs) > 0 and max(costs) >= _LOG_FROM_RATIO * min(costs)
+
+
+def _point_trace(one: CostPoint, score: str, name_at: str | None) -> Json:
+    name = safe(one.key.name)
+    symbol = one.key.symbol + ("-open" * one.is_uncertain)
+    return {
+        "type": "scatter",
+        "mode": "markers+text" if name_at else "markers",
+        "name": name,
+        "legendgroup": one.key.group,
+        "x": [one.cost],
+        "y": [one.score],
+        "error_y": {"array": [one.deviation or 0], "visible": one.deviation is not None, "thickness": 1},
+        "text": [name],
+        "textposition": name_at or "middle center",
+        "cliponaxis": False,
+        "marker": {"size": 11, "symbol": symbol, "color": f"var(--series-{one.key.colour})"},
+        "hovertemplate": f"%{{text}}<br>{safe(score)} %{{y:.3f}}<br>cost %{{x:.3g}}<extra></extra>",
+    }
+
+
+def _front_trace(front: Sequence[CostPoint]) -> Json:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [one.cost for one in front],
+        "y": [one.score for one in front],
+        "line": {"color": "var(--muted)", "dash": "dot", "width": 1, "shape": "hv"},
+        "hoverinfo": "skip",
+    }
+
+
+def _score_limits(points: Sequence[CostPoint]) -> Limits:
+    """Leave room below and above for the names of points, which Plotly does not reckon with."""
+    low = min(one.score - (one.deviation or 0) for one in points)
+    high = max(one.score + (one.deviation or 0) for one in points)
+    room = max(high - low, 0.01)
+    return low - 0.15 * room, high + 0.15 * room
+
+
+def _cost_limits(points: Sequence[CostPoint]) -> Limits:
+    costs = [_scaled(one.cost, points) for one in points]
+    low = min(costs) if _is_logarithmic(points) else 0.0
+    room = max(max(costs) - low, 1e-12)
+    return (low - 0.06 * room if _is_logarithmic(points) else 0.0), max(costs) + 0.06 * room
+
+
+def _scaled(cost: float, points: Sequence[CostPoint]) -> float:
+    return math.log10(cost) if _is_logarithmic(points) else cost
+
+
+def _share(value: float, limits: Limits) -> float:
+    return (value - limits[0]) / (limits[1] - limits[0])

@@ -29,6 +29,9 @@ def begin_state(folder: OrganiserFolder, now: datetime) -> None:
     names = [folder.config, folder.manifest, *sorted(folder.truth.iterdir())]
     files = {str(path.relative_to(folder.path)): sha256_of(path) for path in names}
     store = Store(folder.state)
-    store.create()
-    with store.write(now) as state:
-        state.add("creations", files=json.dumps(files))
+    try:
+        store.create()
+        with store.write(now) as state:
+            state.add("creations", files=json.dumps(files))
+    finally:
+        store.close()

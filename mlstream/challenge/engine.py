@@ -124,9 +124,10 @@ class Challenge:
         """Open a challenge that was created; parameters are those of the class."""
         return cls(folder, clock=clock, n_processes=n_processes)
 
-    def close_processes(self) -> None:
-        """End the processes that score."""
+    def shut_down(self) -> None:
+        """End the processes that score, and close the file of the state; neither changes the challenge."""
         self._pool.close()
+        self._store.close()
 
     def __enter__(self) -> Challenge:
         return self
@@ -134,7 +135,7 @@ class Challenge:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close_processes()
+        self.shut_down()
 
     def phase(self) -> Phase:
         """Return the phase: registration, development, selection, final or published."""

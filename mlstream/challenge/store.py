@@ -6,7 +6,9 @@ unless someone changed the file by other means.
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -128,7 +130,7 @@ class Writing(Reading):
 
 
 class Store:
-    """The file of the state.
+    """The file of the state, over one connection for each thread.
 
     Parameters
     ----------
@@ -138,6 +140,8 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._local = threading.local()
+        self._opened: list[sqlite3.Connection] = []
 
     def create(self) -> None:
         """Make the file with empty tables.
@@ -148,9 +152,7 @@ class Store:
             If it exists: a budget is never set back.
         """
         self._path.touch(mode=0o600, exist_ok=False)
-        with self._connect() as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("BEGIN IMMEDIATE")
+        with self._transaction("IMMEDIATE") as connection:
             for name, columns in {**TABLES, "events": _EVENTS}.items():
                 connection.execute(f"CREATE TABLE {name} ({columns})")
                 for act in ("UPDATE", "DELETE"):
@@ -161,39 +163,54 @@ class Store:
             for statement in _INDICES:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {_VERSION}")
-            connection.execute("COMMIT")
 
     @contextmanager
     def read(self) -> Iterator[Reading]:
         """Yield a view of the state."""
-        with self._connect() as connection:
-            connection.execute("BEGIN")
+        with self._transaction("DEFERRED") as connection:
             yield Reading(connection)
 
     @contextmanager
     def write(self, now: datetime) -> Iterator[Writing]:
         """Yield a transaction that is committed if the block succeeds."""
-        with self._connect() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._transaction("IMMEDIATE") as connection:
             yield Writing(connection, now)
-            connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the connections of all threads, which must be done with them."""
+        while self._opened:
+            self._opened.pop().close()
+        self._local = threading.local()
 
     @contextmanager
-    def _connect(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection; what is not committed when it is closed is undone."""
+    def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         if not self._path.is_file():
             raise StateFailed(f"{self._path} must hold the state of the challenge. Got no file there.")
         try:
-            connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+            connection = self._connect()
+            connection.execute(f"BEGIN {kind}")
             try:
-                connection.row_factory = sqlite3.Row
-                connection.execute("PRAGMA synchronous = FULL")
                 yield connection
+                connection.execute("COMMIT")
             finally:
-                connection.close()
+                # What was not committed, say because the disk is full, is undone.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             rule = "must be the state of a challenge, on a disk with space"
             raise StateFailed(f"{self._path} {rule}. Got this error: {error}.") from error
+
+    def _connect(self) -> sqlite3.Connection:
+        # SQLite's connections must not be used by a process that was forked.
+        if getattr(self._local, "process", None) != os.getpid():
+            connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+            connection.row_factory = sqlite3.Row
+            self._opened.append(connection)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            self._local.connection, self._local.process = connection, os.getpid()
+        found: sqlite3.Connection = self._local.connection
+        return found
 
 
 def after_last(state: Reading, now: datetime) -> datetime:

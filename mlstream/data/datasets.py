@@ -6,10 +6,10 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from io import BytesIO
 from pathlib import Path
 
+from mlstream._files import nearest_name
 from mlstream.card_model import ReadingCard
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
@@ -127,7 +127,7 @@ def load_dataset(
     return load_table(path, Choices(rule, reading, find_card(path)))
 
 
-def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard | None = None) -> Dataset:
+def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard = BY_DEFAULT) -> Dataset:
     """Read a registered table, whatever files lie in the working directory: for names that nobody typed.
 
     Parameters
@@ -136,7 +136,7 @@ def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard | 
         A name that `list_datasets` lists.
     labels : int, sequence of str, path or None
         As for `load_dataset`.
-    reading : ReadingCard, optional
+    reading : ReadingCard
         What becomes of missing values and of words.
 
     Returns
@@ -151,7 +151,7 @@ def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard | 
     FileNotFoundError
         If the table is not on this machine; the message describes what to do.
     """
-    return _load_registered(find_entry(name), normalise_rule(labels), reading or BY_DEFAULT)
+    return _load_registered(find_entry(name), normalise_rule(labels), reading)
 
 
 def _require_table_file(path: Path, names: Sequence[str]) -> None:
@@ -159,8 +159,8 @@ def _require_table_file(path: Path, names: Sequence[str]) -> None:
     if path.is_dir():
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
     if not path.is_file():
-        near = get_close_matches(str(path), names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        near = nearest_name(path, names)
+        hint = f"; did you mean {near!r}?" if near else "."
         raise FileNotFoundError(
             f"{path} must be a file, or the name of a data set ({', '.join(names)}). Got neither{hint}"
         )

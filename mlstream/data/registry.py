@@ -175,7 +175,7 @@ def find_entry(name: str) -> DatasetEntry:
     if name not in entries:
         near = get_close_matches(name, entries, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"name must be one of {', '.join(entries)}. Got {name!r} instead{hint}")
+        raise ValueError(f"A data set must be one of {', '.join(entries)}. Got {name!r} instead{hint}")
     return entries[name]
 
 

@@ -97,16 +97,16 @@ def publish(
     elif os.path.lexists(folder):
         raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
     stream = with_terms(stream.with_card(without_folders(stream.card)), **terms)
-    # A licence that is stated in this call has been looked at.
-    doubt = "" if "licence" in terms else describe_doubt(stated_terms(stream.card).licence)
-    for advice in filter(None, (describe_missing(stream.card), doubt)):
-        warnings.warn(advice, stacklevel=2)
     with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary)
         verify(temporary)
         if force:
             # Something may have been put there meanwhile.
             _require_replaceable(folder)
+    # A licence that is stated in this call has been looked at.
+    doubt = "" if "licence" in terms else describe_doubt(stated_terms(stream.card).licence)
+    for advice in filter(None, (describe_missing(stream.card), doubt)):
+        warnings.warn(advice, stacklevel=2)
     return folder
 
 

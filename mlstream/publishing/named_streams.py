@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from pathlib import Path
 
-from mlstream.data.registry import warn_if_shadowed
+from mlstream._files import nearest_name
+from mlstream.data.registry import list_datasets, warn_if_shadowed
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.stream import Stream
@@ -46,11 +46,18 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     path = Path(folder) / name
     if path.is_dir():
         path = path / "stream.npz"
+        if not path.is_file():
+            raise FileNotFoundError(f"{name} must be a file, or a published folder. Got a folder without {path.name}.")
     if path.is_file():
         return load(path)
-    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = get_close_matches(Path(name).name, [*list_presets(), *beside], n=1)
-    hint, names = f"; did you mean {near[0]!r}?" if near else ".", ", ".join(list_presets())
     raise FileNotFoundError(
-        f"A stream must be a file, a published folder, or one of {names}. Got {name!r} instead{hint}"
+        f"A stream must be a file, a published folder, or one of {', '.join(list_presets())}. "
+        f"Got {name!r} instead{_way_out(name, path)}"
     )
+
+
+def _way_out(name: str, path: Path) -> str:
+    if any(name == entry.name for entry in list_datasets()):
+        return f", a data set; `mlstream generate {name} -o {name}.npz` makes a stream of it."
+    near = nearest_name(path, list_presets())
+    return f"; did you mean {near!r}?" if near else "."

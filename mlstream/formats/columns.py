@@ -64,7 +64,7 @@ def make_reading(missing: str = "error", categories: str | None = None, separato
     Raises
     ------
     ValueError
-        If one of them is none of these.
+        If an option has another value.
     """
     if missing not in get_args(Missing):
         raise ValueError(f"missing must be one of {', '.join(get_args(Missing))}. Got {missing!r} instead.")

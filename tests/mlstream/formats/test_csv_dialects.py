@@ -148,6 +148,17 @@ def test_words_for_missing_values_are_read_on_demand(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.Y, [[np.nan], [0], [1]])
 
 
+def test_chunks_without_a_complete_row_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,y\n1,0\n,1\n,1\n,0\n5,1\n", encoding="utf-8")
+    chunks = list(iter_dataset(tmp_path / "x.csv", labels=["y"], chunk_size=2, missing="drop"))
+    assert [chunk.X.tolist() for chunk in chunks] == [[[1]], [[5]]]
+    (tmp_path / "y.csv").write_text("a,y\n,0\n,1\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"y\.csv must hold at least one row. Got 2 with missing values"):
+        list(iter_dataset(tmp_path / "y.csv", labels=["y"], missing="drop"))
+    with pytest.raises(ValueError, match="missing must be error, drop or keep for a table that is read in chunks"):
+        next(iter_dataset(tmp_path / "x.csv", labels=["y"], missing="mean"))
+
+
 def test_a_separator_of_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.arff").write_text("@relation 'x: -C 1'\n@attribute y {0,1}\n@data\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"separator \(--separator\) must be left out for files other than .csv and"):

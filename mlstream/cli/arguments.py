@@ -23,8 +23,9 @@ _MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
 
+# No path: ./NAME would lose what distinguishes it from NAME.
 StreamPath = Annotated[
-    Path,
+    str,
     typer.Argument(
         help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists.",
         autocompletion=complete_streams,
@@ -74,11 +75,11 @@ SeparatorSign = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
-def open_stream(path: Path) -> Stream:
+def open_stream(name: str) -> Stream:
     """Load a stream from a file or a published folder, or make one that this project publishes."""
     from mlstream.publishing.named_streams import open_named
 
-    return open_named(str(path))
+    return open_named(name)
 
 
 def save_new(stream: Stream, path: Path) -> None:
@@ -106,6 +107,13 @@ def require_new(paths: Sequence[Path], force: bool, source: str | Path | None = 
         raise FileExistsError(f"{files[0]} must not exist yet: --force replaces it.")
     if source is not None and Path(source).is_file() and any(file.samefile(source) for file in files):
         raise ValueError(f"--output must not be the source. Got {path} twice.")
+
+
+def require_folder(folder: Path, name: str) -> None:
+    """Raise an error, before any work, if a folder cannot be made because there is a file in its place."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{name} must be a folder, or a name for a new one. Got {folder}: {there} is a file.")
 
 
 def parse_labels(text: str | None) -> int | list[str] | str | None:
@@ -176,11 +184,12 @@ def parse_shares(text: str) -> dict[str, float]:
 
 def parse_delay(text: str) -> int | dict[str, int]:
     """Read one delay for all labels, or delays by label."""
-    return int(text) if text.isdecimal() else parse_numbers_by_name(text, "--delay", int)
+    return int(text) if text.isdecimal() else parse_numbers_by_name(text, "--delay", int, "a whole number, or ")
 
 
 def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
     """Read the labels that each task introduces; a published order also has a hierarchy and shares."""
+    from mlstream.cli.generator_commands import named_options
     from mlstream.generators import published_order
 
     if text.endswith(".json"):
@@ -188,7 +197,8 @@ def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
     name, _, number = text.partition(":")
     if number and not number.isdecimal():
         raise ValueError(f"--introductions must be a .json file, or NAME:NUMBER. Got {text!r} instead.")
-    return published_order(name, int(number or 0))
+    with named_options({"name": "--introductions", "configuration": "the number in --introductions"}):
+        return published_order(name, int(number or 0))
 
 
 def parse_numbers(text: str, option: str) -> list[float]:
@@ -207,15 +217,17 @@ def parse_integers(text: str, option: str) -> list[int]:
         raise ValueError(f"{option} must be whole numbers split by commas. Got {text!r} instead.") from None
 
 
-def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number]) -> dict[str, Number]:
-    """Parse numbers by name: a=1,b=2."""
+def parse_numbers_by_name(
+    text: str, option: str, number: Callable[[str], Number], other: str = ""
+) -> dict[str, Number]:
+    """Parse numbers by name: a=1,b=2; `other` is what else the option may be, for the error."""
     pairs = [part.rpartition("=") for part in text.split(",")]
     try:
         if all(name for name, _, _ in pairs):
             return {name: number(value) for name, _, value in pairs}
     except ValueError:
         pass
-    raise ValueError(f"{option} must be numbers by name, such as a=1,b=2. Got {text!r} instead.")
+    raise ValueError(f"{option} must be {other}numbers by name, such as a=1,b=2. Got {text!r} instead.")
 
 
 def read_hierarchy(text: str | None) -> Any:

@@ -15,8 +15,11 @@ from mlstream.cli.arguments import (
     SeparatorSign,
     SourceName,
     open_table,
+    require_new,
 )
 from mlstream.cli.generator_commands import named_options
+
+_PICTURES = (".png", ".svg", ".pdf")
 
 
 def suggest_tasks(
@@ -34,6 +37,8 @@ def suggest_tasks(
     from mlstream.cli import console
     from mlstream.generators import draw_suggestion, suggest_n_tasks
 
+    if picture is not None:
+        _require_picture(picture)
     table = open_table(source, labels, missing, categories, separator)
     with named_options({"max_tasks": "--max-tasks", "n_init": "--starts"}):
         suggestion = suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
@@ -41,3 +46,10 @@ def suggest_tasks(
     if picture is not None:
         draw_suggestion(suggestion, picture)
         console.print_line(f"Drew {picture}")
+
+
+def _require_picture(path: Path) -> None:
+    """Raise an error, before any work, if no picture can be written there."""
+    if path.suffix.lower() not in _PICTURES:
+        raise ValueError(f"--picture must end in {', '.join(_PICTURES)}. Got {path.name!r} instead.")
+    require_new([path], force=True)

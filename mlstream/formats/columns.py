@@ -64,7 +64,7 @@ def make_reading(missing: str = "error", categories: str | None = None, separato
     Raises
     ------
     ValueError
-        If an option has another value.
+        If one of them is not one of these.
     """
     if missing not in get_args(Missing):
         raise ValueError(f"missing must be one of {', '.join(get_args(Missing))}. Got {missing!r} instead.")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mlstream.card_model import SourceCard, StreamCard
-from mlstream.data.datasets import list_datasets, load_dataset
+from mlstream.data.datasets import list_datasets, load_dataset, load_registered
 from mlstream.data.registry import describe_folder, local_folder
+from mlstream.formats.columns import BY_DEFAULT
 from mlstream.formats.content import PACKED, bare_path, hash_unpacked
 from mlstream.formats.labels import PlainRule
 from mlstream.stream import Dataset
@@ -43,7 +44,7 @@ def find_table(source: SourceCard, table: str | os.PathLike[str] | None = None) 
             f"The source of a stream must be a data set or a file to be found again. Got {source.origin!r}."
         )
     if _is_registered(source):
-        found = load_dataset(source.origin, labels=source.labels, **_reading_options(source))
+        found = load_registered(source.origin, source.labels, source.reading or BY_DEFAULT)
         _require_hash(source, source.origin, found.sha256)
     else:
         path = _find_file(source, table)

@@ -191,12 +191,15 @@ def write_long(path: Path) -> Path:
     return path
 
 
-def test_the_same_bits_come_with_pyarrow_and_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("missing", ["indicator", "keep"])
+def test_the_same_bits_come_with_pyarrow_and_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
     pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
     path = write_long(tmp_path / "x.csv")
 
     def read() -> Dataset:
-        return load_dataset(path, labels=["y"], missing="indicator", categories="one-hot")
+        return load_dataset(path, labels=["y"], missing=missing, categories="one-hot")
 
     outcomes: list[bool] = []
 

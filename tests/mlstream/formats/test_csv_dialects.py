@@ -110,6 +110,10 @@ def test_what_pandas_writes_is_read(tmp_path: Path, separator: str, index: bool)
     ("text", "message"),
     [
         ("a;b,y\n1;2,0\n", "line 1: the names of columns must be separated by one of .* Got commas and semicolons in"),
+        (
+            "a\0,\0y\0\n\0",
+            "line 1: text must be UTF-8 or Latin-1. Got zero bytes, as of UTF-16; save it as CSV in UTF-8",
+        ),
         ("a b y\n1 2 0\n", "line 1: the names of columns must be at least two, .* Got 'a b y'; separator= or --sep"),
         (",a,y\n5,1,0\n", "line 2: the first column must have a name, unless it numbers the rows .* Got '5' for row 0"),
         (",a,y\n0,1,0\n2,1,0\n", "line 3: the first column must have a name, .* Got '2' for row 1"),
@@ -132,6 +136,14 @@ def test_what_is_not_read_is_one_error_with_the_way_out(tmp_path: Path, text: st
     with pytest.raises(FormatError, match=rf"x\.csv, {message}" if message.startswith("line") else message) as caught:
         load_dataset(tmp_path / "x.csv", labels=["y"])
     assert "\n" not in str(caught.value)
+
+
+def test_a_line_of_excel_states_the_separator(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("sep=;\na, in mm;y\n1;0\nx;1\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="line 4: column 'a, in mm' must be a finite number"):
+        load_dataset(tmp_path / "x.csv", labels=["y"])
+    table = load_dataset(tmp_path / "x.csv", labels=["y"], categories="ordinal")
+    assert (table.feature_names, table.X.tolist()) == (("a, in mm",), [[0], [1]])
 
 
 def test_labels_may_be_words_for_truth_values(tmp_path: Path) -> None:

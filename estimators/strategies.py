@@ -8,7 +8,7 @@ Learners are imported when they are built: names, summaries and grids can be lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -124,19 +124,23 @@ def _set_others(name: str, learner: StreamClassifier, others: Mapping[str, Any])
         if parameter not in known:
             searched = sorted({own for one in _find(name).grids for own in one})
             also = [other for other in sorted(known) if other not in {*searched, "on_new_labels"}]
-            raise ValueError(
-                f"{name} must have parameters among {searched}. Got {parameter!r} instead; its learner, "
-                f"{type(learner).__name__}, also has {', '.join(also)}."
-            )
+            hint = _nearest(parameter, [*searched, *also])
+            if hint == ".":
+                hint = f"; its learner, {type(learner).__name__}, also has {', '.join(also)}."
+            raise ValueError(f"{name} must have parameters among {searched}. Got {parameter!r} instead{hint}")
     learner.set_params(**others)
 
 
 def _find(name: str) -> Strategy:
     if name not in STRATEGIES:
-        near = get_close_matches(name, STRATEGIES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = _nearest(name, STRATEGIES)
         raise ValueError(f"A strategy must be one of {', '.join(STRATEGIES)}. Got {name!r} instead{hint}")
     return STRATEGIES[name]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else "."
 
 
 def _tree(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:

@@ -7,6 +7,7 @@ from the two classes below.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
@@ -25,6 +26,9 @@ Check = Callable[[Any, str], object]
 
 # scikit-learn's random_state is an unsigned number of 32 bits.
 _MAX_SEED = 2**32 - 1
+
+# A protocol, or a port: tcp://127.0.0.1:8786, localhost:8786, inproc://127.0.0.1/1/1.
+_ADDRESS = re.compile(r"[a-z]+://.+|.+:\d+")
 
 
 class Option(NamedTuple):
@@ -123,6 +127,8 @@ def _require_warm_up(value: object, name: str) -> None:
 def _require_seeds(value: Any, name: str) -> None:
     for seed in value:
         require_seed(seed, f"each of {name}")
+    if len(set(value)) < len(value):
+        raise ValueError(f"{name} must hold each number once. Got {list(value)!r} instead.")
 
 
 def _require_processes(value: object, name: str) -> None:
@@ -142,7 +148,7 @@ def _require_metrics(value: Any, name: str) -> None:
 
 
 def _require_address(value: object, name: str) -> None:
-    if value is not None and not isinstance(value, str):
+    if value is not None and not (isinstance(value, str) and _ADDRESS.fullmatch(value)):
         raise ValueError(f"{name} must be an address such as tcp://127.0.0.1:8786. Got {value!r} instead.")
 
 

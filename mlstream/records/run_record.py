@@ -300,7 +300,12 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     """
     paths = _list_records(Path(directory) / "runs")
     if not paths:
-        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got 0.")
+        folder = Path(directory)
+        got = "none" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
+        raise FileNotFoundError(
+            f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json), as `mlstream run` writes them. "
+            f"Got {got}."
+        )
     return [load_run_at(path, directory) for path in paths]
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from mlstream._files import read_bounded
+from mlstream._reading import Categories, Missing
 from mlstream.cli.completion import complete_streams, complete_tables
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
-    from mlstream.stream import Stream
+    from mlstream.stream import Dataset, Stream
 
 # Of a JSON file: more than the names of a million labels.
 _MAX_BYTES = 64 * 2**20
@@ -21,8 +23,9 @@ _MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
 
+# No path: ./NAME would lose what distinguishes it from NAME.
 StreamPath = Annotated[
-    Path,
+    str,
     typer.Argument(
         help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists.",
         autocompletion=complete_streams,
@@ -31,7 +34,7 @@ StreamPath = Annotated[
 SourceName = Annotated[
     str,
     typer.Argument(
-        help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM.",
+        help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, KEEL, Parquet or LIBSVM.",
         autocompletion=complete_tables,
     ),
 ]
@@ -45,14 +48,38 @@ LabelColumns = Annotated[
         "those of a card or an .xml file (MULAN) beside the table, or of -C in its title (MEKA).",
     ),
 ]
+MissingRule = Annotated[
+    Missing,
+    typer.Option(
+        "--missing",
+        help="What becomes of missing features: an error, rows left out (drop), the mean of the column (mean), beside "
+        "a 0/1 feature (indicator), or NaN (keep).",
+    ),
+]
+CategoryRule = Annotated[
+    Categories | None,
+    typer.Option(
+        "--categories",
+        help="What becomes of columns of words: a 0/1 feature per value (one-hot), or the number of the value "
+        "(ordinal). By default one-hot in ARFF and KEEL, else an error.",
+    ),
+]
+SeparatorSign = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        help="Character between the cells of a CSV file, or its name: comma, semicolon, tab, bar. By default that in "
+        "the line of names.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
-def open_stream(path: Path) -> Stream:
+def open_stream(name: str) -> Stream:
     """Load a stream from a file or a published folder, or make one that this project publishes."""
     from mlstream.publishing.named_streams import open_named
 
-    return open_named(str(path))
+    return open_named(name)
 
 
 def save_new(stream: Stream, path: Path) -> None:
@@ -96,6 +123,18 @@ def parse_labels(text: str | None) -> int | list[str] | str | None:
     if text.removeprefix("-").isdecimal():
         return int(text)
     return text.split(",")
+
+
+def open_table(
+    source: str, labels: str | None, missing: Missing, categories: Categories | None, separator: str | None
+) -> Dataset:
+    """Read a table as the options say."""
+    from mlstream.data.datasets import load_dataset
+    from mlstream.formats.csv_dialects import SEPARATORS
+
+    by_name = {name: sign for sign, name in SEPARATORS.items()}
+    sign = None if separator is None else by_name.get(separator, separator)
+    return load_dataset(source, labels=parse_labels(labels), missing=missing, categories=categories, separator=sign)
 
 
 def parse_order(text: str | None) -> list[int] | OrderName | None:
@@ -211,8 +250,6 @@ def read_lists(path: Path) -> list[list[str]]:
 
 def _read_json(path: Path) -> Any:
     import json
-
-    from mlstream._files import read_bounded
 
     content = read_bounded(path, _MAX_BYTES)
     try:

@@ -18,18 +18,21 @@ import typer
 from typer.core import TyperCommand
 
 from mlstream.cli.arguments import (
+    CategoryRule,
     Force,
     LabelColumns,
+    MissingRule,
     OutputFile,
     Seed,
+    SeparatorSign,
     SourceName,
     StreamPath,
     open_stream,
+    open_table,
     parse_delay,
     parse_integers,
     parse_introductions,
     parse_label_lists,
-    parse_labels,
     parse_names,
     parse_numbers,
     parse_order,
@@ -159,7 +162,13 @@ _INPUTS = {
     "stream": [_parameter("source", StreamPath)],
     "nothing": [],
 }
-_LABELS = {"table": [_parameter("labels", LabelColumns, None)], "stream": [], "nothing": []}
+_READING = [
+    _parameter("labels", LabelColumns, None),
+    _parameter("missing", MissingRule, "error"),
+    _parameter("categories", CategoryRule, None),
+    _parameter("separator", SeparatorSign, None),
+]
+_LABELS = {"table": _READING, "stream": [], "nothing": []}
 _OUTPUT = _parameter("output", OutputFile)
 _FORCE = _parameter("force", Force, False)
 
@@ -214,10 +223,8 @@ def _read_options(parameters: Mapping[str, Parameter], typed: Mapping[str, Any])
 
 
 def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
-    from mlstream.data.datasets import load_dataset
-
     if source == "table":
-        return (load_dataset(typed["source"], labels=parse_labels(typed["labels"])),)
+        return (open_table(typed["source"], *(typed[one.name] for one in _READING)),)
     return (open_stream(typed["source"]),) if source == "stream" else ()
 
 

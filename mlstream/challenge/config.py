@@ -1,0 +1,145 @@
+"""The rules of a challenge as its organiser writes them: ``challenge.toml``."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
+
+from mlstream._files import read_bounded
+from mlstream._validation_errors import describe_error
+from mlstream.challenge.metrics_of_challenge import MetricName
+
+# Far more than the names of the tasks of any stream need.
+MAX_FILE_BYTES = 2**20
+_MAX_NAME = 100
+
+Names = tuple[Annotated[str, Strict(), Field(min_length=1)], ...]
+Flag = Annotated[bool, Strict()]
+Whole = Annotated[int, Strict()]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+# A file holds lists; tuples keep the configuration unchanged.
+_STRICT = ConfigDict(extra="forbid", frozen=True)
+
+
+class Roles(BaseModel):
+    """The task of the stream that plays each role; a task plays one role at most."""
+
+    model_config = _STRICT
+
+    train: Names = Field(min_length=1, description="Tasks whose labels contestants get.")
+    validation: Names = Field(min_length=1, description="Tasks that queries are scored on.")
+    test: Names = Field(min_length=1, description="Tasks of the generalisation prize.")
+    unseen: Names = Field(description="Tasks of the robustness prize; an empty list: no such prize.")
+
+    @model_validator(mode="after")
+    def _require_one_role_each(self) -> Roles:
+        names = [*self.train, *self.validation, *self.test, *self.unseen]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"roles must name each task once. Got {twice!r} twice.")
+        return self
+
+
+class ChallengeConfig(BaseModel):
+    """The content of ``challenge.toml``, checked; times are in UTC."""
+
+    model_config = _STRICT
+
+    name: Annotated[str, Strict(), Field(min_length=1, max_length=_MAX_NAME)]
+    stream: Annotated[str, Strict()] | None = Field(default=None, description="The stream, unless a command names it.")
+    metric: MetricName = "nce"
+    k: Annotated[Whole, Field(ge=1)] = Field(default=1, description="Of precision_at_k.")
+    opens: datetime | None = Field(default=None, description="Start of development; by default, when it is created.")
+    development_ends: datetime | None = Field(default=None, description="By default when the organiser closes.")
+    final_ends: datetime | None = Field(default=None, description="By default when the organiser closes.")
+    timezone: Annotated[str, Strict()] = Field(default="UTC", description="Of times without an offset.")
+    queries_per_day: Annotated[Whole, Field(ge=1, le=10_000)] = 30
+    invalid_per_day: Annotated[Whole, Field(ge=1, le=100_000)] = 300
+    final_selections: Annotated[Whole, Field(ge=1, le=100)] = 1
+    decimals: Annotated[Whole, Field(ge=0, le=15)] = 3
+    eps_public: Annotated[Number, Field(gt=0, lt=0.5)] = 1e-3
+    eps_final: Annotated[Number, Field(gt=0, lt=0.5)] = 1e-15
+    min_rows: Annotated[Whole, Field(ge=1)] = 1000
+    ladder_step: Annotated[Number, Field(ge=0, le=1)] = 0.0
+    team_size: Annotated[Whole, Field(ge=1, le=1000)] = 5
+    max_bytes: Annotated[Whole, Field(ge=1000, le=10_000_000_000)] = 50_000_000
+    in_distribution_score: Flag = False
+    publish_environment_scores: Flag = False
+    remove_duplicate_rows: Flag = False
+    categorical: Literal["auto", "none"] | Names = Field(default="auto", description="Features that hold categories.")
+    roles: Roles | None = Field(default=None, description="By default, those on the card of the stream.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _place_times(cls, content: object) -> object:
+        """Read times without an offset in the time zone of the file."""
+        if not isinstance(content, dict):
+            return content
+        zone = _find_zone(content.get("timezone", "UTC"))
+        times = ("opens", "development_ends", "final_ends")
+        return {key: _in_utc(value, zone) if key in times else value for key, value in content.items()}
+
+    @model_validator(mode="after")
+    def _check_whole(self) -> ChallengeConfig:
+        if not self.name.isprintable():
+            raise ValueError(f"name must be printable. Got {self.name!r} instead.")
+        times = [one for one in (self.opens, self.development_ends, self.final_ends) if one is not None]
+        if sorted(set(times)) != times:
+            got = ", ".join(f"{one:%Y-%m-%d %H:%M}" for one in times)
+            raise ValueError(f"opens, development_ends and final_ends must follow each other. Got {got} (UTC).")
+        return self
+
+
+def read_config(path: str | os.PathLike[str]) -> ChallengeConfig:
+    """Read the rules of a challenge.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file.
+
+    Returns
+    -------
+    ChallengeConfig
+        The rules, checked.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not TOML, or a key or a value is not valid; the message names the file and the key.
+    """
+    path = Path(path)
+    return parse_config(read_bounded(path, MAX_FILE_BYTES), path)
+
+
+def parse_config(content: bytes, path: str | os.PathLike[str]) -> ChallengeConfig:
+    """Read the rules of a challenge from the content of a file; as `read_config`."""
+    try:
+        table = tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{os.fspath(path)} must be TOML. Got this: {error}.") from None
+    try:
+        return ChallengeConfig.model_validate(table)
+    except ValidationError as error:
+        raise ValueError(f"{os.fspath(path)}: {describe_error(error)}") from None
+
+
+def _find_zone(name: object) -> ZoneInfo:
+    try:
+        return ZoneInfo(str(name))
+    except (ValueError, KeyError, OSError):
+        raise ValueError(f"timezone must be a name such as 'UTC' or 'Europe/Paris'. Got {name!r} instead.") from None
+
+
+def _in_utc(value: object, zone: ZoneInfo) -> object:
+    if not isinstance(value, datetime):
+        return value
+    return (value if value.tzinfo is not None else value.replace(tzinfo=zone)).astimezone(UTC)

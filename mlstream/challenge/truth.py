@@ -1,0 +1,142 @@
+"""The true labels of hidden rows, in the organiser's folder only."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream._files import atomic_path, open_plain
+from mlstream._memory import require_memory
+from mlstream.challenge.folder import OrganiserFolder
+from mlstream.challenge.manifest import Manifest, read_manifest
+
+Keys: TypeAlias = npt.NDArray[np.uint64]
+Array: TypeAlias = npt.NDArray[Any]
+
+
+_LABELS = (np.dtype(np.uint8), np.dtype(np.float32))
+
+
+class Truth(NamedTuple):
+    """The labels of one hidden environment.
+
+    Parameters
+    ----------
+    row_keys : ndarray of uint64, shape (n_rows,)
+        Row ids as numbers.
+    Y : ndarray of uint8 or float32, shape (n_rows, n_scored)
+        The scored labels: 0, 1, or NaN where unknown.
+    mask : ndarray of bool, shape (n_rows, n_scored)
+        Cells that count.
+    """
+
+    row_keys: Keys
+    Y: Array
+    mask: npt.NDArray[np.bool_]
+
+
+def write_truth(path: Path, truth: Truth) -> None:
+    """Write the labels of one environment to an NPZ file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    truth : Truth
+        The labels.
+
+    Raises
+    ------
+    ValueError
+        If shapes or types disagree.
+    """
+    _require_table(truth, path)
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, row_keys=truth.row_keys, Y=truth.Y, mask=truth.mask)
+
+
+def read_truth(path: Path) -> Truth:
+    """Read the labels of one environment.
+
+    Parameters
+    ----------
+    path : Path
+        A file that `write_truth` wrote.
+
+    Returns
+    -------
+    Truth
+        The labels.
+
+    Raises
+    ------
+    ValueError
+        If the file holds anything else.
+    """
+    truth = Truth(**_read_members(path, Truth._fields))
+    _require_table(truth, path)
+    return truth
+
+
+def holdout_keys(folder: OrganiserFolder, manifest: Manifest | None = None) -> Keys:
+    """Return the row ids of all hidden rows as numbers, ascending: the order of the rows of a submission.
+
+    Parameters
+    ----------
+    folder : OrganiserFolder
+        The folder.
+    manifest : Manifest, optional
+        Its manifest, where it has been read.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n_hidden,)
+        All different.
+
+    Raises
+    ------
+    ValueError
+        If they are not those of the manifest.
+    """
+    manifest = manifest or read_manifest(folder.manifest)
+    files = [folder.path / one.file for one in manifest.environments if one.file is not None]
+    keys: Keys = np.sort(np.concatenate([_read_members(path, ("row_keys",))["row_keys"] for path in files]))
+    if keys.dtype != np.uint64 or hash_keys(keys) != manifest.holdout_sha256:
+        raise ValueError(f"{folder.truth} must hold the rows of {folder.manifest}. Got others.")
+    return keys
+
+
+def hash_keys(keys: Keys) -> str:
+    """Hash row ids in ascending order; the value of `Manifest.holdout_sha256`."""
+    return hashlib.sha256(np.sort(keys).astype("<u8").tobytes()).hexdigest()
+
+
+def format_keys(keys: Keys) -> list[str]:
+    """Return row ids as they are written in files: 16 hexadecimal digits in lower case."""
+    return [f"{key:016x}" for key in keys.tolist()]
+
+
+def _read_members(path: Path, names: Iterable[str]) -> dict[str, Array]:
+    try:
+        with open_plain(path) as file, zipfile.ZipFile(file) as archive:
+            require_memory(sum(one.file_size for one in archive.infolist()), f"{path}")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                return {name: arrays[name] for name in names}
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError):
+        raise ValueError(f"{path} must hold the truth of one environment. Got another file, or a part of it.") from None
+
+
+def _require_table(truth: Truth, path: Path) -> None:
+    keys, labels, mask = truth
+    is_table = keys.ndim == 1 and labels.ndim == 2 and labels.shape == mask.shape and len(keys) == len(labels)
+    if not is_table or keys.dtype != np.uint64 or labels.dtype not in _LABELS or mask.dtype != bool:
+        got = ", ".join(f"{array.dtype} {array.shape}" for array in truth)
+        raise ValueError(f"{path} must hold row_keys (uint64), Y (uint8 or float32) and mask (bool). Got {got}.")

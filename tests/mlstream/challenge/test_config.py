@@ -1,0 +1,81 @@
+"""The rules of a challenge: what a file may hold, and one line for what it may not."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mlstream.challenge.config import parse_config, read_config
+
+ROLES = '\n[roles]\ntrain = ["a", "b"]\nvalidation = ["c"]\ntest = ["d"]\nunseen = ["e"]\n'
+
+
+def parse(text, roles=ROLES):
+    return parse_config(f'name = "n"\n{text}{roles}'.encode(), "c.toml")
+
+
+def test_the_defaults_are_those_of_the_specification(tmp_path):
+    (tmp_path / "c.toml").write_text(f'name = "n"{ROLES}')
+    config = read_config(tmp_path / "c.toml")
+    assert (config.metric, config.timezone, config.stream) == ("nce", "UTC", None)
+    assert (config.queries_per_day, config.invalid_per_day, config.final_selections, config.decimals) == (30, 300, 1, 3)
+    assert (config.eps_public, config.eps_final, config.min_rows, config.ladder_step) == (1e-3, 1e-15, 1000, 0.0)
+    assert (config.team_size, config.max_bytes, config.in_distribution_score) == (5, 50_000_000, False)
+    assert (config.publish_environment_scores, config.remove_duplicate_rows) == (False, False)
+    assert config.roles.train == ("a", "b")
+
+
+def test_times_without_an_offset_are_of_the_time_zone_of_the_file():
+    config = parse('timezone = "Europe/Paris"\nopens = 2026-07-01T12:00:00\nfinal_ends = 2026-08-01T12:00:00-05:00\n')
+    assert config.opens == datetime(2026, 7, 1, 10, tzinfo=UTC)
+    assert config.final_ends == datetime(2026, 8, 1, 17, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "metric = 'auc'\n",
+            "metric must be 'nce', 'ba_macro', 'rmse', 'precision_at_k' or 'pw_js'. Got 'auc' instead",
+        ),
+        ("queries_per_day = 0\n", "queries_per_day must be at least 1. Got 0 instead."),
+        ("queries_per_day = 1.5\n", "queries_per_day must be a"),
+        ("decimals = 16\n", "decimals must be"),
+        ("eps_public = 0.5\n", "eps_public must be"),
+        ("eps_public = nan\n", "eps_public must be a finite number"),
+        ("querys_per_day = 3\n", "querys_per_day must not be there. Got 3 instead."),
+        ("timezone = 'Mars'\n", "timezone must be a name such as 'UTC' or 'Europe/Paris'. Got 'Mars' instead."),
+        ("opens = 2026-07-02T12:00:00\nfinal_ends = 2026-07-01T12:00:00\n", "must follow each other"),
+        ("opens = 'soon'\n", "opens must be"),
+    ],
+)
+def test_what_is_not_valid_is_named_in_one_line(text, message):
+    with pytest.raises(ValueError, match=r"c\.toml") as caught:
+        parse(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("role", ["train", "validation", "test", "unseen"])
+def test_each_role_must_be_given(role):
+    roles = "\n".join(line for line in ROLES.splitlines() if not line.startswith(role))
+    with pytest.raises(ValueError, match=rf"roles.{role} must be given"):
+        parse("", roles + "\n")
+
+
+@pytest.mark.parametrize("role", ["train", "validation", "test"])
+def test_only_the_unseen_environments_may_be_left_out(role):
+    lines = [f"{role} = []" if line.startswith(role) else line for line in ROLES.splitlines()]
+    with pytest.raises(ValueError, match=rf"roles.{role} must have at least 1 entry"):
+        parse("", "\n".join(lines))
+    assert parse("", ROLES.replace('unseen = ["e"]', "unseen = []")).roles.unseen == ()
+
+
+def test_a_task_plays_one_role():
+    with pytest.raises(ValueError, match=r"roles must name each task once\. Got 'c' twice"):
+        parse("", ROLES.replace('"d"', '"c"'))
+
+
+def test_a_file_that_is_not_toml_is_an_error_of_one_line(tmp_path):
+    (tmp_path / "c.toml").write_bytes(b"\xff\x00")
+    with pytest.raises(ValueError, match="must be TOML"):
+        read_config(tmp_path / "c.toml")

@@ -99,7 +99,9 @@ def test_the_terms_of_the_source_hold_where_the_publisher_states_none() -> None:
     assert stated_terms(own).licence == "ODbL-1.0"
     assert own.source == source
     page = card_page(own)
-    assert "- Licence: ODbL-1.0\n- Licence of the source: Public research data" in page
+    assert (
+        "- Licence: [ODbL-1.0](https://spdx.org/licenses/ODbL-1.0.html)\n- Licence of the source: Public rese" in page
+    )
 
 
 def test_every_form_of_the_card_holds_every_term() -> None:
@@ -240,6 +242,16 @@ def test_other_names_are_taken(name: str, tmp_path: Path) -> None:
 def test_a_near_miss_of_a_licence_is_a_warning() -> None:
     with pytest.warns(UserWarning, match=r"^The licence 'CC-BY' is not an SPDX identifier; did you mean CC-BY-4\.0\?$"):
         with_terms(make_stream(), licence="CC-BY")
+
+
+def test_publishing_warns_of_a_near_miss_that_is_not_replaced(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    stream = make_stream()
+    source = stream.card.source.model_copy(update={"licence": "Apache", "citation": "us"})
+    stream = stream.with_card(stream.card.model_copy(update={"source": source}))
+    with pytest.warns(UserWarning, match=r"'Apache' is not an SPDX identifier; did you mean Apache-2\.0\?"):
+        publish(stream, tmp_path / "a")
+    publish(stream, tmp_path / "b", licence="MIT")
+    assert recwarn.list == []
 
 
 def test_what_is_missing_depends_on_what_the_source_states() -> None:

@@ -51,6 +51,22 @@ def test_the_pictures_of_the_readme_are_those_that_the_tool_draws(tmp_path):
         assert path.stat().st_size < 10_000
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_numbers_in_the_picture_can_be_read_on_every_cell(theme):
+    colours = runpy.run_path(str(ROOT / "tools" / "readme_picture.py"))["THEMES"][theme]
+    ink = luminance(colours.ink)
+    page = {"light": 1.0, "dark": luminance("#0d1117")}[theme]
+    for other in (page, *map(luminance, colours.heat)):
+        assert (max(ink, other) + 0.05) / (min(ink, other) + 0.05) >= 4.5
+
+
+def luminance(colour):
+    """Return the relative luminance of a colour by WCAG 2.1."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
 def test_the_readme_is_short_and_its_links_lead_to_files():
     assert len(README.splitlines()) < 150
     files = re.findall(r"\]\((?!http)([^)]+)\)|`(docs/[\w/]+\.rst)`", README)

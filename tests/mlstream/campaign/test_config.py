@@ -33,6 +33,8 @@ seeds = [3, 4]
 orders = [0, 1]
 splits = [2]
 n_configurations = 2
+selection = "validation-environment"
+query_budget = 7
 directory = "out"
 n_jobs = 2
 dask = "tcp://x:1"
@@ -76,6 +78,8 @@ grid = [{ step = [0.1, 0.2] }]
         "orders": [0, 1],
         "splits": [2],
         "n_configurations": 2,
+        "selection": "validation-environment",
+        "query_budget": 7,
         "n_jobs": 2,
         "dask": "tcp://x:1",
         "label_space": "seen",

@@ -43,7 +43,7 @@ class Selection(Record):
 
     @property
     def tuning(self) -> str:
-        """What was done, in a word: "tuned (10)" from 10 configurations, on environments with the method beside it."""
+        """Short description: "tuned (10)" from 10 configurations, with the method beside it on environments."""
         where = "" if self.method == "first-experience" else f", {self.method}"
         return f"tuned ({len(self.trials)}{where})"
 

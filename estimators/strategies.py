@@ -8,7 +8,7 @@ Learners are imported when they are built: names, summaries and grids can be lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,7 +78,8 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
     known = sorted({parameter for one in strategy.grids for parameter in one})
     for parameter in parameters:
         if parameter not in known:
-            raise ValueError(f"{name} must have parameters among {known}. Got {parameter!r} instead.")
+            hint = _nearest(parameter, known)
+            raise ValueError(f"{name} must have parameters among {known}. Got {parameter!r} instead{hint}")
     learner = strategy.build(**parameters)
     if on_new_labels == "error":
         return learner
@@ -120,10 +121,14 @@ def grid(name: str) -> list[dict[str, list[Any]]]:
 
 def _find(name: str) -> Strategy:
     if name not in STRATEGIES:
-        near = get_close_matches(name, STRATEGIES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = _nearest(name, STRATEGIES)
         raise ValueError(f"A strategy must be one of {', '.join(STRATEGIES)}. Got {name!r} instead{hint}")
     return STRATEGIES[name]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else "."
 
 
 def _tree(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:

@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from mlstream._files import read_bounded
+from mlstream._reading import Categories, Missing
 from mlstream._validation_errors import describe_error
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -33,8 +34,6 @@ _MAX_BYTES = 64 * 2**20
 TaskRole = Literal["train", "validation", "test", "unseen", "pre-training", "downstream"]
 SharedRows = Literal["mask", "drop"]
 DriftTarget = Literal["P(X)", "P(Y|X)", "dependence"]
-Missing = Literal["error", "drop", "mean", "indicator", "keep"]
-Categories = Literal["one-hot", "ordinal"]
 
 
 class _Strict(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,25 @@ def has_names(frame: Any) -> bool:
     return all(isinstance(name, str) for name in _open(frame).columns)
 
 
+def iter_columns(frame: Any) -> Iterator[Any]:
+    """Yield the columns as series of narwhals."""
+    yield from _open(frame).iter_columns()
+
+
+def take_columns(frame: Any, indices: Sequence[int]) -> Any:
+    """Return the frame of some of the columns."""
+    return _open(frame)[:, list(indices)].to_native()
+
+
+def join_columns(frame: Any, other: Any) -> Any:
+    """Put the columns of a frame and of another frame, or a series, of the same library side by side."""
+    import narwhals as nw
+
+    right = nw.from_native(other, eager_only=True, allow_series=True)
+    right = right.to_frame() if isinstance(right, nw.Series) else right
+    return nw.concat([_open(frame), right], how="horizontal").to_native()
+
+
 def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating] | sparse.csr_array:
     """Read a frame of numbers and booleans.
 
@@ -58,7 +78,7 @@ def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating
     Returns
     -------
     ndarray or csr_array of shape (n_rows, n_columns)
-        float32 if all columns are so, else float64; missing values are NaN. A CSR matrix if all columns are sparse.
+        float32 if all columns are so, else float64; missing values are NaN. A CSR matrix if most columns are sparse.
 
     Raises
     ------
@@ -68,7 +88,7 @@ def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating
     if is_sparse(frame):
         return read_sparse(frame)
     columns = []
-    for column in _open(frame).iter_columns():
+    for column in iter_columns(frame):
         numbers = _to_floats(column)
         if numbers is None:
             kind = str(column.dtype).partition("(")[0].lower()
@@ -78,23 +98,52 @@ def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating
 
 
 def is_sparse(frame: Any) -> bool:
-    """Return whether all columns are sparse columns of pandas."""
+    """Return whether most columns are sparse columns of pandas, and the others numbers or booleans."""
     from narwhals.dependencies import is_pandas_dataframe
 
-    if not is_pandas_dataframe(frame) or not frame.shape[1]:
+    if not is_pandas_dataframe(frame):
         return False
-    import pandas as pd
-
-    return all(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes)
+    others = [place for place, dtype in enumerate(frame.dtypes) if not _is_sparse_type(dtype)]
+    return 2 * len(others) < frame.shape[1] and all(
+        _to_floats(column) is not None for column in iter_columns(take_columns(frame, others))
+    )
 
 
 def read_sparse(frame: Any) -> sparse.csr_array:
-    """Read a frame of pandas as a CSR matrix of what is not 0; float32 if all columns are so, else float64."""
+    """Read a frame of pandas as a CSR matrix, its sparse columns as they are, numbers and booleans as floats.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+        float32 if all columns are so, else float64; missing values are NaN.
+    """
     import pandas as pd
 
-    kinds = {np.dtype(getattr(dtype, "subtype", np.float64)) for dtype in frame.dtypes}
-    kind = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
-    return sparse.csr_array(frame.astype(pd.SparseDtype(kind, 0)).sparse.to_coo())
+    plain = frame.copy(deep=False)
+    for column, dtype in zip(iter_columns(frame), frame.dtypes, strict=True):
+        if not _is_sparse_type(dtype):
+            plain[column.name] = _to_floats(column)
+    kind = np.float32 if is_of_float32(frame) else np.float64
+    accessor: Any = plain.astype(pd.SparseDtype(kind, 0)).sparse
+    return sparse.csr_array(accessor.to_coo())
+
+
+def is_of_float32(frame: Any) -> bool:
+    """Return whether all columns are float32, dense or sparse."""
+    import narwhals as nw
+
+    # A sparse column of pandas has no type of narwhals.
+    kinds = {
+        str(column.to_native().dtype.subtype) if column.dtype == nw.Unknown else str(column.dtype).lower()
+        for column in iter_columns(frame)
+    }
+    return kinds == {"float32"}
+
+
+def _is_sparse_type(dtype: Any) -> bool:
+    import pandas as pd
+
+    return isinstance(dtype, pd.SparseDtype)
 
 
 def _to_floats(column: Any) -> npt.NDArray[np.floating] | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from importlib import import_module
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +86,58 @@ class Dataset:
         _require_finite(X, names["feature_names"], self.name, keeps_missing=keeps_missing)
         for field_name, value in ({"X": X, "Y": Y} | names).items():
             object.__setattr__(self, field_name, value)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        labels: int | Iterable[str],
+        *,
+        name: str = "table",
+        missing: str = "error",
+        categories: str | None = None,
+    ) -> Dataset:
+        """Make a table of a data frame, whose columns keep their names.
+
+        Parameters
+        ----------
+        frame : data frame
+            A frame of pandas, polars, pyarrow or another library that narwhals reads. Its index is left out.
+        labels : int or sequence of str
+            The label columns: their names; or the first n, or the last n if negative. They hold 1 or true, 0 or false,
+            and missing values, which are unknown labels.
+        name : str
+            Short name, used in titles and file names.
+        missing : {"error", "drop", "mean", "indicator", "keep"}
+            What becomes of missing values of features, as for `load_dataset`.
+        categories : {"one-hot", "ordinal"}, optional
+            What becomes of columns of words, as for `load_dataset`; by default one-hot where a column declares its
+            values in an order, else an error.
+
+        Returns
+        -------
+        Dataset
+            X is float32 if all features are so in the frame, else float64; a CSR matrix if most are sparse columns.
+
+        Raises
+        ------
+        TypeError
+            If `frame` is no data frame.
+        ValueError
+            If `labels` are no columns of it, or a column can be neither features nor a label, such as dates.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"age": [3, 4], "sings": [True, False], "flies": [True, None]})
+        >>> table = Dataset.from_frame(frame, labels=["sings", "flies"])
+        >>> table.feature_names, table.Y.tolist()
+        (('age',), [[1.0, 1.0], [0.0, nan]])
+        """
+        # The class is below the module that reads tables in memory with the options that files have.
+        reader = import_module("mlstream.data.in_memory")
+        table: Dataset = reader.read_frame(frame, labels, name=name, missing=missing, categories=categories)
+        return table
 
     @property
     def n_samples(self) -> int:

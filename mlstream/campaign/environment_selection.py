@@ -14,6 +14,7 @@ from mlstream.evaluation.held_out import score_environment
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learners import Learner, adapt_to_stream, fresh, warm_up
 from mlstream.evaluation.references import stack_features
+from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.scoring import count_known_only
 from mlstream.evaluation.settings import SelectionMethod, Settings
@@ -131,9 +132,9 @@ def score_on_environments(
     """
     warm_up(estimator, stream)
     counted, scores = CountedLabels(stream, settings.label_space), []
-    with ResourceMeter(settings.energy, settings.cpu_power_w) as meter:
+    with ResourceMeter(settings.energy, settings.cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__):
         for fold in list_folds(stream, method, seed):
-            learner = adapt_to_stream(fresh(estimator, seed), stream, meter)
+            learner = adapt_to_stream(fresh(estimator, seed), stream, meter, settings.warm_up_rows)
             if not _learn(learner, fold.learnt, settings.chunk_size, deadline):
                 return None, False, meter.report(None)
             scores += [_score(learner, one, stream, counted) for one in fold.scored]
@@ -152,6 +153,7 @@ def _learn(learner: Learner, experiences: Sequence[Experience], chunk_size: int,
             rows = slice(start, start + chunk_size)
             mask = mask_rows(part.label_mask, rows)
             learner.learn(part.X[rows], part.Y[rows], mask)
+    learner.first_rows.require_closed()
     return True
 
 

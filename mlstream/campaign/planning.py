@@ -84,10 +84,11 @@ def name_apart(streams: Sequence[Stream]) -> list[Stream]:
     apart = []
     for stream in streams:
         earlier = named.setdefault(stream.card.name, [])
-        if stream.card in earlier:
+        card = stream.card.model_copy(update={"terms": None})
+        if card in earlier:
             raise ValueError(f"Streams of a campaign must differ. Got {stream.card.name!r} twice, with equal cards.")
         apart.append(_rename(stream, taken) if earlier else stream)
-        earlier.append(stream.card)
+        earlier.append(card)
     return apart
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mlstream.card_model import StreamCard, TaskCard
 from mlstream.cards.front_matter import front_matter
+from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
 from mlstream.cards.markdown import code, code_block, escape_markdown, table_lines
 from mlstream.cards.terms import stated_terms
@@ -275,12 +276,17 @@ def _source(card: StreamCard) -> Iterator[str]:
         options = source.reading.model_dump(exclude_defaults=True)
         listed = ", ".join(f"{name} {code(str(value))}" for name, value in options.items())
         yield f"- How its columns became features: {listed}."
-    yield f"- Licence: {escape_markdown(terms.licence) or 'not stated'}"
+    yield f"- Licence: {_licence(terms.licence) or 'not stated'}"
     if source.licence != terms.licence and source.licence:
         yield f"- Licence of the source: {escape_markdown(source.licence)}"
     yield from _citation("To be cited", terms.citation)
     if source.citation != terms.citation and source.citation:
         yield from _citation("To be cited for the source", source.citation)
+
+
+def _licence(stated: str) -> str:
+    """Link an SPDX identifier to the text of the licence."""
+    return f"[{stated}]({licence_page(stated)})" if stated == spdx_identifier(stated) else escape_markdown(stated)
 
 
 def _citation(what: str, text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from mlstream._files import atomic_folder, read_bounded, sha256_of
+from mlstream.challenge.beginning import begin_state
 from mlstream.challenge.bundle import ENVIRONMENT, ROW_ID, SUMS, HiddenRows, TrainingRows, write_bundle
 from mlstream.challenge.clock import Clock
 from mlstream.challenge.config import MAX_FILE_BYTES, ChallengeConfig, parse_config
@@ -89,6 +90,7 @@ def create_challenge(
         hashes = sha256_of(place.stream), sha256_of(public / SUMS)
         manifest = _summarise(stream, config, plan, keys, hashes, clock())
         write_manifest(place.manifest, manifest)
+        begin_state(place, manifest.created)
     return manifest
 
 

@@ -18,18 +18,21 @@ import typer
 from typer.core import TyperCommand
 
 from mlstream.cli.arguments import (
+    CategoryRule,
     Force,
     LabelColumns,
+    MissingRule,
     OutputFile,
     Seed,
+    SeparatorSign,
     SourceName,
     StreamPath,
     open_stream,
+    open_table,
     parse_delay,
     parse_integers,
     parse_introductions,
     parse_label_lists,
-    parse_labels,
     parse_names,
     parse_numbers,
     parse_order,
@@ -100,11 +103,12 @@ class GeneratorCommand:
 
     def add_to(self, app: typer.Typer, panel: str | None = None) -> None:
         """Add the command to an application, in a panel of its help, without importing the generator."""
-        given = self
 
         class Deferred(TyperCommand):
+            build = staticmethod(self.build)
+
             def make_context(self, *args: Any, **kwargs: Any) -> Any:
-                return given.build().make_context(*args, **kwargs)
+                return self.build().make_context(*args, **kwargs)
 
         app.command(self.name, help=self.help, cls=Deferred, rich_help_panel=panel)(_placeholder)
 
@@ -124,7 +128,7 @@ class GeneratorCommand:
                 terms = read_terms(typed)
             inputs = _open_inputs(self.source, typed)
             options = dict(self.fixed) | _read_options(parameters, typed)
-            with named_options({name: option_of(name) for name in parameters}):
+            with named_options({name: _typed_name(one) for name, one in parameters.items()}):
                 stream = generator(*inputs, **options)
             # Where the generator takes a name, its card holds it already.
             save_new(with_terms(stream, **_without(terms, parameters)), typed["output"])
@@ -158,7 +162,13 @@ _INPUTS = {
     "stream": [_parameter("source", StreamPath)],
     "nothing": [],
 }
-_LABELS = {"table": [_parameter("labels", LabelColumns, None)], "stream": [], "nothing": []}
+_READING = [
+    _parameter("labels", LabelColumns, None),
+    _parameter("missing", MissingRule, "error"),
+    _parameter("categories", CategoryRule, None),
+    _parameter("separator", SeparatorSign, None),
+]
+_LABELS = {"table": _READING, "stream": [], "nothing": []}
 _OUTPUT = _parameter("output", OutputFile)
 _FORCE = _parameter("force", Force, False)
 
@@ -169,6 +179,15 @@ def _without(items: Mapping[str, Any], others: Collection[str]) -> dict[str, Any
 
 def _placeholder() -> None:
     """Stand for a command until its options are needed."""
+
+
+def _is_argument(parameter: Parameter) -> bool:
+    return parameter.default is Parameter.empty and parameter.kind is not Parameter.KEYWORD_ONLY
+
+
+def _typed_name(parameter: Parameter) -> str:
+    """Return what errors call a parameter: its option, or the word that stands for an argument in the help."""
+    return parameter.name.upper() if _is_argument(parameter) else option_of(parameter.name)
 
 
 def _to_option(parameter: Parameter, text: str) -> Parameter:
@@ -182,7 +201,7 @@ def _to_option(parameter: Parameter, text: str) -> Parameter:
         # A number of visits shares out evenly what is not held out.
         shown = str(len(default)) if name == "learning_fractions" and default else None
         return _parameter(name, Annotated[str if required else str | None, option], default if required else shown)
-    if default is parameter.empty and parameter.kind is not Parameter.KEYWORD_ONLY:
+    if _is_argument(parameter):
         return _parameter(name, Annotated[parameter.annotation, typer.Argument(help=text)])
     flag = f"{option_of(name)}/--no-{option_of(name)[2:]}" if isinstance(default, bool) else option_of(name)
     return _parameter(name, Annotated[parameter.annotation, typer.Option(flag, help=text)], default)
@@ -204,10 +223,8 @@ def _read_options(parameters: Mapping[str, Parameter], typed: Mapping[str, Any])
 
 
 def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
-    from mlstream.data.datasets import load_dataset
-
     if source == "table":
-        return (load_dataset(typed["source"], labels=parse_labels(typed["labels"])),)
+        return (open_table(typed["source"], *(typed[one.name] for one in _READING)),)
     return (open_stream(typed["source"]),) if source == "stream" else ()
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_output
+from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_folder, require_output
 from mlstream.cli.completion import complete_tables
 from mlstream.cli.terms import FLAGS, read_terms, with_term_options
 
@@ -157,6 +157,7 @@ def cards(
     from mlstream.cli import console
     from mlstream.publishing.presets import write_cards
 
+    require_folder(folder, "FOLDER")
     folder.mkdir(parents=True, exist_ok=True)
     for name, outcome in write_cards(folder):
         console.print_line(f"{name}: {outcome}")

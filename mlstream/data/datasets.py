@@ -6,15 +6,15 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from io import BytesIO
 from pathlib import Path
 
+from mlstream._files import nearest_name
 from mlstream.card_model import ReadingCard
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
-from mlstream.data.registry import DataFile, DatasetEntry, list_datasets
+from mlstream.data.registry import DataFile, DatasetEntry, find_entry, list_datasets, warn_if_shadowed
 from mlstream.data.table_files import Choices, iterate_table, load_table, to_dataset
 from mlstream.formats.columns import BY_DEFAULT, make_reading
 from mlstream.formats.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
@@ -41,7 +41,8 @@ def load_dataset(
     ----------
     source : str or path
         A name that `list_datasets` lists, or the path of an ARFF, CSV (.csv, .tsv), KEEL (.dat), Parquet (.parquet)
-        or LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz).
+        or LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz). A bare name is that of the
+        registered data set, also where a file has the same; ``./yeast`` and ``Path("yeast")`` are the file.
     labels : int, sequence of str, path or None
         The label columns: the first n, or the last n if negative; their names; or MULAN's .xml file that names them.
         If None, they are those of the card beside the file, else of an .xml of the same name beside it (MULAN; for
@@ -72,6 +73,11 @@ def load_dataset(
     ValueError
         If the file breaks its format, a feature has a missing value, or a label is not 0 or 1; the message names the
         file and the line. If `labels` is None, and the title and the .xml beside the file name different labels.
+
+    Warns
+    -----
+    UserWarning
+        If a registered name is also that of a file or folder in the working directory.
 
     Notes
     -----
@@ -110,6 +116,7 @@ def load_dataset(
     entries, rule = {entry.name: entry for entry in list_datasets()}, normalise_rule(labels)
     reading = make_reading(missing, categories, separator)
     if isinstance(source, str) and source in entries:
+        warn_if_shadowed(source, "data set")
         return _load_registered(entries[source], rule, reading)
     path = Path(source)
     _require_table_file(path, list(entries))
@@ -120,13 +127,40 @@ def load_dataset(
     return load_table(path, Choices(rule, reading, find_card(path)))
 
 
+def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard = BY_DEFAULT) -> Dataset:
+    """Read a registered table, whatever files lie in the working directory: for names that nobody typed.
+
+    Parameters
+    ----------
+    name : str
+        A name that `list_datasets` lists.
+    labels : int, sequence of str, path or None
+        As for `load_dataset`.
+    reading : ReadingCard
+        What becomes of missing values and of words.
+
+    Returns
+    -------
+    Dataset
+        The table.
+
+    Raises
+    ------
+    ValueError
+        If there is no such name.
+    FileNotFoundError
+        If the table is not on this machine; the message describes what to do.
+    """
+    return _load_registered(find_entry(name), normalise_rule(labels), reading)
+
+
 def _require_table_file(path: Path, names: Sequence[str]) -> None:
     """Raise an error, with the nearest name, unless the path is a file."""
     if path.is_dir():
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
     if not path.is_file():
-        near = get_close_matches(str(path), names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        near = nearest_name(path, names)
+        hint = f"; did you mean {near!r}?" if near else "."
         raise FileNotFoundError(
             f"{path} must be a file, or the name of a data set ({', '.join(names)}). Got neither{hint}"
         )

@@ -26,7 +26,7 @@ from mlstream.stream import Dataset
 
 
 class Choices(NamedTuple):
-    """What determines which columns are labels, and how the others become features."""
+    """Choice of which columns are labels, and of how the others become features."""
 
     rule: PlainRule = None
     reading: ReadingCard = BY_DEFAULT

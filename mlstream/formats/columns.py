@@ -17,7 +17,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream._memory import require_memory
-from mlstream.card_model import Categories, Missing, ReadingCard
+from mlstream._reading import Categories, Missing
+from mlstream.card_model import ReadingCard
 from mlstream.formats._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.formats._joined_features import join_columns
 from mlstream.formats.content import FormatError, at, show
@@ -63,14 +64,16 @@ def make_reading(missing: str = "error", categories: str | None = None, separato
     Raises
     ------
     ValueError
-        If one of them is none of these.
+        If one of them is not one of these.
     """
     if missing not in get_args(Missing):
         raise ValueError(f"missing must be one of {', '.join(get_args(Missing))}. Got {missing!r} instead.")
     if categories is not None and categories not in get_args(Categories):
         raise ValueError(f"categories must be one of {', '.join(get_args(Categories))}. Got {categories!r} instead.")
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
-        raise ValueError(f"separator must be one character, such as ';', and no quote. Got {separator!r} instead.")
+        raise ValueError(
+            f"separator= or --separator must be one character, such as ';', and no quote. Got {separator!r} instead."
+        )
     return ReadingCard(
         missing=cast(Missing, missing), categories=cast("Categories | None", categories), separator=separator
     )

@@ -18,6 +18,7 @@ from mlstream.formats.text_columns import MISSING_WORDS
 
 # Enough for pyarrow to be worth a call, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20
+_NEWLINE = ord("\n")
 
 
 class BlockLines:
@@ -84,7 +85,7 @@ def read_fast(
     ndarray of shape (n_rows, width) or None
         The cells, the index among them; None where pyarrow is not installed, or the block needs care.
     """
-    if not block.isascii() or b'"' in block or block.count(b"\r") != block.count(b"\r\n"):
+    if not block.isascii() or b'"' in block or (b"\r" in block and block.count(b"\r") != block.count(b"\r\n")):
         return None
     try:
         import pyarrow as pa
@@ -108,7 +109,7 @@ def read_fast(
     except pa.ArrowException:
         return None
     # A blank line is no row, and shifts the numbers of lines.
-    if table.num_rows != block.count(b"\n"):
+    if table.num_rows != np.count_nonzero(np.frombuffer(block, np.uint8) == _NEWLINE):
         return None
     cells = np.empty((table.num_rows, header.width))
     for place, (column, one) in enumerate(zip(table.columns, all_codes, strict=True)):
@@ -120,11 +121,11 @@ def read_fast(
 def _read_column(column: Any, codes: Mapping[str, float] | None, cells: npt.NDArray[np.float64]) -> bool:
     """Write the numbers of a column, NaN for null; return whether all others are finite."""
     if codes is None:
-        cells[:] = column.to_numpy()
-        return bool(np.count_nonzero(~np.isfinite(cells)) == column.null_count)
+        numbers = column.to_numpy()
+        cells[:] = numbers
+        return bool(np.count_nonzero(np.isfinite(numbers)) == len(numbers) - column.null_count)
     words = column.combine_chunks()
     # The code behind the last stands for null, and infinity for what is no word of the column.
-    numbers = [codes.get(text.strip(), np.inf) for text in words.dictionary.to_pylist()]
-    places = words.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
-    cells[:] = np.array([*numbers, np.nan])[places]
+    values = [codes.get(text.strip(), np.inf) for text in words.dictionary.to_pylist()]
+    cells[:] = np.array([*values, np.nan])[words.indices.fill_null(len(values)).to_numpy()]
     return not np.isinf(cells).any()

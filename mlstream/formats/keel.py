@@ -28,7 +28,7 @@ Reader = Callable[[str], float | None]
 
 @dataclass
 class _Header:
-    """What the lines before the rows declare."""
+    """Declarations of the lines before the rows."""
 
     relation: str = ""
     columns: dict[str, Column] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from mlstream.formats.text_columns import TextColumn
 from mlstream.stream import Features, Indicator
 
 CSV_SUFFIXES = (".csv", ".tsv")
+_SPREADSHEETS = (".xls", ".xlsx", ".ods")
 
 
 def read_tables(
@@ -56,7 +57,11 @@ def read_tables(
     """
     suffix = bare_path(path).suffix.lower()
     if suffix == ".npz":
-        raise FormatError(f"{path} must be an ARFF, CSV or Parquet file. Got an NPZ file; `load` reads streams.")
+        raise FormatError(
+            f"{path} must be a table: ARFF, CSV or Parquet. Got a stream (NPZ), which needs no generator."
+        )
+    if suffix in _SPREADSHEETS:
+        raise FormatError(f"{path} must be a table: ARFF, CSV or Parquet. Got a spreadsheet; save it as CSV first.")
     if suffix in CSV_SUFFIXES:
         return read_csv(source, path, dialect or dialect_of(path, reading), words)
     require_no_separator(path, reading)

@@ -16,7 +16,7 @@ from mlstream.cards.croissant import card_croissant
 from mlstream.cards.description import hash_data, measure
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-from mlstream.cards.terms import StreamTerms, describe_missing, with_terms
+from mlstream.cards.terms import StreamTerms, describe_doubt, describe_missing, stated_terms, with_terms
 from mlstream.drawing.labels import label_svg
 from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
@@ -88,7 +88,8 @@ def publish(
     Warns
     -----
     UserWarning
-        If nobody states the licence, or other terms that those who would use the stream need.
+        If nobody states the licence, or other terms that those who would use the stream need; or if the licence is
+        nearly an SPDX identifier.
     """
     folder = Path(folder)
     if force:
@@ -96,14 +97,16 @@ def publish(
     elif os.path.lexists(folder):
         raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
     stream = with_terms(stream.with_card(without_folders(stream.card)), **terms)
-    if missing := describe_missing(stream.card):
-        warnings.warn(missing, stacklevel=2)
     with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary)
         verify(temporary)
         if force:
             # Something may have been put there meanwhile.
             _require_replaceable(folder)
+    # A licence that is stated in this call has been looked at.
+    doubt = "" if "licence" in terms else describe_doubt(stated_terms(stream.card).licence)
+    for advice in filter(None, (describe_missing(stream.card), doubt)):
+        warnings.warn(advice, stacklevel=2)
     return folder
 
 

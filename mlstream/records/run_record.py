@@ -129,6 +129,15 @@ class RunResult(VersionedRecord):
         description="Label mask that the learner is given when it learns: none, that of the row's task, or one of all "
         "labels, where the scenario hides the task. None in records of version 1.",
     )
+    warm_up_rows: int = Field(
+        0,
+        ge=0,
+        description="Rows at the beginning that the learner waited for, and learnt in one call; 0 where it learnt from "
+        "the first row on.",
+    )
+    warnings: dict[str, int] = Field(
+        default_factory=dict, description="Warnings given while the learner and its references learnt -> how often."
+    )
     predicts_with_task: bool = Field(
         False, description="Whether the learner is given the labels of the row's task when it predicts."
     )
@@ -292,7 +301,12 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     """
     paths = _list_records(Path(directory) / "runs")
     if not paths:
-        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got 0.")
+        folder = Path(directory)
+        got = "none" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
+        raise FileNotFoundError(
+            f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json), as `mlstream run` writes them. "
+            f"Got {got}."
+        )
     return [load_run_at(path, directory) for path in paths]
 
 

@@ -49,6 +49,7 @@ time_cap_s = inf
 n_checkpoints = 9
 window = 50
 chunk_size = 64
+warm_up_rows = 3
 
 [strategies.NN]
 [strategies.fast]
@@ -93,6 +94,7 @@ grid = [{ step = [0.1, 0.2] }]
         "n_checkpoints": 9,
         "window": 50,
         "chunk_size": 64,
+        "warm_up_rows": 3,
     }
 
 
@@ -126,7 +128,7 @@ def test_a_grid_without_a_number_of_configurations_is_refused(tmp_path):
         ('strategies = ["NN"]\nn_jobs = 0', r"n_jobs must be a number of processes.*Got 0 instead"),
         ('strategies = ["NN"]\nn_jobs = 1.5', r"n_jobs must be a whole number. Got 1.5 .a number. instead"),
         ('strategies = ["NN"]\nreferences = 3', r"references must be true or false. Got 3 .a whole number. instead"),
-        ('strategies = ["NN"]\ntime_cap_s = "x"', r"time_cap_s must be a number. Got 'x' instead"),
+        ('strategies = ["NN"]\ntime_cap_s = "x"', r"time_cap_s must be a number. Got 'x' .text. instead"),
         ('strategies = ["NN"]\ndirectory = ["x"]', r"directory must be text. Got \['x'\] .a list. instead"),
         (
             f'strategies = ["NN"]\ndirectory = ["{"x" * 3000}"]',

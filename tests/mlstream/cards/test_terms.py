@@ -99,7 +99,9 @@ def test_the_terms_of_the_source_hold_where_the_publisher_states_none() -> None:
     assert stated_terms(own).licence == "ODbL-1.0"
     assert own.source == source
     page = card_page(own)
-    assert "- Licence: ODbL-1.0\n- Licence of the source: Public research data" in page
+    assert (
+        "- Licence: [ODbL-1.0](https://spdx.org/licenses/ODbL-1.0.html)\n- Licence of the source: Public rese" in page
+    )
 
 
 def test_every_form_of_the_card_holds_every_term() -> None:
@@ -152,16 +154,26 @@ def test_the_library_of_croissant_accepts_every_term(tmp_path: Path) -> None:
 def test_every_text_comes_back_from_yaml_and_json_as_it_was(
     title: str, description: str, licence: str, citation: str, creators: list[str]
 ) -> None:
-    own = TermsCard(title=title, description=description, licence=licence, citation=citation, creators=creators)
+    require_same(TermsCard(title=title, description=description, licence=licence, citation=citation, creators=creators))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_texts_that_look_like_yaml_or_html_come_back_too(text: str) -> None:
+    line = text.replace("\n", " ")[:300]
+    require_same(TermsCard(title=line, description=text, licence=line, citation=text, creators=[line]))
+
+
+def require_same(own: TermsCard) -> None:
+    """Compare terms with what other readers find in the forms of the card."""
     card = make_stream().card.model_copy(update={"terms": own})
     assert StreamCard.model_validate_json(card.model_dump_json()) == card
-    assert read_front_matter(card)["pretty_name"] == title
+    assert read_front_matter(card)["pretty_name"] == own.title
     cff, croissant = yaml.safe_load(card_citation(card)), json.loads(card_croissant(card))
-    text = f"{description}\n\n{card.description}"
-    assert (cff["title"], cff["abstract"], cff["references"][0]["title"]) == (title, text, citation)
-    assert [one["name"] for one in cff["authors"]] == list(dict.fromkeys(creators))
-    assert (croissant.get("alternateName", card.name), croissant["description"]) == (title, text)
-    assert (croissant["citeAs"], [one["name"] for one in croissant["creator"]]) == (citation, creators)
+    text = f"{own.description}\n\n{card.description}"
+    assert (cff["title"], cff["abstract"], cff["references"][0]["title"]) == (own.title, text, own.citation)
+    assert [one["name"] for one in cff["authors"]] == list(dict.fromkeys(own.creators or ()))
+    assert (croissant.get("alternateName", card.name), croissant["description"]) == (own.title, text)
+    assert (croissant["citeAs"], [one["name"] for one in croissant["creator"]]) == (own.citation, own.creators)
     ET.fromstring(card_openml(card))  # noqa: S314 - our own text
 
 
@@ -240,6 +252,16 @@ def test_other_names_are_taken(name: str, tmp_path: Path) -> None:
 def test_a_near_miss_of_a_licence_is_a_warning() -> None:
     with pytest.warns(UserWarning, match=r"^The licence 'CC-BY' is not an SPDX identifier; did you mean CC-BY-4\.0\?$"):
         with_terms(make_stream(), licence="CC-BY")
+
+
+def test_publishing_warns_of_a_near_miss_that_is_not_replaced(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    stream = make_stream()
+    source = stream.card.source.model_copy(update={"licence": "Apache", "citation": "us"})
+    stream = stream.with_card(stream.card.model_copy(update={"source": source}))
+    with pytest.warns(UserWarning, match=r"'Apache' is not an SPDX identifier; did you mean Apache-2\.0\?"):
+        publish(stream, tmp_path / "a")
+    publish(stream, tmp_path / "b", licence="MIT")
+    assert recwarn.list == []
 
 
 def test_what_is_missing_depends_on_what_the_source_states() -> None:

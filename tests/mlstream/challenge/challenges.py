@@ -4,9 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from mlstream.challenge import scoring_process
+from mlstream.challenge.beginning import begin_state
+from mlstream.challenge.engine import Challenge
 from mlstream.challenge.folder import OrganiserFolder, make_private
 from mlstream.challenge.manifest import EnvironmentEntry, Manifest, write_manifest
-from mlstream.challenge.truth import Truth, hash_keys, write_truth
+from mlstream.challenge.scoring import Scorer
+from mlstream.challenge.submission_rows import SubmissionLayout
+from mlstream.challenge.truth import Truth, hash_keys, holdout_keys, read_truth, write_truth
+from tests.mlstream.challenge.submissions import as_csv, make_prob
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROLES = ("in-distribution", "validation", "test", "unseen", "unseen", "unseen")
@@ -25,11 +31,59 @@ class Clock:
         self.now += timedelta(**time)
 
 
+class SameProcess:
+    """The scoring of a challenge in this process, which starts at once."""
+
+    def __init__(self, folder):
+        self._folder, self._scorer = folder, Scorer(folder)
+
+    def score_public(self, sha256, name):
+        return scoring_process._score(self._scorer, self._folder, kind="public", sha256=sha256, name=name)
+
+    def score_final(self, sha256, name):
+        return scoring_process._score(self._scorer, self._folder, kind="final", sha256=sha256, name=name)
+
+    def close(self):
+        pass
+
+
+def make_challenge(path, clock=None, *, processes=False, **options):
+    """Make a challenge with an empty state, and open it."""
+    folder = make_folder(path, **options)
+    begin_state(folder, START)
+    challenge = Challenge(path, clock=clock or Clock())
+    if not processes:
+        challenge._pool = SameProcess(folder)
+    return challenge
+
+
+def layout_of(challenge):
+    """Return the rows and columns of a submission."""
+    keys = holdout_keys(challenge.folder)
+    return SubmissionLayout(keys, challenge.manifest.scored_names, challenge.config.max_bytes)
+
+
+def truth_table(challenge):
+    """Return all true labels in the order of a submission, by a slow loop over rows."""
+    by_key = {}
+    for entry in challenge.manifest.environments:
+        if entry.file:
+            truth = read_truth(challenge.folder.path / entry.file)
+            by_key |= dict(zip(truth.row_keys.tolist(), truth.Y.tolist(), strict=True))
+    return np.array([by_key[key] for key in sorted(by_key)], float)
+
+
+def draw(challenge, seed=0):
+    """Draw a submission."""
+    layout = layout_of(challenge)
+    return as_csv(layout, make_prob(layout, seed))
+
+
 def make_folder(path, *, n_rows=40, n_labels=2, seed=0, rules="", roles=ROLES, metric="nce"):
     """Write the organiser's folder of a challenge, all but its state."""
     make_private(path)
     folder = OrganiserFolder(path)
-    for one in (folder.truth, folder.submissions, folder.scratch):
+    for one in (folder.truth, folder.submissions):
         make_private(one)
     rng = np.random.default_rng(seed)
     entries = [EnvironmentEntry(name="train-task", public_name="train-1", role="train", n_rows=n_rows, file=None)]

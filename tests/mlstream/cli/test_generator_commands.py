@@ -20,7 +20,8 @@ REPLACED = {
     "iirc_stream": {"labels_per_task", "first_labels", "plain_first"},
 }
 # Options that have another name or another form on the command line, and what is not a parameter.
-OTHER_OPTIONS = {"source", "labels", "output", "force", "help", *FLAGS}
+READING = {"missing", "categories", "separator"}
+OTHER_OPTIONS = {"source", "labels", "output", "force", "help", *READING, *FLAGS}
 
 
 def parameters_of(name):

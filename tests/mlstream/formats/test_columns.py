@@ -156,8 +156,8 @@ def test_words_without_a_declaration_need_an_option() -> None:
     [
         ({"missing": "zero"}, "missing must be one of error, drop, mean, indicator, keep. Got 'zero'"),
         ({"categories": "hash"}, "categories must be one of one-hot, ordinal. Got 'hash'"),
-        ({"separator": "::"}, "separator must be one character, such as ';', and no quote. Got '::'"),
-        ({"separator": '"'}, "separator must be one character"),
+        ({"separator": "::"}, "separator= or --separator must be one character, such as ';', and no quote. Got '::'"),
+        ({"separator": '"'}, "separator= or --separator must be one character"),
     ],
 )
 def test_other_options_are_refused(options: dict[str, str], message: str) -> None:

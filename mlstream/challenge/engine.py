@@ -1,0 +1,463 @@
+"""A challenge: what its organiser and its teams can do, over the state in one folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from mlstream._files import read_bounded
+from mlstream.challenge.audit import audit_challenge
+from mlstream.challenge.boards import make_board, make_history, make_status, require_selectable
+from mlstream.challenge.clock import Clock, utc_now
+from mlstream.challenge.closing import list_selected, read_ranking, record_final, record_ranking, require_end
+from mlstream.challenge.config import ChallengeConfig, read_config
+from mlstream.challenge.errors import InvalidSubmission, PhaseClosed, ScoringFailed, StateFailed
+from mlstream.challenge.folder import OrganiserFolder, require_private
+from mlstream.challenge.manifest import Manifest, read_manifest
+from mlstream.challenge.phases import Phase, phase_of, require_phase
+from mlstream.challenge.ranking import FinalRanking
+from mlstream.challenge.release import release_truth
+from mlstream.challenge.replies import AuditReport, BoardRow, Reply, Reservation, TeamStatus
+from mlstream.challenge.scoring_pool import ScoringPool
+from mlstream.challenge.store import Store, Writing, after_last
+from mlstream.challenge.submission_files import require_size
+from mlstream.challenge.submission_rows import clean_name
+from mlstream.challenge.submitting import (
+    QueriesWaiting,
+    add_submission,
+    find_repeat,
+    is_done,
+    make_reply,
+    record_rejection,
+    record_scores,
+    require_admission,
+    store_file,
+    submission_row,
+    waiting_rows,
+    write_scratch,
+)
+from mlstream.challenge.teams import add_invitation, add_merge, add_team, find_team, members_of
+
+if TYPE_CHECKING:
+    from mlstream.stream import Stream
+
+
+class Challenge:
+    """A challenge in the organiser's folder; safe to use from several threads and processes at once.
+
+    Parameters
+    ----------
+    folder : path
+        The organiser's folder, which `create` made.
+    clock : callable
+        Returns the time of the organiser's machine.
+    n_processes : int
+        How many submissions are scored at once.
+
+    Raises
+    ------
+    PermissionError
+        If others can read the folder.
+    ValueError
+        If rules, manifest or state cannot be read.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, clock: Clock = utc_now, n_processes: int = 1) -> None:
+        require_private(folder)
+        self.folder = OrganiserFolder(Path(folder))
+        self.config: ChallengeConfig = read_config(self.folder.config)
+        self.manifest: Manifest = read_manifest(self.folder.manifest)
+        self._clock = clock
+        self._store = Store(self.folder.state)
+        self._pool = ScoringPool(self.folder, n_processes)
+        if not self.folder.state.is_file():
+            raise StateFailed(f"{self.folder.state} must be there: it holds teams and scores. Got no file.")
+
+    @classmethod
+    def create(
+        cls,
+        stream: Stream,
+        config: str | os.PathLike[str],
+        folder: str | os.PathLike[str],
+        bundle: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        clock: Clock = utc_now,
+    ) -> Challenge:
+        """Make a challenge: the organiser's folder, and the bundle for contestants.
+
+        Parameters
+        ----------
+        stream : Stream
+            The stream; its tasks are the environments.
+        config : path
+            The rules, as TOML.
+        folder, bundle : path
+            The folders to make, neither of which may lie in the other.
+        force : bool
+            Accept hidden environments of few rows.
+        clock : callable
+            Returns the time of the organiser's machine.
+
+        Returns
+        -------
+        Challenge
+            The challenge.
+
+        Raises
+        ------
+        ValueError
+            If rules and stream do not fit.
+        """
+        from mlstream.challenge.create import create_challenge
+
+        create_challenge(stream, Path(config), Path(folder), Path(bundle), clock=clock, force=force)
+        return cls(folder, clock=clock)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, clock: Clock = utc_now, n_processes: int = 1) -> Challenge:
+        """Open a challenge that was created; parameters are those of the class."""
+        return cls(folder, clock=clock, n_processes=n_processes)
+
+    def shut_down(self) -> None:
+        """End the processes that score, and close the file of the state; neither changes the challenge."""
+        self._pool.close()
+        self._store.close()
+
+    def __enter__(self) -> Challenge:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shut_down()
+
+    def phase(self) -> Phase:
+        """Return the phase: registration, development, selection, final or published."""
+        with self._store.read() as state:
+            return phase_of(state, self.config, after_last(state, self._clock()))
+
+    def join(self, team: str) -> str:
+        """Add a team; return its token, which is not stored and cannot be shown again.
+
+        Raises
+        ------
+        TeamRefused
+            If the name breaks a rule, or is another team's.
+        """
+        with self._store.write(self._clock()) as state:
+            self._require_open(state, to="join")
+            return add_team(state, team)
+
+    def invite(self) -> str:
+        """Return the code of a new invitation, by which one team can register."""
+        with self._store.write(self._clock()) as state:
+            self._require_open(state, to="invite")
+            return add_invitation(state)
+
+    def register(self, team: str, code: str) -> str:
+        """Add a team by an invitation, which is used up; return its token.
+
+        Raises
+        ------
+        UnknownToken
+            If the invitation is unknown or used.
+        TeamRefused
+            If the name breaks a rule; the invitation is then not used.
+        """
+        with self._store.write(self._clock()) as state:
+            self._require_open(state, to="register")
+            return add_team(state, team, code)
+
+    def merge(self, kept: str, other: str) -> None:
+        """Merge a team into another, by their names; what both used today adds up.
+
+        Raises
+        ------
+        TeamRefused
+            If a name is unknown, or the team would be too large.
+        """
+        with self._store.write(self._clock()) as state:
+            require_phase(phase_of(state, self.config, state.now), "registration", "development", to="merge teams")
+            add_merge(state, kept, other, self.config.team_size)
+
+    def authenticate(self, token: str) -> str:
+        """Return the id of the team that a token belongs to.
+
+        Raises
+        ------
+        UnknownToken
+            If it is no team's.
+        """
+        with self._store.read() as state:
+            return find_team(state, token)
+
+    def submit(self, content: bytes | os.PathLike[str], token: str, *, file_name: str | None = None) -> Reply:
+        """Score a submission on the validation environments, which uses a query.
+
+        Parameters
+        ----------
+        content : bytes or path
+            The file: CSV (also packed by gzip), NPZ or Parquet.
+        token : str
+            The token of the team.
+        file_name : str, optional
+            Name for errors and lists; by default that of the path.
+
+        Returns
+        -------
+        Reply
+            Score and budget. The same bytes from the same team have the same reply and cost nothing.
+
+        Raises
+        ------
+        InvalidSubmission
+            If the file is no submission, which costs no query.
+        BudgetSpent
+            If the queries of the day are used.
+        PhaseClosed
+            If it is not the time of development.
+        UnknownToken
+            If the token is no team's.
+        ClockRanBack
+            If the clock of this machine is before the last event.
+        """
+        return self.complete(self.reserve(content, token, file_name=file_name))
+
+    def reserve(self, content: bytes | os.PathLike[str], token: str, *, file_name: str | None = None) -> Reservation:
+        """Store a submission and count it as a query; `complete` scores it, even after a crash.
+
+        Parameters
+        ----------
+        content : bytes or path
+            The file.
+        token : str
+            The token of the team.
+        file_name : str, optional
+            Name for errors and lists; by default that of the path.
+
+        Returns
+        -------
+        Reservation
+            The number of the submission.
+
+        Raises
+        ------
+        BudgetSpent
+            As `submit`, and likewise PhaseClosed, UnknownToken, ClockRanBack; InvalidSubmission for the size alone.
+        """
+        name = clean_name(file_name or (os.path.basename(content) if isinstance(content, os.PathLike) else ""))  # noqa: PTH119
+        team = self.authenticate(token)
+        payload = content if isinstance(content, bytes) else self._read(Path(content), name)
+        require_size(len(payload), self.config.max_bytes, name)
+        try:
+            return self._reserve(payload, team, name)
+        except QueriesWaiting:
+            # Files that were not read yet may be invalid, and cost nothing then.
+            self.complete_pending(team)
+        try:
+            return self._reserve(payload, team, name)
+        except QueriesWaiting as error:
+            raise error.__cause__ or error from None
+
+    def complete(self, reservation: Reservation) -> Reply:
+        """Score a reserved submission, unless that was done; safe to repeat.
+
+        Raises
+        ------
+        InvalidSubmission
+            If the file is no submission; the query is free again.
+        ScoringFailed
+            If it could not be scored; it stays reserved.
+        """
+        self._score(reservation.submission)
+        with self._store.read() as state:
+            now = after_last(state, self._clock())
+            reply = make_reply(state, self.config, reservation.submission, now, is_repeat=reservation.is_repeat)
+            if reply is None:
+                row = state.rows("SELECT message FROM rejections WHERE submission = ?", reservation.submission)[0]
+                raise InvalidSubmission(row["message"])
+            return reply
+
+    def complete_pending(self, team: str | None = None) -> int:
+        """Score what was reserved and not scored, say by a process that died; return how many are done.
+
+        Parameters
+        ----------
+        team : str, optional
+            Id of a team; all teams by default.
+        """
+        with self._store.read() as state:
+            members = None if team is None else members_of(state, team)
+            waiting = [int(row["id"]) for row in waiting_rows(state, members)]
+        n_done = 0
+        for submission in waiting:
+            try:
+                self._score(submission)
+            except ScoringFailed:
+                continue
+            n_done += 1
+        return n_done
+
+    def status(self, token: str) -> TeamStatus:
+        """Return budget, submissions and selection of the team that a token belongs to.
+
+        Raises
+        ------
+        UnknownToken
+            If it is no team's.
+        """
+        with self._store.read() as state:
+            return make_status(state, self.config, find_team(state, token), after_last(state, self._clock()))
+
+    def select(self, token: str, submissions: Sequence[int]) -> None:
+        """Choose the submissions that count at the end, in place of those chosen before.
+
+        Raises
+        ------
+        UnknownSubmission
+            If there are too many, or one is not a scored submission of the team.
+        PhaseClosed
+            If the time of development and selection is over.
+        """
+        with self._store.write(self._clock()) as state:
+            team = find_team(state, token)
+            require_phase(phase_of(state, self.config, state.now), "development", "selection", to="select")
+            require_selectable(state, self.config, team, submissions)
+            state.add("selections", team=team, submissions=str(list(submissions)))
+
+    def leaderboard(self) -> tuple[BoardRow, ...]:
+        """Return the public board of the development phase: best validation score, count and time of each team."""
+        with self._store.read() as state:
+            return make_board(state, self.config)
+
+    def history(self) -> dict[str, list[tuple[datetime, float]]]:
+        """Return for each team the times at which its best score improved, and the scores."""
+        with self._store.read() as state:
+            return make_history(state, self.config)
+
+    def close(self, *, early: bool = False) -> FinalRanking:
+        """End the challenge: score every selected submission once, and rank; a repeated call returns the same.
+
+        Parameters
+        ----------
+        early : bool
+            Close before the end that the rules name.
+
+        Returns
+        -------
+        FinalRanking
+            Both rankings, with the head of the log.
+
+        Raises
+        ------
+        PhaseClosed
+            If the end has not come.
+        ScoringFailed
+            If a submission could not be scored; call it again.
+        """
+        with self._store.write(self._clock()) as state:
+            if not state.first("SELECT 1 FROM closings"):
+                require_end(self.config, phase_of(state, self.config, state.now), early=early)
+                state.add("closings")
+        self.complete_pending()
+        self._score_selected()
+        with self._store.write(self._clock()) as state:
+            record_ranking(state, self.config)
+        return self.ranking()
+
+    def ranking(self) -> FinalRanking:
+        """Return the final rankings.
+
+        Raises
+        ------
+        PhaseClosed
+            If the challenge has not been closed.
+        """
+        with self._store.read() as state:
+            found = read_ranking(state)
+        if found is None:
+            raise PhaseClosed(
+                "The final ranking must be made by `mlstream challenge close` first. The phase is an earlier one."
+            )
+        return found
+
+    def release(self, to: str | os.PathLike[str]) -> Path:
+        """Write the truth of the hidden rows, and the rankings, to a new folder; the only way by which truth leaves.
+
+        Raises
+        ------
+        PhaseClosed
+            If the challenge has not been closed.
+        FileExistsError
+            If the folder exists.
+        """
+        path = release_truth(self.folder, self.manifest, self.ranking(), Path(to))
+        with self._store.write(self._clock()) as state:
+            state.add("releases")
+        return path
+
+    def audit(self) -> AuditReport:
+        """Check log, tables and stored files against each other, and flag submissions made to learn labels."""
+        with self._store.read() as state:
+            return audit_challenge(state, self.folder)
+
+    def _reserve(self, content: bytes, team: str, name: str) -> Reservation:
+        digest = hashlib.sha256(content).hexdigest()
+        with self._store.read() as state:
+            members, now = members_of(state, team), after_last(state, self._clock())
+            repeat = find_repeat(state, members, digest)
+            if repeat is not None:
+                return Reservation(repeat, True)
+            require_admission(state, self.config, members, now)
+        scratch = write_scratch(self.folder, content)
+        try:
+            with self._store.write(self._clock()) as state:
+                members = members_of(state, team)
+                repeat = find_repeat(state, members, digest)
+                if repeat is not None:
+                    return Reservation(repeat, True)
+                require_admission(state, self.config, members, state.now)
+                store_file(self.folder, scratch, digest)
+                return Reservation(add_submission(state, team, digest, len(content), name), False)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+    def _score(self, submission: int) -> None:
+        """Score or reject a submission, unless that was done."""
+        with self._store.read() as state:
+            if is_done(state, submission):
+                return
+            row = submission_row(state, submission)
+        try:
+            scores = self._pool.score_public(row["sha256"], row["file_name"])
+        except InvalidSubmission as error:
+            with self._store.write(self._clock()) as state:
+                record_rejection(state, self.folder, submission, str(error))
+            return
+        with self._store.write(self._clock()) as state:
+            record_scores(state, self.config, submission, scores)
+
+    def _score_selected(self) -> None:
+        with self._store.read() as state:
+            done = {row["submission"] for row in state.rows("SELECT submission FROM final_scores")}
+            selected = [one for one in list_selected(state, self.config) if one.submission not in done]
+        for one in selected:
+            scores = self._pool.score_final(one.sha256, one.file_name)
+            with self._store.write(self._clock()) as state:
+                record_final(state, one.submission, scores)
+
+    def _require_open(self, state: Writing, *, to: str) -> None:
+        require_phase(phase_of(state, self.config, state.now), "registration", "development", to=to)
+
+    def _read(self, path: Path, name: str) -> bytes:
+        try:
+            return read_bounded(path, self.config.max_bytes)
+        except ValueError:
+            require_size(path.stat().st_size, self.config.max_bytes, name)
+            raise

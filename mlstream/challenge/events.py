@@ -1,0 +1,74 @@
+"""The log of a challenge: events, each of which holds the hash of the one before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+# In place of the hash before the first event.
+GENESIS = "0" * 64
+
+
+class Event(NamedTuple):
+    """One event.
+
+    Parameters
+    ----------
+    id : int
+        Its number, from 1.
+    time : str
+        In UTC.
+    kind : str
+        The table that it added a row to.
+    content : str
+        The row, as JSON.
+    previous, hash : str
+        Hash of the event before, and its own.
+    """
+
+    id: int
+    time: str
+    kind: str
+    content: str
+    previous: str
+    hash: str
+
+
+def next_event(last: Event | None, time: str, kind: str, row: Mapping[str, Any]) -> Event:
+    """Return the event that follows another, the first one if that is None."""
+    number, previous = (1, GENESIS) if last is None else (last.id + 1, last.hash)
+    content = json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return Event(number, time, kind, content, previous, _hash(number, time, kind, content, previous))
+
+
+def check_chain(events: Iterable[Event]) -> Iterator[str]:
+    """Check the hashes of all events, first to last.
+
+    Parameters
+    ----------
+    events : iterable of Event
+        In the order of their numbers.
+
+    Yields
+    ------
+    str
+        What is wrong, one line for each event.
+    """
+    number, previous = 0, GENESIS
+    for event in events:
+        number += 1
+        if event.id != number:
+            yield f"event {number} is missing"
+            number = event.id
+        if event.previous != previous:
+            yield f"event {event.id} does not follow the event before it"
+        if event.hash != _hash(*event[:-1]):
+            yield f"event {event.id} has changed since it was recorded"
+        previous = event.hash
+
+
+def _hash(number: int, time: str, kind: str, content: str, previous: str) -> str:
+    text = json.dumps([previous, number, time, kind, content], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

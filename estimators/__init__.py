@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     )
     from estimators.checks import stream_checks
     from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
+    from estimators.invariance.hashing import hash_categories
+    from estimators.invariance.logistic import InvariantLogisticClassifier
     from estimators.meta.binary_relevance import BinaryRelevance
     from estimators.meta.classifier_chain import ClassifierChain
     from estimators.meta.label_combination import LabelCombination
@@ -48,6 +50,8 @@ _HOMES = {
         "NearestRowClassifier",
         "PriorLabelsClassifier",
     ),
+    "estimators.invariance.hashing": ("hash_categories",),
+    "estimators.invariance.logistic": ("InvariantLogisticClassifier",),
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
@@ -93,6 +97,7 @@ __all__ = [
     "GDumbClassifier",
     "HoeffdingTreeClassifier",
     "ISOUPTreeClassifier",
+    "InvariantLogisticClassifier",
     "LabelCombination",
     "LastLabelsClassifier",
     "LwFClassifier",
@@ -114,6 +119,7 @@ __all__ = [
     "as_river",
     "as_river_classifier",
     "grid",
+    "hash_categories",
     "make_strategy",
     "stream_checks",
 ]

@@ -35,7 +35,12 @@ class PlacedLabels(NamedTuple):
 
 def check_choice(estimator: Any) -> None:
     """Check the parameter `on_new_labels` of an estimator, if it has it."""
-    require_choice(getattr(estimator, "on_new_labels", "error"), "on_new_labels", get_args(OnNewLabels))
+    require_known_choice(getattr(estimator, "on_new_labels", "error"))
+
+
+def require_known_choice(choice: object) -> None:
+    """Raise an error unless a value of the parameter `on_new_labels` is one of its choices."""
+    require_choice(choice, "on_new_labels", get_args(OnNewLabels))
 
 
 def set_choice(estimator: Any, choice: OnNewLabels) -> Any:

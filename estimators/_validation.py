@@ -71,6 +71,14 @@ def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float
     return np.ascontiguousarray(weight)
 
 
+def check_row_values(name: str, values: Any, n_samples: int) -> Array:
+    """Return values of rows as an array (n_samples,)."""
+    array = np.asarray(values)
+    if array.shape != (n_samples,):
+        raise ValueError(f"{name} must have shape ({n_samples},), one value a row. Got {array.shape} instead.")
+    return array
+
+
 def _is_plain(estimator: Any, X: Any) -> bool:
     """Return whether only finiteness is left to check: a call for one row must not cost a full validation."""
     return (

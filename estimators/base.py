@@ -1,6 +1,7 @@
 """The contract of learning from a stream: first call, checks of input, masks, test-then-train."""
 
 import pickle
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,13 @@ from estimators._row_codes import cast_features
 from estimators._targets import ClassTarget, LabelTarget, Target, holds_unknown, make_target
 from estimators._typing import Array
 from estimators._unknown_labels import check_all_known, fold_into_mask, rows_to_learn, runs, take_rows
-from estimators._validation import Features, check_features, check_label_mask, check_sample_weight
+from estimators._validation import (
+    Features,
+    check_features,
+    check_label_mask,
+    check_row_values,
+    check_sample_weight,
+)
 
 Mask = npt.NDArray[np.bool_]
 
@@ -62,6 +69,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     - ``_at_risk(n_rows, testing=)`` returns the names of attributes that are copied before the rows are learnt, for
       rows that others may refuse halfway. Copies cost as much for one row as for many.
 
+    ``_row_metadata`` names values of rows that a learner takes besides labels and weights, such as "environment": its
+    public methods pass them on to `_learn_chunk`, `_learn_once` and `_predict_then_learn_chunk`, and ``_learn`` and
+    ``_predict_then_learn`` get those that are not None as keyword arguments, arrays of one value a row.
+
     ``_fails_late = False`` states that nothing but divergence can fail once rows are checked: meta-estimators then make
     no copies of the learner. ``_precision = "float32"`` states that it refuses features that do not fit float32, which
     meta-estimators then check for all rows in advance.
@@ -85,6 +96,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     _learns_unknown: ClassVar[bool] = False
     _fails_late: ClassVar[bool] = True
     _precision: ClassVar[str | None] = None
+    _row_metadata: ClassVar[tuple[str, ...]] = ()
 
     # ------------------------------------------------------------------ learn
     def partial_fit(
@@ -122,16 +134,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         DivergedError
             If numbers leave their range while rows are learnt, now or in an earlier call: `fit` must start again.
         """
-        with unchanged_on_error(self, in_place=True) as call:
-            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
-            weight = check_sample_weight(sample_weight, X)
-            if learnt is not None:
-                X, Y, mask, weight = take_rows(learnt, X, Y, mask, weight)
-            if names := self._at_risk(len(Y), testing=False):
-                call.copy(names)
-            if len(Y):
-                self._learn(X, Y, mask, weight)
-        return self
+        return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {})
 
     def fit(self, X: Any, Y: Any, *, label_mask: Any = None) -> Self:
         """Forget everything, then learn the rows in one pass.
@@ -147,14 +150,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         self
             The estimator; unchanged if anything in the call is wrong.
         """
-        with unchanged_on_error(self):
-            self._forget()
-            X, Y, mask, learnt = self._check_chunk(X, Y, None, label_mask)
-            if learnt is not None:
-                X, Y, mask = take_rows(learnt, X, Y, mask)
-            if len(Y):
-                self._learn(X, Y, mask, None)
-        return self
+        return self._learn_once(X, Y, label_mask, {})
 
     def begin(self, X: Any, Y: Any, classes: Any = None) -> Self:
         """Take the start state for data of this form without learning, so that `predict` works before any row.
@@ -225,16 +221,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
             As `predict_proba` returns row by row.
         """
-        with unchanged_on_error(self, in_place=True) as call:
-            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
-            in_runs = learnt is not None and len(Y) > 1
-            if names := self._at_risk_in_runs(X) if in_runs else self._at_risk(len(Y), testing=True):
-                call.copy(names)
-            if learnt is None:
-                decided, scores = self._predict_then_learn(X, Y, mask)
-            else:
-                decided, scores = self._predict_then_learn_runs(X, Y, mask, learnt)
-            return self._target.decisions(decided, scores), self._target.probabilities(scores)
+        return self._predict_then_learn_chunk(X, Y, classes, label_mask, {})
 
     # ------------------------------------------------------------------ facts
     def set_params(self, **params: Any) -> Self:
@@ -260,6 +247,11 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         return False
 
     @property
+    def uses_environment(self) -> bool:
+        """Whether the environment of a row changes what is learnt."""
+        return False
+
+    @property
     def memory_bytes_(self) -> int:
         """Size of what has been learnt, as saved."""
         with lock_of(self):
@@ -277,6 +269,51 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         tags.input_tags.sparse = True
         return tags
+
+    # ------------------------------------------------------------ public calls
+    # with values of rows, such as their environments, that some learners take besides labels and weights
+    def _learn_chunk(
+        self, X: Any, Y: Any, classes: Any, label_mask: Any, sample_weight: Any, metadata: Mapping[str, Any]
+    ) -> Self:
+        with unchanged_on_error(self, in_place=True) as call:
+            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
+            weight, passed = check_sample_weight(sample_weight, X), self._check_metadata(metadata, len(Y))
+            if learnt is not None:
+                X, Y, mask, weight = take_rows(learnt, X, Y, mask, weight)
+                passed = _take_metadata(passed, learnt)
+            if names := self._at_risk(len(Y), testing=False):
+                call.copy(names)
+            if len(Y):
+                self._learn(X, Y, mask, weight, **passed)
+        return self
+
+    def _learn_once(self, X: Any, Y: Any, label_mask: Any, metadata: Mapping[str, Any]) -> Self:
+        with unchanged_on_error(self):
+            self._forget()
+            X, Y, mask, learnt = self._check_chunk(X, Y, None, label_mask)
+            passed = self._check_metadata(metadata, len(Y))
+            if learnt is not None:
+                X, Y, mask = take_rows(learnt, X, Y, mask)
+                passed = _take_metadata(passed, learnt)
+            if len(Y):
+                self._learn(X, Y, mask, None, **passed)
+                self._end_fit()
+        return self
+
+    def _predict_then_learn_chunk(
+        self, X: Any, Y: Any, classes: Any, label_mask: Any, metadata: Mapping[str, Any]
+    ) -> tuple[Array, Array]:
+        with unchanged_on_error(self, in_place=True) as call:
+            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
+            passed = self._check_metadata(metadata, len(Y))
+            in_runs = learnt is not None and len(Y) > 1
+            if names := self._at_risk_in_runs(X) if in_runs else self._at_risk(len(Y), testing=True):
+                call.copy(names)
+            if learnt is None:
+                decided, scores = self._predict_then_learn(X, Y, mask, **passed)
+            else:
+                decided, scores = self._predict_then_learn_runs(X, Y, mask, learnt, passed)
+            return self._target.decisions(decided, scores), self._target.probabilities(scores)
 
     # ------------------------------------------------------------------ hooks
     _target: Target
@@ -324,12 +361,21 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """Predict rows as `_infer` predicts each alone; override it where the bits of a row depend on other rows."""
         return self._infer(X)
 
+    def _end_fit(self) -> None:
+        """Use rows that wait for later ones: `fit` has learnt all that there are. The base has no such rows."""
+
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+        return self._predict_then_learn_rows(X, Y, mask, {})
+
+    def _predict_then_learn_rows(
+        self, X: Features, Y: Array, mask: Mask | None, metadata: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
         predictions = []
         for i in range(X.shape[0]):
             row = slice(i, i + 1)
             predictions.append(self._infer(X[row]))
-            self._learn(X[row], Y[row], None if mask is None else mask[row], None)
+            passed = _take_metadata(metadata, row)
+            self._learn(X[row], Y[row], None if mask is None else mask[row], None, **passed)
         decided, scores = zip(*predictions, strict=True)
         return np.concatenate(decided), np.concatenate(scores)
 
@@ -339,10 +385,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         check_precision(self, X)
         return list(self._learnt_names) if self._fails_late else []
 
-    def _predict_then_learn_runs(self, X: Features, Y: Array, mask: Mask | None, learnt: Mask) -> tuple[Array, Array]:
+    def _predict_then_learn_runs(
+        self, X: Features, Y: Array, mask: Mask | None, learnt: Mask, metadata: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
         """Test-then-train where rows without a label to learn are only predicted."""
         predictions = [
-            self._predict_then_learn(X[run], Y[run], None if mask is None else mask[run])
+            self._predict_then_learn(
+                X[run], Y[run], None if mask is None else mask[run], **_take_metadata(metadata, run)
+            )
             if learnt[run.start]
             else self._infer_each(X[run])
             for run in runs(learnt)
@@ -384,6 +434,14 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             check_all_known(self, codes, learnt)
         return codes, mask, learnt
 
+    def _check_metadata(self, metadata: Mapping[str, Any], n_rows: int) -> dict[str, Array]:
+        """Return the values of rows that were passed, checked."""
+        passed = {name: value for name, value in metadata.items() if value is not None}
+        for name in passed:
+            if name not in self._row_metadata:
+                raise ValueError(f"{name} must be None: {type(self).__name__} does not learn from it.")
+        return {name: check_row_values(name, value, n_rows) for name, value in passed.items()}
+
     def _take_target(self, target: Target) -> None:
         check_choice(self)
         self._announce(target)
@@ -424,6 +482,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         for name in self._learnt_names:
             if name in vars(self):
                 delattr(self, name)
+
+
+def _take_metadata(metadata: Mapping[str, Array], rows: Any) -> dict[str, Array]:
+    return {name: values[rows] for name, values in metadata.items()}
 
 
 def check_precision(estimator: Any, X: Features) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -107,6 +107,15 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         return bool(self.steps[-1][1].uses_task)
 
     @property
+    def uses_environment(self) -> bool:
+        """Whether the environment of a row changes what is learnt: that of the last step."""
+        return bool(self.steps[-1][1].uses_environment)
+
+    @property
+    def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self.steps[-1][1]._row_metadata)
+
+    @property
     def on_new_labels(self) -> OnNewLabels:
         """Treatment of labels that appear after the first call: the parameter of the last step."""
         choice: OnNewLabels = self.steps[-1][1].on_new_labels
@@ -124,6 +133,67 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = all(get_tags(step).input_tags.sparse for _, step in self.steps)
         return tags
+
+    # ------------------------------------------------------------------ learn
+    def partial_fit(
+        self,
+        X: Any,
+        Y: Any,
+        classes: Any = None,
+        *,
+        environment: Any = None,
+        label_mask: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn the rows of a chunk, in order, in addition to all rows before.
+
+        Parameters
+        ----------
+        X, Y, classes, label_mask, sample_weight
+            As for every learner of a stream.
+        environment : array-like of shape (n_samples,), optional
+            Environment of each row, for a last step that takes it.
+
+        Returns
+        -------
+        self
+            The pipeline; unchanged if anything in the call is wrong.
+        """
+        return self._learn_chunk(X, Y, classes, label_mask, sample_weight, {"environment": environment})
+
+    def fit(self, X: Any, Y: Any, *, environment: Any = None, label_mask: Any = None) -> Self:
+        """Forget everything, then learn the rows in one pass.
+
+        Parameters
+        ----------
+        X, Y, environment, label_mask
+            As in `partial_fit`.
+
+        Returns
+        -------
+        self
+            The pipeline; unchanged if anything in the call is wrong.
+        """
+        return self._learn_once(X, Y, label_mask, {"environment": environment})
+
+    def predict_then_fit(
+        self, X: Any, Y: Any, classes: Any = None, *, environment: Any = None, label_mask: Any = None
+    ) -> tuple[Array, Array]:
+        """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
+
+        Parameters
+        ----------
+        X, Y, classes, environment, label_mask
+            As in `partial_fit`.
+
+        Returns
+        -------
+        Y_pred : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            As `predict` returns row by row.
+        Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            As `predict_proba` returns row by row.
+        """
+        return self._predict_then_learn_chunk(X, Y, classes, label_mask, {"environment": environment})
 
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
@@ -147,10 +217,11 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         # the classifier is called once, and is unchanged if that fails, unless it is called row by row
         return ["steps_"] if testing and n_rows > 1 and any(self._learns) else []
 
-    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, **metadata: Array) -> None:
         if weight is not None:
             kept = weight > 0
             X, Y, mask, weight = X[kept], Y[kept], None if mask is None else mask[kept], weight[kept]
+            metadata = {name: values[kept] for name, values in metadata.items()}
             if not kept.any():
                 return
         # Copies, so that an error in the last step leaves the transformers as they were.
@@ -158,10 +229,18 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         Z = _join([self._learn_row(transformers, X[i : i + 1]) for i in range(len(Y))]) if any(self._learns) else None
         classes = None if self._has_begun else self._announced()
         self._last.partial_fit(
-            self._transform(X) if Z is None else Z, as_table(Y), classes, label_mask=mask, sample_weight=weight
+            self._transform(X) if Z is None else Z,
+            as_table(Y),
+            classes,
+            label_mask=mask,
+            sample_weight=weight,
+            **metadata,
         )
         self.steps_ = [*transformers, self.steps_[-1]]
         self._has_begun = True
+
+    def _end_fit(self) -> None:
+        self._last._end_fit()
 
     def _learn_row(self, transformers: Sequence[tuple[str, Any]], row: Features) -> Features:
         for learns, (_, transformer) in zip(self._learns, transformers, strict=True):
@@ -181,10 +260,10 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
             return np.zeros(proba.shape, dtype=np.int64), proba
         return np.asarray(self._last.predict(self._transform(X))), proba
 
-    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None, **metadata: Array) -> tuple[Array, Array]:
         if any(self._learns):
-            return super()._predict_then_learn(X, Y, mask)
-        decided, proba = self._last.predict_then_fit(self._transform(X), as_table(Y), label_mask=mask)
+            return self._predict_then_learn_rows(X, Y, mask, metadata)
+        decided, proba = self._last.predict_then_fit(self._transform(X), as_table(Y), label_mask=mask, **metadata)
         return decided, proba
 
     # ------------------------------------------------------------------ steps

@@ -2,34 +2,20 @@
 
 Names are those of Peuzet et al. (EGC 2025); EWC, LwF and GDumb, baselines of the field; and StreamRidge, which is ours.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
+
+Learners are imported when they are built: names, summaries and grids can be listed at once.
 """
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from estimators._new_labels import OnNewLabels, set_choice
-from estimators.base import StreamClassifier
-from estimators.baselines import (
-    LastLabelsClassifier,
-    MeanLabelsClassifier,
-    NearestRowClassifier,
-    PriorLabelsClassifier,
-)
-from estimators.meta.binary_relevance import BinaryRelevance
-from estimators.meta.classifier_chain import ClassifierChain
-from estimators.meta.label_combination import LabelCombination
-from estimators.networks.ewc import EWCClassifier
-from estimators.networks.lwf import LwFClassifier
-from estimators.networks.neural import OnlineNeuralClassifier
-from estimators.replay.gdumb import GDumbClassifier
-from estimators.replay.memories import FIFOMemory, ReservoirMemory
-from estimators.ridge.ridge import StreamRidgeClassifier
-from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
-from estimators.trees.hoeffding import HoeffdingTreeClassifier
-from estimators.trees.isoup import ISOUPTreeClassifier
-from metrics._validation import require_choice
+if TYPE_CHECKING:
+    from estimators._new_labels import OnNewLabels
+    from estimators.base import StreamClassifier
 
 Grid = Mapping[str, tuple[Any, ...]]
 
@@ -92,11 +78,14 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
     known = sorted({parameter for one in strategy.grids for parameter in one})
     for parameter in parameters:
         if parameter not in known:
-            raise ValueError(f"{name} must have parameters among {known}. Got {parameter!r} instead.")
+            hint = _nearest(parameter, known)
+            raise ValueError(f"{name} must have parameters among {known}. Got {parameter!r} instead{hint}")
     learner = strategy.build(**parameters)
     if on_new_labels == "error":
         return learner
-    require_choice(on_new_labels, "on_new_labels", get_args(OnNewLabels))
+    from estimators._new_labels import require_known_choice, set_choice
+
+    require_known_choice(on_new_labels)
     if not learner._can_grow():
         able = [other for other, one in STRATEGIES.items() if one.build()._can_grow()]
         raise ValueError(f"on_new_labels must be 'error' for {name}. Got 'grow' instead; {', '.join(able)} can grow.")
@@ -132,29 +121,70 @@ def grid(name: str) -> list[dict[str, list[Any]]]:
 
 def _find(name: str) -> Strategy:
     if name not in STRATEGIES:
-        near = get_close_matches(name, STRATEGIES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        hint = _nearest(name, STRATEGIES)
         raise ValueError(f"A strategy must be one of {', '.join(STRATEGIES)}. Got {name!r} instead{hint}")
     return STRATEGIES[name]
 
 
-def _over_trees(meta: Callable[..., StreamClassifier]) -> Callable[..., StreamClassifier]:
-    def build(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
-        return meta(HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else "."
 
-    return build
+
+def _tree(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
+    from estimators.trees.hoeffding import HoeffdingTreeClassifier
+
+    return HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau)
+
+
+def _relevance(**tree: Any) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+
+    return BinaryRelevance(_tree(**tree))
+
+
+def _combination(**tree: Any) -> StreamClassifier:
+    from estimators.meta.label_combination import LabelCombination
+
+    return LabelCombination(_tree(**tree))
+
+
+def _chain(**tree: Any) -> StreamClassifier:
+    from estimators.meta.classifier_chain import ClassifierChain
+
+    return ClassifierChain(_tree(**tree))
 
 
 def _forest(n_models: int = 10, grace_period: int = 50, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
+    from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+
     return AdaptiveRandomForestClassifier(n_models, grace_period=grace_period, delta=delta, tau=tau)
 
 
+def _isoup(**tree: Any) -> StreamClassifier:
+    from estimators.trees.isoup import ISOUPTreeClassifier
+
+    return ISOUPTreeClassifier(**tree)
+
+
+def _ridge(**ridge: Any) -> StreamClassifier:
+    from estimators.ridge.ridge import StreamRidgeClassifier
+
+    return StreamRidgeClassifier(**ridge)
+
+
+def _network(hidden_units: int | None = None, **network: Any) -> StreamClassifier:
+    from estimators.networks.neural import OnlineNeuralClassifier
+
+    return OnlineNeuralClassifier(hidden_units, **network)
+
+
 def _linear(learning_rate: float = 0.01) -> StreamClassifier:
-    return OnlineNeuralClassifier(learning_rate=learning_rate)
+    return _network(learning_rate=learning_rate)
 
 
 def _targeted(learning_rate: float = 0.01, hidden_units: int | None = None) -> StreamClassifier:
-    return OnlineNeuralClassifier(hidden_units, learning_rate=learning_rate, targeted_loss="signature")
+    return _network(hidden_units, learning_rate=learning_rate, targeted_loss="signature")
 
 
 def _hidden(learning_rate: float = 0.01, hidden_units: int = 200) -> StreamClassifier:
@@ -162,15 +192,23 @@ def _hidden(learning_rate: float = 0.01, hidden_units: int = 200) -> StreamClass
 
 
 def _sampling(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> StreamClassifier:
+    from estimators.replay.memories import ReservoirMemory
+
     return _hidden(**network).set_params(reservoir=ReservoirMemory(reservoir_size, reservoir_draws))
 
 
 def _fifo(fifo_size: int = 1000, fifo_draws: int = 5, **network: Any) -> StreamClassifier:
-    return _hidden(**network).set_params(fifo=FIFOMemory(fifo_size, fifo_draws))
+    return _with_fifo(_hidden(**network), fifo_size, fifo_draws)
 
 
 def _memories(fifo_size: int = 1000, fifo_draws: int = 5, **sampling: Any) -> StreamClassifier:
-    return _sampling(**sampling).set_params(fifo=FIFOMemory(fifo_size, fifo_draws))
+    return _with_fifo(_sampling(**sampling), fifo_size, fifo_draws)
+
+
+def _with_fifo(network: StreamClassifier, size: int, draws: int) -> StreamClassifier:
+    from estimators.replay.memories import FIFOMemory
+
+    return network.set_params(fifo=FIFOMemory(size, draws))
 
 
 def _mini_memories(**memories: Any) -> StreamClassifier:
@@ -178,15 +216,31 @@ def _mini_memories(**memories: Any) -> StreamClassifier:
 
 
 def _ewc(learning_rate: float = 0.01, hidden_units: int = 200, penalty: float = 100.0) -> StreamClassifier:
+    from estimators.networks.ewc import EWCClassifier
+
     return EWCClassifier(hidden_units, learning_rate=learning_rate, penalty=penalty)
 
 
 def _lwf(learning_rate: float = 0.01, hidden_units: int = 200, distillation: float = 1.0) -> StreamClassifier:
+    from estimators.networks.lwf import LwFClassifier
+
     return LwFClassifier(hidden_units, learning_rate=learning_rate, distillation=distillation)
 
 
 def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifier:
+    from estimators.replay.gdumb import GDumbClassifier
+
     return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
+
+
+def _baseline(name: str) -> Callable[..., StreamClassifier]:
+    def build(**parameters: Any) -> StreamClassifier:
+        from estimators import baselines
+
+        learner: StreamClassifier = getattr(baselines, name)(**parameters)
+        return learner
+
+    return build
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -217,22 +271,24 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             _gdumb,
             ({**_HIDDEN, "size": (200, 2000), "epochs": (3, 10)},),
         ),
-        "BR_HT": Strategy("Hoeffding trees by binary relevance.", _over_trees(BinaryRelevance), (_TREE_GRID,)),
-        "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _over_trees(LabelCombination), (_TREE_GRID,)),
-        "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _over_trees(ClassifierChain), (_TREE_GRID,)),
+        "BR_HT": Strategy("Hoeffding trees by binary relevance.", _relevance, (_TREE_GRID,)),
+        "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _combination, (_TREE_GRID,)),
+        "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
-        "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", ISOUPTreeClassifier, (_TREE_GRID,)),
+        "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
         "StreamRidge": Strategy(
-            "Recursive ridge regression.", StreamRidgeClassifier, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
+            "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),
-        "last_class": Strategy("Baseline: repeats the last labels.", LastLabelsClassifier, ({},)),
+        "last_class": Strategy("Baseline: repeats the last labels.", _baseline("LastLabelsClassifier"), ({},)),
         "prior_distribution": Strategy(
-            "Baseline: predicts the most frequent value of each label.", PriorLabelsClassifier, ({},)
+            "Baseline: predicts the most frequent value of each label.", _baseline("PriorLabelsClassifier"), ({},)
         ),
-        "mean": Strategy("Baseline: predicts labels whose mean so far is at least 0.5.", MeanLabelsClassifier, ({},)),
+        "mean": Strategy(
+            "Baseline: predicts labels whose mean so far is at least 0.5.", _baseline("MeanLabelsClassifier"), ({},)
+        ),
         "1NN": Strategy(
             "Nearest row of a window.",
-            NearestRowClassifier,
+            _baseline("NearestRowClassifier"),
             (
                 {"window": (None, 10, 100, 1000), "metric": ("euclidean",)},
                 {"window": (None, 10, 100, 1000), "metric": ("cosine",), "zero_similarity": (0, 1)},

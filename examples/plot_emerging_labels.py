@@ -29,15 +29,10 @@ print(dict(zip(stream.card.label_names, stream.card.scenario.emergence, strict=T
 # Each experience has an evaluation set of the labels that had emerged by then: row k of R is measured after experience
 # k, and column j is the evaluation set of task j. Later labels are truly absent from earlier evaluation sets.
 import matplotlib.pyplot as plt
-import numpy as np
 
 from estimators.strategies import make_strategy
+from mlstream.plotting import TransferMatrixDisplay
 
 result = evaluate(make_strategy("StreamRidge"), stream, label_space="seen", energy="none")
-R = np.array(result.R["ba_macro"], dtype=float)
-
-figure, axes = plt.subplots(figsize=(6, 5), layout="constrained")
-image = axes.imshow(R[1:], vmin=0.5, vmax=1)
-axes.set(xlabel="evaluation set of task", ylabel="after experience")
-figure.colorbar(image, ax=axes, label="BA_macro")
+TransferMatrixDisplay.from_result(result, vmin=0.5, vmax=1)
 plt.show()

@@ -15,6 +15,7 @@ from sklearn.datasets import make_multilabel_classification
 from estimators import make_strategy
 from mlstream import Dataset, evaluate
 from mlstream.generators import emerging_labels_stream
+from mlstream.plotting import ScoreCurvesDisplay
 
 X, Y = make_multilabel_classification(6000, n_features=20, n_classes=30, allow_unlabeled=False, random_state=0)
 features, labels = tuple(f"x{j}" for j in range(20)), tuple(f"label {j}" for j in range(30))
@@ -43,9 +44,10 @@ n_rows = np.cumsum([len(experience) for experience in stream])
 figure, (top, bottom) = plt.subplots(2, sharex=True, figsize=(7, 5), height_ratios=(1, 2), layout="constrained")
 top.step([0, *n_rows], [*widths, widths[-1]], where="post", color="black")
 top.set(ylabel="labels so far")
-for result, name in zip(results.values(), ("grows", "has all columns"), strict=True):
-    curve = result.curves["ba_macro"]
-    bottom.plot(curve.n_rows, curve.windowed, label=f"{name}: {result.scores['ba_macro']:.3f} over all rows")
-bottom.set(xlabel="rows", ylabel="BA_macro of the last rows")
-bottom.legend()
+named = {
+    f"{name}: {result.scores['ba_macro']:.3f} over all rows": result
+    for name, result in zip(("grows", "has all columns"), results.values(), strict=True)
+}
+ScoreCurvesDisplay.from_results(named, ax=bottom)
+bottom.legend(loc="upper right")
 plt.show()

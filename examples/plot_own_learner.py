@@ -36,13 +36,11 @@ for name, result in results.items():
 # %%
 # The score of each learner on every task, after every experience (row 0: before any learning).
 import matplotlib.pyplot as plt
-import numpy as np
 
-figure, axes = plt.subplots(1, 3, figsize=(12, 4), sharey=True, layout="constrained")
+from mlstream.plotting import TransferMatrixDisplay
+
+figure, axes = plt.subplots(1, 3, figsize=(16, 5), layout="constrained")
 for axis, (name, result) in zip(axes, results.items(), strict=True):
-    R = np.array(result.R["ba_macro"], dtype=float)
-    image = axis.imshow(R, vmin=0.4, vmax=0.9, aspect="auto")
-    axis.set(title=name, xlabel="evaluation set of task", xticks=range(R.shape[1]))
-axes[0].set_ylabel("after experience")
-figure.colorbar(image, ax=axes, label="BA_macro")
+    TransferMatrixDisplay.from_result(result, ax=axis, vmin=0.45, vmax=0.6)
+    axis.set_title(name)
 plt.show()

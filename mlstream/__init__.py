@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from mlstream.campaign.config import load_config
     from mlstream.campaign.search import Search
     from mlstream.card_model import StreamCard, load_card
-    from mlstream.data.datasets import fetch_dataset, iter_dataset, list_datasets, load_dataset
+    from mlstream.cards.terms import with_terms
+    from mlstream.data.datasets import fetch_dataset, iter_dataset, load_dataset
     from mlstream.data.event_files import read_events, write_events
     from mlstream.data.events import Events, TextColumn
+    from mlstream.data.registry import list_datasets
     from mlstream.diagnosis.diagnosis import Diagnosis, diagnose
     from mlstream.evaluation.evaluate import evaluate
     from mlstream.formats import load, save
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "mlstream.card_model": ("StreamCard", "load_card"),
-    "mlstream.data.datasets": ("fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"),
+    "mlstream.cards.terms": ("with_terms",),
+    "mlstream.data.datasets": ("fetch_dataset", "iter_dataset", "load_dataset"),
     "mlstream.data.event_files": ("read_events", "write_events"),
     "mlstream.data.events": ("Events", "TextColumn"),
+    "mlstream.data.registry": ("list_datasets",),
     "mlstream.diagnosis.diagnosis": ("Diagnosis", "diagnose"),
     "mlstream.formats": ("load", "save"),
     "mlstream.generators": ("task_stream",),
@@ -78,6 +82,7 @@ __all__ = [
     "track",
     "upload",
     "verify",
+    "with_terms",
     "write_events",
 ]
 

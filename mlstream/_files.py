@@ -8,9 +8,11 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 
 # Errors of file systems that have no hard links.
@@ -19,6 +21,8 @@ _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 _HERE, _SWAP = -100, 2
 _PERMISSIONS = 0o777
 _PIECE_BYTES = 2**16
+# Files of a folder that are compared with a name that was mistyped.
+_MAX_LISTED = 10_000
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -260,3 +264,9 @@ def _flush_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def nearest_name(path: Path, names: Iterable[str]) -> str | None:
+    """Return what a path that does not exist was meant to be: one of some names, or a file where it would be."""
+    beside = [one.name for one in islice(path.parent.iterdir(), _MAX_LISTED)] if path.parent.is_dir() else []
+    return next(iter(get_close_matches(path.name, [*names, *beside], n=1)), None)

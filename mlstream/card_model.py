@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
     JsonValue,
     SerializerFunctionWrapHandler,
     ValidationError,
+    ValidationInfo,
     model_serializer,
     model_validator,
 )
 
 from mlstream._files import read_bounded
+from mlstream._reading import Categories, Missing
 from mlstream._validation_errors import describe_error
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -51,6 +55,78 @@ class PersistenceCard(_Strict):
     by_chance: Share = Field(description="Mean of that share over all orders of the same rows.")
 
 
+class ReadingCard(_Strict):
+    """How columns of a table become features."""
+
+    missing: Missing = Field(
+        default="error",
+        description="What becomes of missing values of features: they are refused (error), their rows are left out "
+        "(drop), they become the mean of their column (mean), beside a 0/1 feature that marks them (indicator), or "
+        "NaN (keep).",
+    )
+    categories: Categories | None = Field(
+        default=None,
+        description="What becomes of columns of words: one 0/1 feature per value (one-hot) or its number in the order "
+        "of the values (ordinal). Null: one-hot where the file declares the values, else refused.",
+    )
+    separator: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
+        default=None, description="What separates the cells of a CSV file; null where its first line shows it."
+    )
+    n_dropped: Count | None = Field(default=None, description="Rows left out because a feature was missing (drop).")
+    _if_set: ClassVar[frozenset[str]] = frozenset({"categories", "separator", "n_dropped"})
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ADDRESS = re.compile(r"https?://[^\s/<>\"\\][^\s<>\"\\]*")
+
+
+def _require_line(text: str, info: ValidationInfo) -> str:
+    if not text or _CONTROL.search(text):
+        raise ValueError(f"{info.field_name} must be one line of text, without control characters. Got {text!r}")
+    return text
+
+
+def _require_paragraphs(text: str, info: ValidationInfo) -> str:
+    found = _CONTROL.search(text.replace("\n", "").replace("\t", "")) if text else None
+    if not text or found:
+        got = f"the character {found.group()!r}" if found else "an empty text"
+        raise ValueError(f"{info.field_name} must be text without control characters. Got {got}")
+    return text
+
+
+def _require_address(text: str, info: ValidationInfo) -> str:
+    if not _ADDRESS.fullmatch(text) or _CONTROL.search(text):
+        raise ValueError(f"{info.field_name} must be an address that begins with http:// or https://. Got {text!r}")
+    return text
+
+
+_Line = Annotated[str, Field(max_length=300), AfterValidator(_require_line)]
+_Paragraphs = Annotated[str, Field(max_length=50_000), AfterValidator(_require_paragraphs)]
+_Address = Annotated[str, Field(max_length=2_000), AfterValidator(_require_address)]
+
+
+class TermsCard(_Strict):
+    """The terms of a stream, as its publisher states them; of what is left out, the terms of the source hold."""
+
+    title: _Line | None = Field(default=None, description="Title of the stream, in one line; by default its name.")
+    description: _Paragraphs | None = Field(
+        default=None, description="What the data are, where they are from, and what they are for."
+    )
+    licence: _Line | None = Field(
+        default=None, description="Licence of the stream: an SPDX identifier such as CC-BY-4.0, or other words."
+    )
+    citation: _Paragraphs | None = Field(default=None, description="What those who use the stream are to cite.")
+    creators: Annotated[list[_Line], Field(min_length=1, max_length=1_000)] | None = Field(
+        default=None, description="The people and organisations that made the stream."
+    )
+    homepage: _Address | None = Field(
+        default=None, description="Address of the stream's page, with http:// or https://."
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset(
+        {"title", "description", "licence", "citation", "creators", "homepage"}
+    )
+
+
 class SourceCard(_Strict):
     """The table that the stream was made from."""
 
@@ -69,11 +145,14 @@ class SourceCard(_Strict):
         default=None,
         description="Label hierarchy, child -> parent, where another file than the table states it; else left out.",
     )
+    reading: ReadingCard | None = Field(
+        default=None, description="How columns became features; left out where all options have their defaults."
+    )
     n_samples: Count
     persistence: PersistenceCard | None = Field(
         default=None, description="Of the labels in the order of the source, all rows; left out where not measured."
     )
-    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "label_parents"})
+    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "label_parents", "reading"})
 
 
 class GeneratorCard(_Strict):
@@ -223,6 +302,9 @@ class StreamCard(_Strict):
     schema_version: Literal[2] = Field(default=2, description="Version of these fields; it grows when they change.")
     name: str
     description: str
+    terms: TermsCard | None = Field(
+        default=None, description="What the publisher of the stream states; left out where nothing is stated."
+    )
     source: SourceCard
     generator: GeneratorCard
     scenario: ScenarioCard
@@ -243,7 +325,7 @@ class StreamCard(_Strict):
     rows: RowsCard | None = Field(
         default=None, description="Only on the card beside ARFF files: where their rows belong."
     )
-    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence"})
+    _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "terms"})
 
     @model_validator(mode="before")
     @classmethod

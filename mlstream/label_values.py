@@ -140,7 +140,8 @@ def as_indicator(Y: npt.ArrayLike, what: str = "Y") -> Indicator:
     """
     cells = _as_numbers(Y, what)
     if cells.ndim != 2:
-        raise ValueError(f"{what} must be 2-D, one column for each label. Got the shape {cells.shape}.")
+        way_out = "; Y.reshape(-1, 1) makes one column of an array, Y.to_frame() of a series" if cells.ndim == 1 else ""
+        raise ValueError(f"{what} must be 2-D, one column for each label. Got the shape {cells.shape}{way_out}.")
     indicator = cells if _is_indicator(cells) else _convert(cells, what)
     return filled(indicator) if known(indicator) is None else indicator
 

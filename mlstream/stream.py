@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from importlib import import_module
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream import label_values
-from mlstream.card_model import StreamCard
+from mlstream import array_likes, label_values
+from mlstream.card_model import ReadingCard, StreamCard
 
-Features: TypeAlias = npt.NDArray[np.floating] | sparse.csr_array
+Features: TypeAlias = array_likes.Features
 Indicator: TypeAlias = label_values.Indicator
 Mask: TypeAlias = label_values.Mask
 Index: TypeAlias = npt.NDArray[np.int64]
@@ -25,12 +26,13 @@ class Dataset:
 
     Parameters
     ----------
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        Features, finite.
-    Y : array-like of shape (n_samples, n_labels)
+    X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+        Features, finite numbers or booleans; NaN for a missing value where `reading` keeps these. Kept as an ndarray of
+        float32 or float64, as a csr_array if sparse in any format.
+    Y : array-like, frame or sparse matrix of shape (n_samples, n_labels)
         Labels: 1 present, 0 absent, NaN unknown. Kept as uint8 where every label is known, as float32 otherwise.
-    feature_names, label_names : tuple of str
-        One name per column.
+    feature_names, label_names : sequence of str
+        One name per column; by default the names of the columns of a frame, else x0, x1, ... and y0, y1, ...
     name : str
         Short name, used in titles and file names.
     source : str
@@ -44,30 +46,98 @@ class Dataset:
         number. None where the file alone names its labels.
     label_parents : mapping of str to str
         Label hierarchy: child -> parent.
+    reading : ReadingCard or None
+        How columns of that file became features; None where all options had their defaults.
 
     Raises
     ------
     ValueError
-        If shapes or names disagree, Y holds anything but 0, 1 and NaN, or X holds NaN or infinity.
+        If shapes or names disagree, Y holds anything but 0, 1 and NaN, or X holds infinity, or NaN where `reading` does
+        not keep missing values.
+
+    Examples
+    --------
+    >>> table = Dataset([[0.5, 1], [2, 3], [4, 5]], [[1, 0], [0, 1], [1, 1]])
+    >>> table.X.shape, table.feature_names, table.label_names
+    ((3, 2), ('x0', 'x1'), ('y0', 'y1'))
     """
 
     X: Features
     Y: Indicator
-    feature_names: tuple[str, ...]
-    label_names: tuple[str, ...]
-    name: str
+    feature_names: tuple[str, ...] = ()
+    label_names: tuple[str, ...] = ()
+    name: str = "table"
     source: str = ""
     licence: str = ""
     citation: str = ""
     sha256: str = ""
     label_rule: int | tuple[str, ...] | str | None = None
     label_parents: Mapping[str, str] = field(default_factory=dict)
+    reading: ReadingCard | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "Y", label_values.as_indicator(self.Y, f"{self.name}: Y"))
-        _require_table(self.X, self.Y, self.name)
-        _require_names(self.feature_names, self.X.shape[1], "feature")
-        _require_names(self.label_names, self.Y.shape[1], "label")
+        X, Y = array_likes.as_features(self.X, f"{self.name}: X"), array_likes.as_labels(self.Y, f"{self.name}: Y")
+        _require_rows(X, Y, self.name)
+        names = {
+            "feature_names": array_likes.as_names(self.feature_names, self.X, "x", X.shape[1]),
+            "label_names": array_likes.as_names(self.label_names, self.Y, "y", Y.shape[1]),
+        }
+        keeps_missing = self.reading is not None and self.reading.missing == "keep"
+        _require_finite(X, names["feature_names"], self.name, keeps_missing=keeps_missing)
+        for field_name, value in ({"X": X, "Y": Y} | names).items():
+            object.__setattr__(self, field_name, value)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        labels: int | Iterable[str],
+        *,
+        name: str = "table",
+        missing: str = "error",
+        categories: str | None = None,
+    ) -> Dataset:
+        """Make a table of a data frame, whose columns keep their names.
+
+        Parameters
+        ----------
+        frame : data frame
+            A frame of pandas, polars, pyarrow or another library that narwhals reads. Its index is left out.
+        labels : int or sequence of str
+            The label columns: their names; or the first n, or the last n if negative. They hold 1 or true, 0 or false,
+            and missing values, which are unknown labels.
+        name : str
+            Short name, used in titles and file names.
+        missing : {"error", "drop", "mean", "indicator", "keep"}
+            What becomes of missing values of features, as for `load_dataset`.
+        categories : {"one-hot", "ordinal"}, optional
+            What becomes of columns of words, as for `load_dataset`; by default one-hot where a column declares its
+            values in an order, else an error.
+
+        Returns
+        -------
+        Dataset
+            X is float32 if all features are so in the frame, else float64; a CSR matrix if most are sparse columns.
+
+        Raises
+        ------
+        TypeError
+            If `frame` is no data frame.
+        ValueError
+            If `labels` are no columns of it, or a column can be neither features nor a label, such as dates.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"age": [3, 4], "sings": [True, False], "flies": [True, None]})
+        >>> table = Dataset.from_frame(frame, labels=["sings", "flies"])
+        >>> table.feature_names, table.Y.tolist()
+        (('age',), [[1.0, 1.0], [0.0, nan]])
+        """
+        # The class is below the module that reads tables in memory with the options that files have.
+        reader = import_module("mlstream.data.in_memory")
+        table: Dataset = reader.read_frame(frame, labels, name=name, missing=missing, categories=categories)
+        return table
 
     @property
     def n_samples(self) -> int:
@@ -206,6 +276,21 @@ class Stream:
             f"{self.n_samples} rows, {self.n_features} features, {self.n_labels} labels)"
         )
 
+    def with_card(self, card: StreamCard) -> Stream:
+        """Return the same data under another card.
+
+        Parameters
+        ----------
+        card : StreamCard
+            The other card.
+
+        Returns
+        -------
+        Stream
+            The arrays are shared, not copied.
+        """
+        return Stream(self._parts, card)
+
     @property
     def tasks(self) -> tuple[Task, ...]:
         """The tasks, by index."""
@@ -261,27 +346,23 @@ def _settle_labels(part: Experience | EvaluationSet) -> None:
         object.__setattr__(part, "Y", label_values.as_indicator(part.Y))
 
 
-def _require_table(X: Features, Y: Indicator, name: str) -> None:
+def _require_rows(X: Features, Y: Indicator, name: str) -> None:
     if X.ndim != 2 or X.shape[0] != Y.shape[0]:
         raise ValueError(f"{name}: X and Y must be 2-D with as many rows each. Got shapes {X.shape} and {Y.shape}.")
-    values = X.data if sparse.issparse(X) else X
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name}: X must be finite. Got NaN or infinity in column {_first_bad_column(X)}.")
 
 
-def _first_bad_column(X: Features) -> int:
-    table = X.tocoo() if sparse.issparse(X) else X
-    if sparse.issparse(table):
-        return int(table.col[~np.isfinite(table.data)].min())
-    return int(np.argmin(np.isfinite(table).all(axis=0)))
-
-
-def _require_names(names: tuple[str, ...], width: int, what: str) -> None:
-    if len(names) != width:
-        raise ValueError(f"There must be one {what} name per column. Got {len(names)} names for {width} columns.")
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{what.capitalize()} names must differ. Got {twice!r} more than once.")
+def _require_finite(X: Features, names: tuple[str, ...], table: str, *, keeps_missing: bool) -> None:
+    values = X.data if sparse.issparse(X) else np.asarray(X)
+    fine = np.isfinite(values)
+    if keeps_missing:
+        fine |= np.isnan(values)
+    if not fine.all():
+        column = int(X.tocoo().col[~fine].min() if sparse.issparse(X) else np.argmin(fine.all(axis=0)))
+        rule, got = ("finite or NaN", "infinity") if keeps_missing else ("finite", "NaN or infinity")
+        way_out = "; missing= of Dataset.from_frame and load_dataset reads missing values" * bool(
+            np.isnan(values).any()
+        )
+        raise ValueError(f"{table}: X must be {rule}. Got {got} in column {column}, {names[column]!r}{way_out}.")
 
 
 def _require_consistent(stream: StreamParts) -> None:

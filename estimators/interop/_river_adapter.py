@@ -1,6 +1,6 @@
 """A learner of ours with the interface of River's multi-label classifiers."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,8 @@ from estimators._failed_calls import unchanged_on_error
 from estimators._locks import Locked, lock_of
 from estimators._new_labels import grows
 from estimators._typing import Array
-from estimators.base import StreamClassifier
 from estimators.baselines import MeanLabelsClassifier
-from estimators.interop._river_rows import RiverRows, positions_of, row_of
+from estimators.interop._river_rows import RiverRows, as_rows, keys_of, positions_of, table_of, to_frame
 
 
 class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
@@ -55,16 +54,23 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         y : mapping
             Labels, True or False; a label that is None, or lacking, is unknown.
         """
-        with unchanged_on_error(self) as call:
-            features = self._with_room_for_features(x)
-            labels = self._with_room_for(y)
-            width = self._width or len(labels)
-            row, truth = row_of(x, features, "x", self.max_features or 0), _labels(y, labels, width)
-            # our learners are unchanged if they fail; others may not be
-            call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
-            self.learner.partial_fit(row, truth, classes=width)
-            self._features, self._labels, self._has_learnt = features, labels, True
-            self._width = None if self._grows else width
+        self._learn_labels(x, y)
+
+    def learn_many(self, X: Any, Y: Any) -> None:
+        """Learn the rows of a data frame, in order, as `learn_one` does one after the other.
+
+        Parameters
+        ----------
+        X : data frame of pandas, polars or another library that narwhals knows
+            Features, a column each.
+        Y : data frame
+            Labels, a column each; a cell without a value is unknown.
+        """
+        X, Y = as_rows(X), as_rows(Y)
+        if len(X) != len(Y):
+            raise ValueError(f"X and Y must have the same number of rows. Got {len(X)} and {len(Y)} instead.")
+        if len(X):
+            self._learn_labels(X, Y)
 
     def predict_proba_one(
         self,
@@ -88,7 +94,7 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         with lock_of(self):
             if not self._has_learnt:
                 return {}
-            proba = self.learner.predict_proba(self._known_row(x))[0].tolist()
+            proba = self.learner.predict_proba(self._known_rows(x))[0].tolist()
             return {label: {False: 1 - proba[j], True: proba[j]} for label, j in (self._labels or {}).items()}
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> dict[Hashable, bool]:  # noqa: ARG002
@@ -109,17 +115,63 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         with lock_of(self):
             if not self._has_learnt:
                 return {}
-            decided = self.learner.predict(self._known_row(x))[0].tolist()
+            decided = self.learner.predict(self._known_rows(x))[0].tolist()
             return {label: bool(decided[j]) for label, j in (self._labels or {}).items()}
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Estimate the probability of each label for the rows of a data frame.
+
+        Parameters
+        ----------
+        X : data frame
+            Features, a column each.
+
+        Returns
+        -------
+        data frame
+            Of the same library: P(True) of each known label, a column each, with the index of X.
+        """
+        X = as_rows(X)
+        with lock_of(self):
+            return self._columns(X, self.learner.predict_proba, float)
+
+    def predict_many(self, X: Any) -> Any:
+        """Predict each label for the rows of a data frame.
+
+        Parameters
+        ----------
+        X : data frame
+            Features, a column each.
+
+        Returns
+        -------
+        data frame
+            Of the same library: whether each known label is present, a column each, with the index of X.
+        """
+        X = as_rows(X)
+        with lock_of(self):
+            return self._columns(X, self.learner.predict, bool)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         # what River's own checks make a model with
         yield {"estimator": MeanLabelsClassifier()}
 
-    def _with_room_for(self, y: Mapping[Hashable, Any]) -> dict[Hashable, int]:
+    def _learn_labels(self, x: Any, y: Any) -> None:
+        with unchanged_on_error(self) as call:
+            labels = self._with_room_for(keys_of(y))
+            width = self._width or len(labels)
+            self._learn(call, x, table_of(y, labels, "y", width, missing=np.nan), width)
+            self._labels, self._width = labels, None if self._grows else width
+
+    def _columns(self, X: Any, predict: Callable[[Array], Array], kind: type) -> Any:
+        labels = (self._labels or {}) if self._has_learnt else {}
+        table = predict(self._known_rows(X)) if labels and len(X) else np.empty((len(X), len(labels)))
+        return to_frame(table.astype(kind), labels, X)
+
+    def _with_room_for(self, keys: Iterable[Hashable]) -> dict[Hashable, int]:
         known = self._labels or {}
-        labels = known | {key: len(known) + i for i, key in enumerate(key for key in y if key not in known)}
+        labels = known | {key: len(known) + i for i, key in enumerate(key for key in keys if key not in known)}
         room = self._room(known, labels)
         if not labels:
             raise ValueError(
@@ -136,13 +188,3 @@ class RiverAdapter(RiverRows, Locked, base.MultiLabelClassifier):
         if self._width is not None:
             return self._width
         return len(labels if self._labels is None or self._grows else known)
-
-
-def _labels(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], width: int) -> Array:
-    """Return the labels as one row, NaN where they are missing or None."""
-    known = {key: value for key, value in values.items() if value is not None}
-    labels = row_of(known, positions, "y", width)
-    unknown = np.ones(labels.shape[1], dtype=bool)
-    unknown[[positions[key] for key in known]] = False
-    labels[0, unknown] = np.nan
-    return labels

@@ -9,12 +9,12 @@ from sklearn.base import clone
 
 from estimators._failed_calls import unchanged_on_error
 from estimators._locks import Locked, lock_of
-from estimators.base import StreamClassifier
+from estimators._typing import Array
 from estimators.baselines import NearestRowClassifier
-from estimators.interop._river_rows import RiverRows, positions_of, row_of
+from estimators.interop._river_rows import RiverRows, as_rows, positions_of, to_frame, to_series
 
 
-class RiverClassAdapter(RiverRows, Locked, base.Classifier):
+class RiverClassAdapter(RiverRows, Locked, base.MiniBatchClassifier):
     """See `estimators.interop.river.as_river_classifier`, which makes it.
 
     Parameters
@@ -53,15 +53,23 @@ class RiverClassAdapter(RiverRows, Locked, base.Classifier):
         y : hashable
             One of the classes.
         """
-        with unchanged_on_error(self) as call:
-            if y not in self._codes:
-                raise ValueError(f"y must be one of the classes {list(self._codes)}. Got {y!r} instead.")
-            features = self._with_room_for_features(x)
-            row = row_of(x, features, "x", self.max_features or 0)
-            # our learners are unchanged if they fail; others may not be
-            call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
-            self.learner.partial_fit(row, np.array([self._codes[y]]), classes=np.arange(len(self._codes)))
-            self._features, self._has_learnt = features, True
+        self._learn_classes(x, [y])
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Learn the rows of a data frame, in order, as `learn_one` does one after the other.
+
+        Parameters
+        ----------
+        X : data frame of pandas, polars or another library that narwhals knows
+            Features, a column each.
+        y : series
+            The class of each row.
+        """
+        X, classes = as_rows(X), list(y)
+        if len(X) != len(classes):
+            raise ValueError(f"X and y must have the same number of rows. Got {len(X)} and {len(classes)} instead.")
+        if classes:
+            self._learn_classes(X, classes)
 
     def predict_proba_one(
         self,
@@ -85,8 +93,54 @@ class RiverClassAdapter(RiverRows, Locked, base.Classifier):
         with lock_of(self):
             if not self._has_learnt:
                 return dict.fromkeys(self._codes, 1 / len(self._codes))
-            proba = self.learner.predict_proba(self._known_row(x))[0].tolist()
+            proba = self.learner.predict_proba(self._known_rows(x))[0].tolist()
             return dict(zip(self._codes, proba, strict=True))
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Estimate the probability of each class for the rows of a data frame.
+
+        Parameters
+        ----------
+        X : data frame
+            Features, a column each.
+
+        Returns
+        -------
+        data frame
+            Of the same library: P of each class, a column each, with the index of X.
+        """
+        X = as_rows(X)
+        return to_frame(self._probabilities(X), self._codes, X)
+
+    def predict_many(self, X: Any) -> Any:
+        """Predict the class of the rows of a data frame.
+
+        Parameters
+        ----------
+        X : data frame
+            Features, a column each.
+
+        Returns
+        -------
+        series
+            Of the same library, with the index of X.
+        """
+        X, classes = as_rows(X), list(self._codes)
+        return to_series([classes[code] for code in self._probabilities(X).argmax(axis=1)], X)
+
+    def _learn_classes(self, x: Any, classes: Sequence[Hashable]) -> None:
+        with unchanged_on_error(self) as call:
+            for one in classes:
+                if one not in self._codes:
+                    raise ValueError(f"y must be one of the classes {list(self._codes)}. Got {one!r} instead.")
+            codes = np.array([self._codes[one] for one in classes])
+            self._learn(call, x, codes, np.arange(len(self._codes)))
+
+    def _probabilities(self, X: Any) -> Array:
+        with lock_of(self):
+            if not self._has_learnt or not len(X):
+                return np.full((len(X), len(self._codes)), 1 / len(self._codes))
+            return np.asarray(self.learner.predict_proba(self._known_rows(X)))
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -1,25 +1,42 @@
-"""Rows of River, which are dictionaries, as rows of a table of fixed width."""
+"""Rows of River, dictionaries or data frames, as rows of a table of fixed width."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from river.utils import dataframe
 
+from estimators._failed_calls import unchanged_on_error
 from estimators._typing import Array
+from estimators.base import StreamClassifier
+
+_TRUTH = {"true": 1.0, "false": 0.0}
 
 
 class RiverRows:
     """Features of an adapter that come by name, and take places in the order in which they are first learnt."""
 
+    learner: Any
     max_features: int | None
     _features: dict[Hashable, int] | None
+    _has_learnt: bool
 
-    def _with_room_for_features(self, x: Mapping[Hashable, Any]) -> dict[Hashable, int]:
+    def _learn(self, call: unchanged_on_error, x: Any, target: Array, classes: Any) -> None:
+        """Learn a row, or the rows of a frame, in a block that `unchanged_on_error` guards."""
+        features = self._with_room_for_features(keys_of(x))
+        rows = table_of(x, features, "x", self.max_features or 0)
+        # our learners are unchanged if they fail; others may not be
+        call.copy([] if isinstance(self.learner, StreamClassifier) else ["learner"])
+        self.learner.partial_fit(rows, target, classes=classes)
+        self._features, self._has_learnt = features, True
+
+    def _with_room_for_features(self, keys: Iterable[Hashable]) -> dict[Hashable, int]:
         known = self._features or {}
         if self._features is not None and self.max_features is None:
             return known
-        features = known | {key: len(known) + i for i, key in enumerate(key for key in x if key not in known)}
+        features = known | {key: len(known) + i for i, key in enumerate(key for key in keys if key not in known)}
         if self.max_features is not None and len(features) > self.max_features:
             raise ValueError(
                 f"x must hold features that are known or have room. Got the new feature "
@@ -28,12 +45,10 @@ class RiverRows:
             )
         return features
 
-    def _known_row(self, x: Mapping[Hashable, Any]) -> Array:
-        """Return features as a row; where features may come later, nothing is learnt yet of those that are new."""
+    def _known_rows(self, x: Any) -> Array:
+        """Return features as rows; where features may come later, nothing is learnt yet of those that are new."""
         features = self._features or {}
-        if self.max_features is not None:
-            x = {key: value for key, value in x.items() if key in features}
-        return row_of(x, features, "x", self.max_features or 0)
+        return table_of(x, features, "x", self.max_features or 0, leave_out=self.max_features is not None)
 
 
 def positions_of(keys: Any) -> dict[Hashable, int]:
@@ -41,30 +56,94 @@ def positions_of(keys: Any) -> dict[Hashable, int]:
     return {key: position for position, key in enumerate(keys)}
 
 
-def row_of(values: Mapping[Hashable, Any], positions: Mapping[Hashable, int], name: str, width: int = 0) -> Array:
-    """Return the values as one row, zeros where keys are missing."""
-    row = np.zeros((1, max(width, len(positions))))
-    for key, value in values.items():
-        if key not in positions:
+def as_rows(x: Any) -> Any:
+    """Return a data frame of any library in the form that `table_of` takes."""
+    return dataframe.into_frame(x)
+
+
+def keys_of(x: Any) -> Iterable[Hashable]:
+    """Return the keys of a row, or the names of the columns of a frame."""
+    return x if isinstance(x, Mapping) else x.columns
+
+
+def table_of(
+    x: Any,
+    positions: Mapping[Hashable, int],
+    name: str,
+    width: int = 0,
+    *,
+    missing: float = 0.0,
+    leave_out: bool = False,
+) -> Array:
+    """Return a row, or the rows of a frame, as a table.
+
+    Parameters
+    ----------
+    x : mapping or frame of `as_rows`
+        Values by key.
+    positions : mapping
+        Columns of the keys.
+    name : {"x", "y"}
+        What they are, for errors; the texts of truth values count as numbers in y.
+    width : int
+        Number of columns, if there are more than keys.
+    missing : float
+        Value of cells without one.
+    leave_out : bool
+        Whether keys without a column are left out; otherwise they are errors.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_columns)
+        The table.
+    """
+    table = np.full((1 if isinstance(x, Mapping) else len(x), max(width, len(positions))), missing)
+    for j, key in enumerate(keys_of(x)):
+        if key in positions:
+            table[:, positions[key]] = _column(x, j, key, name)
+        elif not leave_out:
             raise ValueError(
                 f"{name} must hold the keys of the first row, or those declared. Got {key!r} instead; "
                 "declare all `features`, or make room with `max_features`."
             )
-        number = _number(value)
-        if number is None:
-            raise TypeError(
-                f"{name} must hold numbers. Got {value!r} for {key!r} instead; encode it first, for instance with "
-                "river.preprocessing.OneHotEncoder."
-            )
-        row[0, positions[key]] = number
-    return row
+    return table
 
 
-def _number(value: Any) -> Any:
-    """Return a number, also of the text of one, as rows of River's `iter_arff` have it; None for anything else."""
+def to_frame(table: Array, keys: Iterable[Hashable], like: Any) -> Any:
+    """Return the first columns of a table as a data frame of the library, and with the index, of another."""
+    columns = {key: table[:, j] for j, key in enumerate(keys)}
+    # River makes no frame without columns.
+    return dataframe.to_native_frame(columns, like=like) if columns else like[:, :0].to_native()
+
+
+def to_series(values: Sequence[Any], like: Any) -> Any:
+    """Return values as a series of the library, and with the index, of a data frame."""
+    return dataframe.to_native_series(values, name=None, like=like)
+
+
+def _column(x: Any, j: int, key: Hashable, name: str) -> Any:
+    if isinstance(x, Mapping):
+        return _number(x[key], key, name)
+    column = x[:, j]
+    values = column.to_numpy()
+    if values.dtype.kind in "biuf":
+        return values
+    nulls = column.is_null().to_list()
+    return [_number(None if is_null else value, key, name) for value, is_null in zip(values, nulls, strict=True)]
+
+
+def _number(value: Any, key: Hashable, name: str) -> float:
+    """Return a number, also of the text of one, as rows of River's `iter_arff` have it; NaN for an unknown label."""
+    if isinstance(value, Real | np.bool_):
+        return float(value)
+    if name == "y" and value is None:
+        return np.nan
     if isinstance(value, str):
-        try:
+        if name == "y" and value.lower() in _TRUTH:
+            return _TRUTH[value.lower()]
+        with suppress(ValueError):
             return float(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, Real | np.bool_) else None
+    raise TypeError(
+        f"{name} must hold numbers. Got {value!r} for {key!r} instead; encode it first, for instance with "
+        "river.preprocessing.OneHotEncoder."
+    )

@@ -225,8 +225,10 @@ def as_river(
     Returns
     -------
     river.base.MultiLabelClassifier
-        With ``learn_one``, ``predict_one`` and ``predict_proba_one`` on dictionaries. Before any row is learnt it
-        predicts nothing, an empty dictionary. ``model.learner`` is the estimator that learns.
+        With ``learn_one``, ``predict_one`` and ``predict_proba_one`` on dictionaries, and ``learn_many``,
+        ``predict_many`` and ``predict_proba_many`` on data frames of pandas, polars and others, with a column for each
+        feature or label (in ``predict_proba_many``: P(True)). Before any row is learnt it predicts nothing, an empty
+        dictionary, or a frame without columns. ``model.learner`` is the estimator that learns.
 
     Raises
     ------
@@ -234,7 +236,8 @@ def as_river(
         If `max_labels`, or `max_features`, is smaller than the number declared.
         While learning or predicting: if a feature or label is unknown and there is no room for it.
     TypeError
-        If a value is neither a number nor the text of one, such as '1' in the rows of River's ``iter_arff``.
+        If a value is neither a number nor the text of one, such as '1' in the rows of River's ``iter_arff``; labels
+        may also be the texts 'True' and 'False'.
 
     Examples
     --------
@@ -276,9 +279,10 @@ def as_river_classifier(
 
     Returns
     -------
-    river.base.Classifier
-        With ``learn_one``, ``predict_one`` and ``predict_proba_one``. Before any row is learnt, all classes have the
-        same probability. ``model.learner`` is the estimator that learns.
+    river.base.MiniBatchClassifier
+        With ``learn_one``, ``predict_one`` and ``predict_proba_one``, and with ``learn_many``, ``predict_many`` and
+        ``predict_proba_many`` on data frames. Before any row is learnt, all classes have the same probability.
+        ``model.learner`` is the estimator that learns.
 
     Raises
     ------

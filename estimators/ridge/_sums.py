@@ -1,15 +1,12 @@
 """Sums over all rows, in any order, and the coefficients of ridge regression that follow from them."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg, sparse
-from threadpoolctl import ThreadpoolController
 
-from estimators._locks import lock_of
+from estimators._blas_threads import one_thread
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.ridge._kernels.ridge import correlate
@@ -126,21 +123,6 @@ def solve(sums: Sums, penalty: Array) -> Model:
         coef = linalg.cho_solve(factor, target, check_finite=False) * scale[:, np.newaxis]
     constant = prevalence - (label_mean * coef).sum(axis=0)
     return Model(np.vstack([constant, coef]), np.clip(prevalence, 0.0, 1.0))
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let BLAS use one thread, within which its bits do not depend on the machine's load.
-
-    The limit is that of the process: a thread that set it while another thread holds it would restore 1 for good.
-    """
-    with lock_of(_controller()), _controller().limit(limits=1, user_api="blas"):
-        yield
 
 
 def _inverse_deviation(variance: Array, mean_square: Array) -> Array:

@@ -16,6 +16,7 @@ from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.progress_files import read_progress, remove_progress
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.settings import CampaignOptions, Settings
+from mlstream.publishing.presets import warn_of_other_data
 from mlstream.records.paths import remove_leftovers
 from mlstream.records.run_record import RunResult, save_card
 from mlstream.stream import Stream
@@ -131,6 +132,11 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     OSError
         If a record cannot be written (no permission, no space), or no scheduler responds. Existing records stay.
 
+    Warns
+    -----
+    UserWarning
+        If a stream has the name of one that this project publishes, and other data.
+
     Notes
     -----
     Every run has one thread for linear algebra, whatever `n_jobs` is, so that times can be compared. A clone makes a
@@ -154,6 +160,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     )
     # Processes keep the working directory that they started in, and may have started for an earlier campaign.
     folder, streams = Path(directory).absolute(), name_apart(streams)
+    warn_of_other_data(stream.card for stream in streams)
     jobs = plan_jobs(strategies, streams, folder, chosen, Settings(**options))
     records = {job.path: record for job in jobs if (record := job.find_record()) is not None}
     waiting = [job for job in jobs if job.path not in records]

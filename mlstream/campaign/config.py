@@ -7,8 +7,11 @@ import os
 import tomllib
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import Annotated, Any
+from types import UnionType
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
 
@@ -65,9 +68,14 @@ class CampaignConfig(_Config):
 
 def _file_type(one: Option) -> Any:
     lists = {tuple[int, ...]: Seeds, tuple[str, ...]: Names}
-    if one.type in lists:
-        return lists[one.type]
-    return Annotated[one.type, Strict()] if one.type in {bool, int, float} else one.type
+    return lists[one.type] if one.type in lists else _strict(one.type)
+
+
+def _strict(kind: Any) -> Any:
+    """Return a type for which text is no number, and neither is true."""
+    if isinstance(kind, UnionType):
+        return reduce(or_, map(_strict, get_args(kind)))
+    return Annotated[kind, Strict()] if kind in {bool, int, float} else kind
 
 
 # The keys of a file: those of the class, and one for each option.

@@ -11,7 +11,6 @@ from pydantic import JsonValue
 
 from mlstream._files import write_text_atomically
 from mlstream.campaign.search import Search, choose
-from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.provenance import describe_run, to_json
 from mlstream.evaluation.settings import Settings
 from mlstream.records.paths import Repetition, progress_path, run_path, selection_path
@@ -107,8 +106,8 @@ class Job:
         configuration = selection
         if configuration is None and isinstance(self.learner, Search):
             configuration = Selection.model_construct(trials=[], chosen=0)
-        copy = fresh(self.configure(configuration), self.repetition.seed)
-        fields = describe_run(copy, self.stream, self.repetition.seed, self.settings)
+        learner = self.configure(configuration)
+        fields = describe_run(learner, self.stream, self.repetition.seed, self.settings)
         return fields | self.labels | {"selection": selection}
 
     def find_record(self) -> RunResult | None:

@@ -15,7 +15,7 @@ from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.generators import reordered_tasks, resplit_rows
 from mlstream.records.paths import Repetition
-from mlstream.stream import Stream, StreamParts
+from mlstream.stream import Stream
 
 
 def plan_jobs(
@@ -82,18 +82,18 @@ def name_apart(streams: Sequence[Stream]) -> list[Stream]:
     apart = []
     for stream in streams:
         earlier = named.setdefault(stream.card.name, [])
-        if stream.card in earlier:
+        card = stream.card.model_copy(update={"terms": None})
+        if card in earlier:
             raise ValueError(f"Streams of a campaign must differ. Got {stream.card.name!r} twice, with equal cards.")
         apart.append(_rename(stream, taken) if earlier else stream)
-        earlier.append(stream.card)
+        earlier.append(card)
     return apart
 
 
 def _rename(stream: Stream, taken: set[str]) -> Stream:
     name = next(one for number in count(2) if (one := f"{stream.card.name}-{number}") not in taken)
     taken.add(name)
-    parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets)
-    return Stream(parts, stream.card.model_copy(update={"name": name}))
+    return stream.with_card(stream.card.model_copy(update={"name": name}))
 
 
 def _jobs_on(

@@ -21,6 +21,7 @@ from mlstream.evaluation.label_space import (
 from mlstream.evaluation.learners import adapt_to_stream, fresh, warm_up
 from mlstream.evaluation.prequential import Plan, PrequentialScorer
 from mlstream.evaluation.provenance import to_json
+from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import precision_k, test_then_train
 from mlstream.evaluation.settings import Settings, require_count
@@ -180,13 +181,16 @@ def _test_on_first_experience(
     plan = Plan(checkpoints=(len(first),), window=len(first), cuts=(len(first),))
     scorer = PrequentialScorer(plan, precision_k(stream), settings.one_class)
     warm_up(estimator, stream)
-    with ResourceMeter(settings.energy, settings.cpu_power_w) as meter:
-        learner = adapt_to_stream(fresh(estimator, seed), stream, meter)
+    copy = fresh(estimator, seed)
+    with ResourceMeter(settings.energy, settings.cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__):
+        learner = adapt_to_stream(copy, stream, meter, settings.warm_up_rows)
         learner.begin(first.X, first.Y)
         for scored in test_then_train(learner, first, mask, settings.chunk_size, heads):
             scorer.add(scored)
             if time.perf_counter() > deadline:
                 break
+        else:
+            learner.first_rows.require_closed()
         used = meter.report(None)
     return to_score(scorer.finish()[0]["ba_macro"]), scorer.n_rows == len(first), used
 

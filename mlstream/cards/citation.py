@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlstream.card_model import StreamCard
 from mlstream.cards._yaml import write_yaml
-from mlstream.cards.front_matter import licence_name
+from mlstream.cards.licences import spdx_identifier
+from mlstream.cards.terms import stated_terms
 
-_SPDX = {"mit": "MIT", "bsd-3-clause": "BSD-3-Clause", "apache-2.0": "Apache-2.0", "cc0-1.0": "CC0-1.0"}
-_SPDX |= {"cc-by-4.0": "CC-BY-4.0", "cc-by-sa-4.0": "CC-BY-SA-4.0"}
+# The format's list of identifiers is older than these.
+_NOT_LISTED = {"CDLA-Permissive-2.0"}
 
 
 def card_citation(card: StreamCard) -> str:
@@ -27,24 +30,29 @@ def card_citation(card: StreamCard) -> str:
     ----------
     .. [1] `Citation File Format <https://citation-file-format.github.io/>`_.
     """
-    source, is_drawn = card.source, card.source.origin == "synthetic"
+    terms = stated_terms(card)
     citation: dict[str, object] = {
         "cff-version": "1.2.0",
         "message": "If you use this stream, please cite its source and the software that made it.",
         "type": "dataset",
-        "title": card.name,
-        "abstract": card.description,
-        "authors": [{"name": "The mlstream developers" if is_drawn else f"The authors of {source.name}"}],
+        "title": terms.title,
+        "abstract": terms.description,
+        "authors": _authors(card, terms.creators),
         "identifiers": [
             {"type": "other", "value": f"sha256:{card.data_sha256}", "description": "Hash of the stream's arrays"}
         ],
     }
-    if licence := _SPDX.get(licence_name(source.licence)):
+    if terms.homepage:
+        citation["url"] = terms.homepage
+    licence = spdx_identifier(terms.licence)
+    if licence and licence not in _NOT_LISTED:
         citation["license"] = licence
     citation["references"] = [
+        # What is to be cited for the stream, then for its source.
         *(
-            [{"type": "generic", "title": source.citation, "authors": [{"name": "as in the title"}]}]
-            * bool(source.citation)
+            {"type": "generic", "title": text, "authors": [{"name": "as in the title"}]}
+            for text in dict.fromkeys((terms.citation, card.source.citation))
+            if text
         ),
         {
             "type": "software",
@@ -54,3 +62,11 @@ def card_citation(card: StreamCard) -> str:
         },
     ]
     return write_yaml(citation)
+
+
+def _authors(card: StreamCard, creators: Sequence[str]) -> list[dict[str, str]]:
+    if creators:
+        # The format wants each author once.
+        return [{"name": name} for name in dict.fromkeys(creators)]
+    is_drawn = card.source.origin == "synthetic"
+    return [{"name": "The mlstream developers" if is_drawn else f"The authors of {card.source.name}"}]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from mlstream.card_model import FileCard, StreamCard
-from mlstream.cards.front_matter import licence_name
+from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels
+from mlstream.cards.terms import StatedTerms, stated_terms
 
 Record = dict[str, Any]
 
@@ -62,7 +63,6 @@ _CONTEXT: Record = {
 # Loaders of Croissant know ARFF by this name; other formats are registered media types.
 _ARFF = "https://ml.cms.waikato.ac.nz/weka/arff.html"
 _FORMATS = {".arff": _ARFF, ".npz": "application/zip", ".xml": "application/xml"}
-_PAGES = {"mit": "https://opensource.org/license/mit", "bsd-3-clause": "https://opensource.org/license/bsd-3-clause"}
 
 
 def card_croissant(card: StreamCard) -> str:
@@ -84,15 +84,19 @@ def card_croissant(card: StreamCard) -> str:
     .. [1] `Croissant format specification, version 1.1
        <https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html>`_.
     """
+    terms = stated_terms(card)
+    licence = spdx_identifier(terms.licence)
     dataset: Record = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": card.name,
-        "description": card.description,
-        "license": _PAGES.get(licence_name(card.source.licence), card.source.licence or "unknown"),
-        "citeAs": card.source.citation or card.source.name,
-        "creator": {"@type": "Organization", "name": f"{card.source.name}; made a stream by mlstream"},
+        **({"alternateName": terms.title} if terms.title != card.name else {}),
+        "description": terms.description,
+        "license": licence_page(licence) if licence else terms.licence or "unknown",
+        "citeAs": terms.citation or card.source.name,
+        "creator": _describe_creators(card, terms),
+        **({"url": terms.homepage} if terms.homepage else {}),
         "version": "1.0.0",
         "keywords": ["multi-label", "continual learning", "data stream", "tabular"],
         "isLiveDataset": False,
@@ -104,6 +108,12 @@ def card_croissant(card: StreamCard) -> str:
         ],
     }
     return json.dumps(dataset, indent=1, ensure_ascii=False) + "\n"
+
+
+def _describe_creators(card: StreamCard, terms: StatedTerms) -> list[Record]:
+    if terms.creators:
+        return [{"@type": "Person", "name": name} for name in terms.creators]
+    return [{"@type": "Organization", "name": f"{card.source.name}; made a stream by mlstream"}]
 
 
 def _describe_file(file: FileCard) -> Record:

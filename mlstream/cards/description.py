@@ -25,6 +25,7 @@ from mlstream.card_model import (
     StreamCard,
     TaskCard,
 )
+from mlstream.cards.terms import change_terms
 from mlstream.label_sets import (
     count_label_sets,
     count_repeated,
@@ -133,7 +134,7 @@ def describe_again(
     Parameters
     ----------
     card : StreamCard
-        Card of the stream that it was made from: source, scenario, columns and drops stay.
+        Card of the stream that it was made from: source, scenario, columns, drops and terms stay, but for the title.
     parts : StreamParts
         Tasks, experiences and evaluation sets, measured again.
     name, description : str
@@ -147,6 +148,7 @@ def describe_again(
         Without files, which are the other stream's.
     """
     changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
+    changes["terms"] = change_terms(card.terms, {"title": ""})
     measures = measure(parts, shared_rows=card.scenario.shared_rows)
     return card.model_copy(update=changes | measures._asdict())
 
@@ -203,6 +205,7 @@ def _describe_source(dataset: Dataset) -> SourceCard:
         sha256=dataset.sha256 or None,
         labels=list(dataset.label_rule) if isinstance(dataset.label_rule, tuple) else dataset.label_rule,
         label_parents=(dict(dataset.label_parents) or None) if is_named else None,
+        reading=dataset.reading,
         n_samples=dataset.n_samples,
         persistence=_describe_persistence([dataset.Y]),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlstream.card_model import StreamCard
+from mlstream.cards.terms import stated_terms
 
 # With fewer rows than this a label's recall moves by more than 10 points a row.
 _FEW = 10
@@ -107,5 +108,5 @@ def _drops(card: StreamCard) -> Iterator[str]:
 
 
 def _terms(card: StreamCard) -> Iterator[str]:
-    if not card.source.licence:
+    if not stated_terms(card).licence:
         yield "No licence is stated: ask the authors of the source before you publish the stream."

@@ -28,6 +28,13 @@ def code(text: str) -> str:
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
+def code_block(text: str) -> str:
+    """Write lines as a block of code, indented so that they stay in an item of a list."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    lines = (f"  {_printable(line)}".rstrip() for line in text.split("\n"))
+    return "\n".join([f"  {fence}", *lines, f"  {fence}"])
+
+
 def table_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     """Write a table, a line per row; cells are Markdown already."""
     yield f"| {' | '.join(head)} |"
@@ -38,4 +45,8 @@ def table_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterat
 
 def one_line(text: str) -> str:
     """Replace what cannot be printed, line breaks among it, by blanks, and several blanks by one."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return " ".join(_printable(text).split())
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)

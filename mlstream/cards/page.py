@@ -10,8 +10,10 @@ from pathlib import Path
 
 from mlstream.card_model import StreamCard, TaskCard
 from mlstream.cards.front_matter import front_matter
+from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
-from mlstream.cards.markdown import code, escape_markdown, table_lines
+from mlstream.cards.markdown import code, code_block, escape_markdown, table_lines
+from mlstream.cards.terms import stated_terms
 
 SIGNATURES = "signatures.svg"
 SCHEDULE = "schedule.svg"
@@ -47,9 +49,13 @@ def card_page(card: StreamCard, *, prefix: str = "") -> str:
 
 
 def _summary(card: StreamCard) -> Iterator[str]:
-    # A paragraph that begins like a list or a line would become one.
-    yield from (f"# {escape_markdown(card.name)}", "", _LIST.sub(r"\1\\\2", escape_markdown(card.description)), "")
+    terms = stated_terms(card)
+    yield from (f"# {escape_markdown(terms.title)}", "")
+    for paragraph in re.split(r"\n\s*\n", terms.description):
+        # A paragraph that begins like a list or a line would become one.
+        yield from (_LIST.sub(r"\1\\\2", escape_markdown(paragraph)), "")
     facts = {
+        **({"name": escape_markdown(card.name)} if terms.title != card.name else {}),
         "rows to learn from": f"{sum(task.n_learning for task in card.tasks):,}",
         "rows held out for evaluation": f"{sum(task.n_evaluation for task in card.tasks):,}",
         "features": f"{len(card.feature_names):,}",
@@ -257,10 +263,35 @@ def _files(card: StreamCard) -> Iterator[str]:
 
 
 def _source(card: StreamCard) -> Iterator[str]:
-    source = card.source
+    source, terms = card.source, stated_terms(card)
     yield from ("## Source, licence, citation", "")
+    if terms.creators:
+        yield f"- Made by: {', '.join(map(escape_markdown, terms.creators))}"
+    if terms.homepage:
+        yield f"- Homepage: <{terms.homepage}>"
     yield f"- Source: {escape_markdown(source.name)} ({escape_markdown(source.origin)}), {source.n_samples:,} rows."
     if source.sha256:
         yield f"- SHA-256 of the source's content: `{source.sha256}`."
-    yield f"- Licence: {escape_markdown(source.licence) or 'not stated'}"
-    yield f"- To be cited: {escape_markdown(source.citation) or 'not stated'}"
+    if source.reading:
+        options = source.reading.model_dump(exclude_defaults=True)
+        listed = ", ".join(f"{name} {code(str(value))}" for name, value in options.items())
+        yield f"- How its columns became features: {listed}."
+    yield f"- Licence: {_licence(terms.licence) or 'not stated'}"
+    if source.licence != terms.licence and source.licence:
+        yield f"- Licence of the source: {escape_markdown(source.licence)}"
+    yield from _citation("To be cited", terms.citation)
+    if source.citation != terms.citation and source.citation:
+        yield from _citation("To be cited for the source", source.citation)
+
+
+def _licence(stated: str) -> str:
+    """Link an SPDX identifier to the text of the licence."""
+    return f"[{stated}]({licence_page(stated)})" if stated == spdx_identifier(stated) else escape_markdown(stated)
+
+
+def _citation(what: str, text: str) -> Iterator[str]:
+    """Write a citation; one of several lines, such as BibTeX, stays as it is."""
+    if "\n" in text:
+        yield from (f"- {what}:", "", code_block(text))
+    else:
+        yield f"- {what}: {escape_markdown(text) or 'not stated'}"

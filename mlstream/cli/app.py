@@ -19,7 +19,6 @@ app = typer.Typer(
     name="mlstream",
     help="Make streams of multi-label tasks from tables, publish them, and evaluate learners on them.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 

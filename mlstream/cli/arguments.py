@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -10,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from mlstream._files import read_bounded
+from mlstream._reading import Categories, Missing
+from mlstream.cli.completion import complete_streams, complete_tables
 
 if TYPE_CHECKING:
     from mlstream.generators.schedule.visit_plan import OrderName
-    from mlstream.stream import Stream
+    from mlstream.stream import Dataset, Stream
 
 # Of a JSON file: more than the names of a million labels.
 _MAX_BYTES = 64 * 2**20
@@ -22,15 +23,20 @@ _MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
 
+# No path: ./NAME would lose what distinguishes it from NAME.
 StreamPath = Annotated[
-    Path,
+    str,
     typer.Argument(
-        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists."
+        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists.",
+        autocompletion=complete_streams,
     ),
 ]
 SourceName = Annotated[
     str,
-    typer.Argument(help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, Parquet or LIBSVM."),
+    typer.Argument(
+        help="A name that `mlstream datasets` lists, or the path of a table: ARFF, CSV, KEEL, Parquet or LIBSVM.",
+        autocompletion=complete_tables,
+    ),
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
@@ -42,14 +48,38 @@ LabelColumns = Annotated[
         "those of a card or an .xml file (MULAN) beside the table, or of -C in its title (MEKA).",
     ),
 ]
+MissingRule = Annotated[
+    Missing,
+    typer.Option(
+        "--missing",
+        help="What becomes of missing features: an error, rows left out (drop), the mean of the column (mean), beside "
+        "a 0/1 feature (indicator), or NaN (keep).",
+    ),
+]
+CategoryRule = Annotated[
+    Categories | None,
+    typer.Option(
+        "--categories",
+        help="What becomes of columns of words: a 0/1 feature per value (one-hot), or the number of the value "
+        "(ordinal). By default one-hot in ARFF and KEEL, else an error.",
+    ),
+]
+SeparatorSign = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        help="Character between the cells of a CSV file, or its name: comma, semicolon, tab, bar. By default that in "
+        "the line of names.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
-def open_stream(path: Path) -> Stream:
+def open_stream(name: str) -> Stream:
     """Load a stream from a file or a published folder, or make one that this project publishes."""
     from mlstream.publishing.named_streams import open_named
 
-    return open_named(str(path))
+    return open_named(name)
 
 
 def save_new(stream: Stream, path: Path) -> None:
@@ -79,6 +109,13 @@ def require_new(paths: Sequence[Path], force: bool, source: str | Path | None = 
         raise ValueError(f"--output must not be the source. Got {path} twice.")
 
 
+def require_folder(folder: Path, name: str) -> None:
+    """Raise an error, before any work, if a folder cannot be made because there is a file in its place."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{name} must be a folder, or a name for a new one. Got {folder}: {there} is a file.")
+
+
 def parse_labels(text: str | None) -> int | list[str] | str | None:
     """Parse the label columns: a number, names, or a MULAN file."""
     if text is None or text.lower().endswith(".xml"):
@@ -86,6 +123,18 @@ def parse_labels(text: str | None) -> int | list[str] | str | None:
     if text.removeprefix("-").isdecimal():
         return int(text)
     return text.split(",")
+
+
+def open_table(
+    source: str, labels: str | None, missing: Missing, categories: Categories | None, separator: str | None
+) -> Dataset:
+    """Read a table as the options say."""
+    from mlstream.data.datasets import load_dataset
+    from mlstream.formats.csv_dialects import SEPARATORS
+
+    by_name = {name: sign for sign, name in SEPARATORS.items()}
+    sign = None if separator is None else by_name.get(separator, separator)
+    return load_dataset(source, labels=parse_labels(labels), missing=missing, categories=categories, separator=sign)
 
 
 def parse_order(text: str | None) -> list[int] | OrderName | None:
@@ -135,11 +184,12 @@ def parse_shares(text: str) -> dict[str, float]:
 
 def parse_delay(text: str) -> int | dict[str, int]:
     """Read one delay for all labels, or delays by label."""
-    return int(text) if text.isdecimal() else parse_numbers_by_name(text, "--delay", int)
+    return int(text) if text.isdecimal() else parse_numbers_by_name(text, "--delay", int, "a whole number, or ")
 
 
 def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
     """Read the labels that each task introduces; a published order also has a hierarchy and shares."""
+    from mlstream.cli.generator_commands import named_options
     from mlstream.generators import published_order
 
     if text.endswith(".json"):
@@ -147,7 +197,8 @@ def parse_introductions(text: str) -> list[list[str]] | dict[str, Any]:
     name, _, number = text.partition(":")
     if number and not number.isdecimal():
         raise ValueError(f"--introductions must be a .json file, or NAME:NUMBER. Got {text!r} instead.")
-    return published_order(name, int(number or 0))
+    with named_options({"name": "--introductions", "configuration": "the number in --introductions"}):
+        return published_order(name, int(number or 0))
 
 
 def parse_numbers(text: str, option: str) -> list[float]:
@@ -166,15 +217,17 @@ def parse_integers(text: str, option: str) -> list[int]:
         raise ValueError(f"{option} must be whole numbers split by commas. Got {text!r} instead.") from None
 
 
-def parse_numbers_by_name(text: str, option: str, number: Callable[[str], Number]) -> dict[str, Number]:
-    """Parse numbers by name: a=1,b=2."""
+def parse_numbers_by_name(
+    text: str, option: str, number: Callable[[str], Number], other: str = ""
+) -> dict[str, Number]:
+    """Parse numbers by name: a=1,b=2; `other` is what else the option may be, for the error."""
     pairs = [part.rpartition("=") for part in text.split(",")]
     try:
         if all(name for name, _, _ in pairs):
             return {name: number(value) for name, _, value in pairs}
     except ValueError:
         pass
-    raise ValueError(f"{option} must be numbers by name, such as a=1,b=2. Got {text!r} instead.")
+    raise ValueError(f"{option} must be {other}numbers by name, such as a=1,b=2. Got {text!r} instead.")
 
 
 def read_hierarchy(text: str | None) -> Any:
@@ -196,6 +249,8 @@ def read_lists(path: Path) -> list[list[str]]:
 
 
 def _read_json(path: Path) -> Any:
+    import json
+
     content = read_bounded(path, _MAX_BYTES)
     try:
         return json.loads(content)

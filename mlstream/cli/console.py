@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     # `mlstream datasets` and `mlstream strategies` print tables without importing any of these.
     from mlstream.campaign.campaign import CampaignProgress
     from mlstream.card_model import StreamCard, TaskCard
+    from mlstream.cards.terms import StatedTerms
     from mlstream.data.registry import DatasetEntry
     from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
     from mlstream.diagnosis.task_distances import Distances
@@ -61,14 +62,19 @@ def show_datasets(entries: Iterable[DatasetEntry]) -> None:
 
 def show_card(card: StreamCard) -> None:
     """Print a description of a stream: origin, tasks, signatures, schedule, drops."""
+    from mlstream.cards.terms import stated_terms
+
     console = wide_console()
-    console.print(f"[bold]{_plain(card.name)}[/bold]: {_plain(card.description)}", soft_wrap=True)
+    terms = stated_terms(card)
+    description = _plain(" ".join(terms.description.split()))
+    console.print(f"[bold]{_plain(card.name)}[/bold]: {description}", soft_wrap=True)
     console.print(
         f"{len(card.feature_names)} features, {len(card.label_names)} labels, {len(card.tasks)} tasks, "
         f"{len(card.experiences)} experiences; from {_plain(card.source.name)} ({card.source.n_samples:,} rows), "
         f"generator {_plain(card.generator.name)}, seed {card.generator.seed}",
         soft_wrap=True,
     )
+    console.print(_list_terms(terms, card.name), soft_wrap=True)
     console.print(_task_table(card))
     measured = {"": card.persistence, "; in the source ": card.source.persistence}
     shares = [
@@ -82,6 +88,18 @@ def show_card(card: StreamCard) -> None:
     for drop in card.drops:
         names = f" ({', '.join(drop.names)})" if drop.names else ""
         console.print(f"Dropped: {drop.count} {drop.what}, {_plain(drop.reason + names)}", soft_wrap=True)
+
+
+def _list_terms(terms: StatedTerms, name: str) -> str:
+    stated = {
+        "title": terms.title if terms.title != name else "",
+        "made by": ", ".join(terms.creators),
+        "licence": terms.licence or "not stated",
+        "to be cited": terms.citation or "not stated",
+        "homepage": terms.homepage,
+    }
+    text = "; ".join(f"{term}: {_plain(' '.join(value.split()))}" for term, value in stated.items() if value)
+    return text[0].upper() + text[1:]
 
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:

@@ -8,7 +8,7 @@ from mlstream._files import atomic_folder
 from mlstream.campaign.campaign import run_campaign
 from mlstream.cli import console
 from mlstream.cli.run_tables import show_results
-from mlstream.data.datasets import load_dataset
+from mlstream.data.datasets import load_registered
 from mlstream.formats import load
 from mlstream.generators import task_stream
 from mlstream.publishing.folder import publish, verify
@@ -71,7 +71,7 @@ def _fill(folder: Path, output: Path, seed: int) -> list[RunResult]:
     published = folder / "yeast-stream"
 
     console.print_line("1. Cluster the label sets of Yeast (2,417 rows, 103 features, 14 labels) into recurring tasks")
-    stream = task_stream(load_dataset("yeast"), seed=seed)
+    stream = task_stream(load_registered("yeast"), seed=seed)
     console.show_card(stream.card)
 
     console.print_line(

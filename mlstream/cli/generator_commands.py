@@ -7,7 +7,7 @@ runs or shows its help, because importing the generators takes half a second.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
@@ -18,18 +18,21 @@ import typer
 from typer.core import TyperCommand
 
 from mlstream.cli.arguments import (
+    CategoryRule,
     Force,
     LabelColumns,
+    MissingRule,
     OutputFile,
     Seed,
+    SeparatorSign,
     SourceName,
     StreamPath,
     open_stream,
+    open_table,
     parse_delay,
     parse_integers,
     parse_introductions,
     parse_label_lists,
-    parse_labels,
     parse_names,
     parse_numbers,
     parse_order,
@@ -39,6 +42,7 @@ from mlstream.cli.arguments import (
     require_output,
     save_new,
 )
+from mlstream.cli.terms import FLAGS, read_terms, term_parameters
 
 Source = Literal["table", "stream", "nothing"]
 
@@ -84,7 +88,7 @@ class GeneratorCommand:
     help : str
         One sentence that `--help` shows.
     generator : str
-        Name of the generator in `mlstream.generators.GENERATORS`.
+        Name of the generator in `mlstream.generators`.
     source : {"table", "stream", "nothing"}
         Input of the generator.
     fixed : mapping of str to str
@@ -99,35 +103,42 @@ class GeneratorCommand:
 
     def add_to(self, app: typer.Typer, panel: str | None = None) -> None:
         """Add the command to an application, in a panel of its help, without importing the generator."""
-        given = self
 
         class Deferred(TyperCommand):
+            build = staticmethod(self.build)
+
             def make_context(self, *args: Any, **kwargs: Any) -> Any:
-                return given.build().make_context(*args, **kwargs)
+                return self.build().make_context(*args, **kwargs)
 
         app.command(self.name, help=self.help, cls=Deferred, rich_help_panel=panel)(_placeholder)
 
     def build(self) -> Any:
         """Build the command with all its options."""
-        from mlstream.generators import GENERATORS
+        from mlstream import generators
+        from mlstream.cards.terms import with_terms
         from mlstream.generators._parameters import list_parameters, read_help
 
-        generator = GENERATORS[self.generator]
+        generator = getattr(generators, self.generator)
         parameters = {name: one for name, one in list_parameters(generator).items() if name not in self.fixed}
         texts = read_help(generator)
 
         def command(**typed: Any) -> None:
             require_output(typed["output"], typed["force"], typed.get("source"))
+            with named_options(FLAGS):
+                terms = read_terms(typed)
             inputs = _open_inputs(self.source, typed)
             options = dict(self.fixed) | _read_options(parameters, typed)
-            with named_options({name: option_of(name) for name in parameters}):
+            with named_options({name: _typed_name(one) for name, one in parameters.items()}):
                 stream = generator(*inputs, **options)
-            save_new(stream, typed["output"])
+            # Where the generator takes a name, its card holds it already.
+            save_new(with_terms(stream, **_without(terms, parameters)), typed["output"])
 
         options = [_to_option(one, texts[name]) for name, one in parameters.items()]
         required = [one for one in options if one.default is Parameter.empty]
         optional = [one for one in options if one.default is not Parameter.empty]
         signature = [*_INPUTS[self.source], *required, _OUTPUT, *_LABELS[self.source], *optional, _FORCE]
+        if self.source == "table":
+            signature += _without({one.name: one for one in term_parameters()}, parameters).values()
         command.__signature__ = Signature(  # type: ignore[attr-defined]
             [one.replace(kind=Parameter.KEYWORD_ONLY) for one in signature]
         )
@@ -151,13 +162,32 @@ _INPUTS = {
     "stream": [_parameter("source", StreamPath)],
     "nothing": [],
 }
-_LABELS = {"table": [_parameter("labels", LabelColumns, None)], "stream": [], "nothing": []}
+_READING = [
+    _parameter("labels", LabelColumns, None),
+    _parameter("missing", MissingRule, "error"),
+    _parameter("categories", CategoryRule, None),
+    _parameter("separator", SeparatorSign, None),
+]
+_LABELS = {"table": _READING, "stream": [], "nothing": []}
 _OUTPUT = _parameter("output", OutputFile)
 _FORCE = _parameter("force", Force, False)
 
 
+def _without(items: Mapping[str, Any], others: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in items.items() if name not in others}
+
+
 def _placeholder() -> None:
     """Stand for a command until its options are needed."""
+
+
+def _is_argument(parameter: Parameter) -> bool:
+    return parameter.default is Parameter.empty and parameter.kind is not Parameter.KEYWORD_ONLY
+
+
+def _typed_name(parameter: Parameter) -> str:
+    """Return what errors call a parameter: its option, or the word that stands for an argument in the help."""
+    return parameter.name.upper() if _is_argument(parameter) else option_of(parameter.name)
 
 
 def _to_option(parameter: Parameter, text: str) -> Parameter:
@@ -171,7 +201,7 @@ def _to_option(parameter: Parameter, text: str) -> Parameter:
         # A number of visits shares out evenly what is not held out.
         shown = str(len(default)) if name == "learning_fractions" and default else None
         return _parameter(name, Annotated[str if required else str | None, option], default if required else shown)
-    if default is parameter.empty and parameter.kind is not Parameter.KEYWORD_ONLY:
+    if _is_argument(parameter):
         return _parameter(name, Annotated[parameter.annotation, typer.Argument(help=text)])
     flag = f"{option_of(name)}/--no-{option_of(name)[2:]}" if isinstance(default, bool) else option_of(name)
     return _parameter(name, Annotated[parameter.annotation, typer.Option(flag, help=text)], default)
@@ -193,10 +223,8 @@ def _read_options(parameters: Mapping[str, Parameter], typed: Mapping[str, Any])
 
 
 def _open_inputs(source: Source, typed: Mapping[str, Any]) -> tuple[Any, ...]:
-    from mlstream.data.datasets import load_dataset
-
     if source == "table":
-        return (load_dataset(typed["source"], labels=parse_labels(typed["labels"])),)
+        return (open_table(typed["source"], *(typed[one.name] for one in _READING)),)
     return (open_stream(typed["source"]),) if source == "stream" else ()
 
 

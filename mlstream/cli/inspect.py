@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlstream.cli.arguments import StreamPath, open_stream
+from mlstream.cli.arguments import StreamPath, open_stream, require_folder
 
 
 def inspect(
@@ -21,6 +21,8 @@ def inspect(
     """Show a stream: tasks, signatures, schedule, drops, origin."""
     from mlstream.cli import console
 
+    if pictures is not None:
+        require_folder(pictures, "--pictures")
     opened = open_stream(stream)
     console.show_card(opened.card)
     if not full and pictures is None:

@@ -6,9 +6,13 @@ from typing import Annotated
 
 import typer
 
+from mlstream.cli.completion import complete_strategy
+
 
 def strategies(
-    name: Annotated[str | None, typer.Argument(help="Show the parameters of this strategy.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Show the parameters of this strategy.", autocompletion=complete_strategy)
+    ] = None,
 ) -> None:
     """List the strategies that have a name, or the parameters of one and the values that a search tries."""
     from estimators.strategies import STRATEGIES, grid
@@ -27,7 +31,16 @@ def strategies(
 def streams() -> None:
     """List the streams that have a name, to use instead of a path."""
     from mlstream.cli import console
-    from mlstream.publishing.presets import list_presets
+    from mlstream.publishing.presets import PRESETS
 
-    for name in list_presets():
-        console.print_line(name)
+    columns = ("stream", "rows", "features", "labels", "tasks", "visits", "what it is")
+    rows = [
+        (
+            name,
+            f"{one.n_rows:,}",
+            *map(str, (one.n_features, one.n_labels, one.n_tasks, one.n_experiences)),
+            one.summary,
+        )
+        for name, one in PRESETS.items()
+    ]
+    console.show_lines(columns, rows)

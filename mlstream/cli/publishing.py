@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_output
+from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_folder, require_output
+from mlstream.cli.completion import complete_tables
+from mlstream.cli.terms import FLAGS, read_terms, with_term_options
 
 datasets = typer.Typer(help="List the tables that have a name, to use instead of a path, and download them.")
 
@@ -30,7 +32,9 @@ def list_tables() -> None:
 
 @datasets.command()
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Names that `mlstream datasets list` shows.")],
+    names: Annotated[
+        list[str], typer.Argument(help="Names that `mlstream datasets list` shows.", autocompletion=complete_tables)
+    ],
     offline: Annotated[
         bool | None,
         typer.Option(
@@ -52,6 +56,7 @@ def fetch(
             console.print_line(f"{name}: {', '.join(map(str, paths))}")
 
 
+@with_term_options
 def publish(
     stream: StreamPath,
     folder: Annotated[Path, typer.Argument(help="Folder to make.")],
@@ -62,12 +67,20 @@ def publish(
             help="Replace a published folder in one step; a folder that holds anything else is refused.",
         ),
     ] = False,
+    **terms: Any,
 ) -> None:
-    """Write a folder that others can use: NPZ, ARFF, card in all forms, citation, hashes."""
+    """Write a folder that others can use: NPZ, ARFF, card in all forms, citation, hashes.
+
+    The terms complete or replace those that the stream states; to change those of a published folder, publish it onto
+    itself with --force.
+    """
     from mlstream.cli import console
+    from mlstream.cli.generator_commands import named_options
     from mlstream.publishing.folder import publish as publish_stream
 
-    publish_stream(open_stream(stream), folder, force=force)
+    with named_options(FLAGS):
+        stated = read_terms(terms)
+    publish_stream(open_stream(stream), folder, force=force, **stated)
     console.print_line(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
@@ -92,13 +105,17 @@ def upload(
 def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) -> None:
     """Read a published folder again, and compare everything with its card and hashes.
 
-    All differences are listed, and the exit status is then 1.
+    All differences are listed, and the exit status is then 1. Terms that a hub of data sets would miss are listed as
+    advice.
     """
+    from mlstream.cards.terms import advise_on_terms
     from mlstream.cli import console
     from mlstream.publishing.folder import verify as verify_folder
 
-    verify_folder(folder)
+    card = verify_folder(folder)
     console.print_line(f"{folder} is complete and unchanged.")
+    for advice in advise_on_terms(card):
+        console.print_line(f"Advice: {advice}")
 
 
 def regenerate(
@@ -140,6 +157,7 @@ def cards(
     from mlstream.cli import console
     from mlstream.publishing.presets import write_cards
 
+    require_folder(folder, "FOLDER")
     folder.mkdir(parents=True, exist_ok=True)
     for name, outcome in write_cards(folder):
         console.print_line(f"{name}: {outcome}")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mlstream.cli.arguments import require_folder
+from mlstream.cli.completion import complete_strategies, complete_streams
 from mlstream.cli.options import OPTIONS, read_options, with_options
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def run(
             metavar="CONFIG.toml | STREAMS...",
             help="A campaign file; or streams: .npz, .arff, .csv, .parquet, published folders, or names such as "
             "yeast-tasks.",
+            autocompletion=complete_streams,
         ),
     ],
     output: Annotated[
@@ -61,6 +64,7 @@ def run(
             "-s",
             help="Names split by commas, which `mlstream strategies` lists; with parameters: 'NN(learning_rate=0.1)'. "
             "May be repeated.",
+            autocompletion=complete_strategies,
         ),
     ] = ["NN,NN_TL,BR_HT"],  # noqa: B006 - Typer copies it
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -76,7 +80,12 @@ def run(
     before you run it.
     """
     chosen = read_options(options)
-    if len(sources) == 1 and sources[0].lower().endswith(".toml"):
+    files = [name for name in sources if name.lower().endswith(".toml")]
+    if files and len(sources) > 1:
+        raise ValueError(f"A campaign file must be the only source. Got {files[0]} among {len(sources)} sources.")
+    if output is not None:
+        require_folder(output, "--output")
+    if files:
         typed = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
         changed = {name: chosen[name] for name in typed if name in _FOR_FILES}
         _run_file(Path(sources[0]), output, changed, typed, quiet=quiet)
@@ -111,13 +120,26 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
     folder = output or (path.parent / config.directory if config.directory else None)
     if folder is None:
         raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
-    streams, text = [open_named(name, path.parent) for name in config.streams], path.read_text(encoding="utf-8")
-    options = config.options | changed
-    results = _run_and_show(config.learners(), streams, folder, quiet=quiet, config=text, **options)
+    require_folder(folder, f"{path}: directory")
+    with _errors_in(path):
+        learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
+    options, text = config.options | changed, path.read_text(encoding="utf-8")
+    results = _run_and_show(learners, streams, folder, quiet=quiet, config=text, **options)
     page = write_report(folder)
     if not quiet:
         console.print_line(f"Wrote {page}")
     _require_success(results, folder)
+
+
+@contextmanager
+def _errors_in(path: Path) -> Iterator[None]:
+    """Let errors name the file that holds what is wrong."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{path}: {error}") from error
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:

@@ -7,13 +7,27 @@ from typing import Annotated
 
 import typer
 
-from mlstream.cli.arguments import LabelColumns, Seed, SourceName, parse_labels
+from mlstream.cli.arguments import (
+    CategoryRule,
+    LabelColumns,
+    MissingRule,
+    Seed,
+    SeparatorSign,
+    SourceName,
+    open_table,
+    require_new,
+)
 from mlstream.cli.generator_commands import named_options
+
+_PICTURES = (".png", ".svg", ".pdf")
 
 
 def suggest_tasks(
     source: SourceName,
     labels: LabelColumns = None,
+    missing: MissingRule = "error",
+    categories: CategoryRule = None,
+    separator: SeparatorSign = None,
     max_tasks: Annotated[int, typer.Option(help="Maximum number of tasks to try.")] = 10,
     starts: Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")] = 10,
     picture: Annotated[Path | None, typer.Option(help="File to draw into, replaced if there: .png, .svg.")] = None,
@@ -21,13 +35,21 @@ def suggest_tasks(
 ) -> None:
     """Suggest a number of tasks for a table: diverse tasks, each with more than one label."""
     from mlstream.cli import console
-    from mlstream.data.datasets import load_dataset
     from mlstream.generators import draw_suggestion, suggest_n_tasks
 
-    table = load_dataset(source, labels=parse_labels(labels))
+    if picture is not None:
+        _require_picture(picture)
+    table = open_table(source, labels, missing, categories, separator)
     with named_options({"max_tasks": "--max-tasks", "n_init": "--starts"}):
         suggestion = suggest_n_tasks(table, max_tasks=max_tasks, seed=seed, n_init=starts)
     console.show_suggestion(suggestion)
     if picture is not None:
         draw_suggestion(suggestion, picture)
         console.print_line(f"Drew {picture}")
+
+
+def _require_picture(path: Path) -> None:
+    """Raise an error, before any work, if no picture can be written there."""
+    if path.suffix.lower() not in _PICTURES:
+        raise ValueError(f"--picture must end in {', '.join(_PICTURES)}. Got {path.name!r} instead.")
+    require_new([path], force=True)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TextIO
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, TextIO
 
 from typer import BadParameter
 
 # What options, arguments and commands raise when they are parsed; Typer exports no more than this subclass.
 UsageError: type[Exception] = BadParameter.__mro__[1]
+
+# Likeness of two spellings of one option: --seed and --seeds are, --tasks and --dask are not.
+_ALIKE = 0.85
+_MAX_NAMES = 6
 
 
 def describe_usage_error(error: Exception) -> str:
@@ -17,12 +23,47 @@ def describe_usage_error(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     if not message or context is None:
         return message
-    return f"{message.rstrip('.')}. `{context.command_path} --help` lists what there is."
+    hint = _find_option(error, context) if hasattr(error, "possibilities") and hasattr(error, "option_name") else ""
+    end = hint or ("" if message.endswith("?") else ".")
+    return f"{message.rstrip('.')}{end} `{context.command_path} --help` lists what there is."
 
 
 def show_warning(message: Warning | str, *_place: object, file: TextIO | None = None, **_line: object) -> None:
     """Print a warning in one line, without the place in our code that gave it."""
     (file or sys.stderr).write(f"Warning: {' '.join(str(message).split())}\n")
+
+
+def _find_option(error: Any, context: Any) -> str:
+    """Name the option that was meant: one spelled alike, the same one of other commands, or the nearest."""
+    option, near = error.option_name, error.possibilities or []
+    alike = get_close_matches(option, near, n=1, cutoff=_ALIKE)
+    if not alike and (where := _who_takes(option, context)):
+        return f", which is an option of {where}."
+    nearest = [*alike, *near]
+    return f"; did you mean {nearest[0]}?" if nearest else ""
+
+
+def _who_takes(option: str, context: Any) -> str:
+    """Name the commands that have an option: those beside the command that was typed, or else any."""
+    for above in (context.parent, context.find_root()):
+        names = [name for name, one in _commands(above.command) if option in _options(one)] if above else []
+        if names:
+            more = " and others" if len(names) > _MAX_NAMES else ""
+            return f"{', '.join(f'`{name}`' for name in names[:_MAX_NAMES])}{more}"
+    return ""
+
+
+def _commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """List all commands of a group and of the groups in it, with what is typed for each."""
+    for name, command in getattr(group, "commands", {}).items():
+        yield path + name, command
+        yield from _commands(command, f"{path}{name} ")
+
+
+def _options(command: Any) -> set[str]:
+    # The options of a generator's command are known once it is built.
+    built = getattr(command, "build", lambda: command)()
+    return {option for one in built.params for option in (*one.opts, *one.secondary_opts)}
 
 
 def _reword(error: BadParameter) -> str:

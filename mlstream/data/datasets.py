@@ -4,44 +4,60 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from io import BytesIO
-from itertools import chain
 from pathlib import Path
 
-from scipy import sparse
-
-from mlstream.card_model import StreamCard
+from mlstream._files import nearest_name
+from mlstream.card_model import ReadingCard
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
-from mlstream.data.registry import DataFile, DatasetEntry, list_datasets
+from mlstream.data.registry import DataFile, DatasetEntry, find_entry, list_datasets, warn_if_shadowed
+from mlstream.data.table_files import Choices, iterate_table, load_table, to_dataset
+from mlstream.formats.columns import BY_DEFAULT, make_reading
 from mlstream.formats.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
-from mlstream.formats.labels import LabelRule, PlainRule, choose_labels, normalise_rule
+from mlstream.formats.labels import LabelRule, PlainRule, normalise_rule
 from mlstream.formats.libsvm import SUFFIXES, read_libsvm
-from mlstream.formats.lines import Readable
 from mlstream.formats.plain_stream import find_card
-from mlstream.formats.table import Table, part_all, regroup
-from mlstream.formats.table_io import read_tables
+from mlstream.formats.table_io import read_tables, require_no_separator
 from mlstream.stream import Dataset
 
 __all__ = ["DatasetEntry", "fetch_dataset", "iter_dataset", "list_datasets", "load_dataset"]
 
 
-def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Dataset:
+def load_dataset(
+    source: str | os.PathLike[str],
+    labels: LabelRule = None,
+    *,
+    missing: str = "error",
+    categories: str | None = None,
+    separator: str | None = None,
+) -> Dataset:
     """Read a multi-label table.
 
     Parameters
     ----------
     source : str or path
-        A name that `list_datasets` lists, or the path of an ARFF, CSV, Parquet (.parquet) or
-        LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz).
+        A name that `list_datasets` lists, or the path of an ARFF, CSV (.csv, .tsv), KEEL (.dat), Parquet (.parquet)
+        or LIBSVM file (.libsvm, .svm, .svmlight), which may be packed (.gz, .bz2, .xz). A bare name is that of the
+        registered data set, also where a file has the same; ``./yeast`` and ``Path("yeast")`` are the file.
     labels : int, sequence of str, path or None
         The label columns: the first n, or the last n if negative; their names; or MULAN's .xml file that names them.
         If None, they are those of the card beside the file, else of an .xml of the same name beside it (MULAN; for
-        ``x-train.arff`` and ``x-test.arff`` also ``x.xml``), else of ``-C n`` in the title (MEKA).
+        ``x-train.arff`` and ``x-test.arff`` also ``x.xml``), else of ``-C n`` in the title (MEKA). Those of a KEEL file
+        are its outputs; a single one holds classes, of which each is a label.
+    missing : {"error", "drop", "mean", "indicator", "keep"}
+        What becomes of missing values of features: an error; their rows are left out; they become the mean of the
+        column; that, with a 0/1 feature ``name is missing`` for each column that has some; or NaN, for learners that
+        take it.
+    categories : {"one-hot", "ordinal"}, optional
+        What becomes of columns of words: one 0/1 feature ``name=value`` per value, or the number of the value, from 0.
+        By default one-hot where the file declares the values (ARFF, KEEL), else an error.
+    separator : str, optional
+        The character between the cells of a CSV file; by default that in the line of names (comma, semicolon, tab or
+        bar), and a tab in a .tsv file.
 
     Returns
     -------
@@ -58,15 +74,25 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
         If the file breaks its format, a feature has a missing value, or a label is not 0 or 1; the message names the
         file and the line. If `labels` is None, and the title and the .xml beside the file name different labels.
 
+    Warns
+    -----
+    UserWarning
+        If a registered name is also that of a file or folder in the working directory.
+
     Notes
     -----
     ARFF files may be dense or sparse, in the dialects of MULAN, MEKA and MOA. What a sparse row leaves out is 0 or the
-    first value of a nominal column, as in WEKA. Nominal features whose values are all numbers become numbers; any other
-    nominal feature becomes one 0/1 column per value, called ``name=value``. Columns of text or dates, and rows with
-    weights, are refused.
+    first value of a nominal column, as in WEKA. Nominal features whose values are all numbers become these numbers.
+    Rows with weights are refused.
 
-    A missing value is ``?`` in ARFF, an empty cell in CSV, and null or NaN in Parquet; no other spelling is read, and
-    LIBSVM has none. In a label column it is an unknown label, in any other an error.
+    In CSV and Parquet, ``true`` and ``false``, or ``yes`` and ``no``, in any case, are 1 and 0. Values of other words
+    are in alphabetical order; a column has at most 100, and where there are more than 20, each comes twice on average.
+    Dates and free text are refused. A first column without a name that counts the rows from 0, the index of pandas, is
+    left out.
+
+    A missing value is ``?`` in ARFF, an empty cell in CSV, ``?`` or ``<null>`` in KEEL, and null or NaN in Parquet;
+    LIBSVM has none. Under any `missing` but "error", the words NA, N/A, NaN, nan, <NA>, null, NULL and ? are missing
+    values in CSV and Parquet. In a label column, a missing value is an unknown label. Means are those of all rows.
 
     Where the last column holds paths through a tree of classes, as Clus writes them (``2/1/3``), each class is a label,
     and the table comes with the hierarchy.
@@ -88,18 +114,44 @@ def load_dataset(source: str | os.PathLike[str], labels: LabelRule = None) -> Da
     ((2417, 103), (2417, 14), 'Class1')
     """
     entries, rule = {entry.name: entry for entry in list_datasets()}, normalise_rule(labels)
+    reading = make_reading(missing, categories, separator)
     if isinstance(source, str) and source in entries:
-        return _load_registered(entries[source], rule)
+        warn_if_shadowed(source, "data set")
+        return _load_registered(entries[source], rule, reading)
     path = Path(source)
     _require_table_file(path, list(entries))
     if is_hierarchical(path):
-        return _load_hierarchical([path], [read_unpacked(path)], rule)
-    with UnpackedFile(path) as file:
-        if bare_path(path).suffix.lower() in SUFFIXES:
-            dataset = _read_numbered(path, file.read_all(), rule)
-        else:
-            dataset = _read(path, file, rule, find_card(path))
-    return replace(dataset, sha256=file.sha256)
+        return _load_hierarchical([path], [read_unpacked(path)], rule, reading)
+    if bare_path(path).suffix.lower() in SUFFIXES:
+        return _load_numbered(path, rule, reading)
+    return load_table(path, Choices(rule, reading, find_card(path)))
+
+
+def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard = BY_DEFAULT) -> Dataset:
+    """Read a registered table, whatever files lie in the working directory: for names that nobody typed.
+
+    Parameters
+    ----------
+    name : str
+        A name that `list_datasets` lists.
+    labels : int, sequence of str, path or None
+        As for `load_dataset`.
+    reading : ReadingCard
+        What becomes of missing values and of words.
+
+    Returns
+    -------
+    Dataset
+        The table.
+
+    Raises
+    ------
+    ValueError
+        If there is no such name.
+    FileNotFoundError
+        If the table is not on this machine; the message describes what to do.
+    """
+    return _load_registered(find_entry(name), normalise_rule(labels), reading)
 
 
 def _require_table_file(path: Path, names: Sequence[str]) -> None:
@@ -107,32 +159,43 @@ def _require_table_file(path: Path, names: Sequence[str]) -> None:
     if path.is_dir():
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
     if not path.is_file():
-        near = get_close_matches(str(path), names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        near = nearest_name(path, names)
+        hint = f"; did you mean {near!r}?" if near else "."
         raise FileNotFoundError(
             f"{path} must be a file, or the name of a data set ({', '.join(names)}). Got neither{hint}"
         )
 
 
 def iter_dataset(
-    source: str | os.PathLike[str], labels: LabelRule = None, *, chunk_size: int = 10_000
+    source: str | os.PathLike[str],
+    labels: LabelRule = None,
+    *,
+    chunk_size: int = 10_000,
+    missing: str = "error",
+    categories: str | None = None,
+    separator: str | None = None,
 ) -> Iterator[Dataset]:
     """Read a multi-label table that may be larger than memory, some rows at a time.
 
     Parameters
     ----------
     source : path
-        An ARFF or CSV file, which may be packed (.gz, .bz2, .xz).
+        An ARFF, CSV, KEEL or Parquet file, which may be packed (.gz, .bz2, .xz).
     labels : int, sequence of str, path or None
         The label columns, as for `load_dataset`.
     chunk_size : int
         Rows at a time.
+    missing : {"error", "drop", "keep"}
+        What becomes of missing values of features; see `load_dataset`.
+    categories, separator : str, optional
+        As for `load_dataset`. In CSV, a column of words must have one among the first rows.
 
     Yields
     ------
     Dataset
-        As many rows, the last time what remains. X is a CSR matrix in all if it is one in the first. Y is float32 in
-        chunks with an unknown label, uint8 in others. The hash of the file is not known yet, and left empty.
+        As many rows, fewer where some are left out, the last time what remains. X is a CSR matrix in all if it is one
+        in the first. Y is float32 in chunks with an unknown label, uint8 in others. The hash of the file is not known
+        yet, and left empty.
 
     Raises
     ------
@@ -159,25 +222,41 @@ def iter_dataset(
     path, rule = Path(source), normalise_rule(labels)
     if not path.is_file():
         raise FileNotFoundError(f"{path} must be a file that exists.")
-    card, first = find_card(path), None
+    if missing in {"mean", "indicator"}:
+        raise ValueError(f"missing must be error, drop or keep for a table that is read in chunks. Got {missing!r}.")
+    yield from iterate_table(
+        path, Choices(rule, make_reading(missing, categories, separator), find_card(path)), chunk_size
+    )
+
+
+def _load_numbered(path: Path, rule: PlainRule, reading: ReadingCard) -> Dataset:
+    if rule is not None:
+        raise ValueError(f"labels must be None for {path.name}, whose rows name theirs. Got {rule!r} instead.")
+    _require_default(reading, f"{path.name!r}, which holds numbers only")
     with UnpackedFile(path) as file:
-        for table in regroup(read_tables(path, file), chunk_size):
-            chunk = _take(table, [table], rule, card)
-            first = first or chunk
-            yield chunk if sparse.issparse(chunk.X) == sparse.issparse(first.X) else _convert(chunk)
-    if first is None:
-        raise FormatError(f"{path} must hold at least one row. Got a header only.")
+        X, Y, label_names = read_libsvm(file.read_all(), path)
+    names = tuple(f"f{index}" for index in range(X.shape[1]))
+    return Dataset(X, Y, names, label_names, name=stem(path), source=str(path), sha256=file.sha256)
 
 
-def _load_registered(entry: DatasetEntry, rule: PlainRule) -> Dataset:
+def _require_default(reading: ReadingCard, what: str) -> None:
+    if reading != BY_DEFAULT:
+        options = reading.model_dump(exclude_defaults=True)
+        got = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        raise ValueError(f"missing, categories and separator must be left out for {what}. Got {got}.")
+
+
+def _load_registered(entry: DatasetEntry, rule: PlainRule, reading: ReadingCard) -> Dataset:
     paths = entry.require()
     contents = [_read_verified(entry, file, path) for file, path in zip(entry.files, paths, strict=True)]
     if entry.table == "labels":
-        dataset = _read(paths[0], BytesIO(contents[0]), entry.labels if rule is None else rule, None)
+        tables = read_tables(paths[0], BytesIO(contents[0]), reading)
+        dataset = to_dataset(tables, Choices(entry.labels if rule is None else rule, reading))
         dataset = replace(dataset, sha256=entry.files[0].sha256)
     elif entry.table == "tree":
-        dataset = _load_hierarchical(paths, contents, rule)
+        dataset = _load_hierarchical(paths, contents, rule, reading)
     elif rule is None:
+        _require_default(reading, f"{entry.name!r}, whose words and missing values have numbers of their own")
         dataset = read_class_table(paths, contents, class_first=entry.table == "class first")
     else:
         raise ValueError(f"labels must be None for {entry.name!r}, whose labels are its classes. Got {rule!r} instead.")
@@ -191,10 +270,13 @@ def _load_registered(entry: DatasetEntry, rule: PlainRule) -> Dataset:
     )
 
 
-def _load_hierarchical(paths: Sequence[Path], contents: Sequence[bytes], rule: PlainRule) -> Dataset:
+def _load_hierarchical(
+    paths: Sequence[Path], contents: Sequence[bytes], rule: PlainRule, reading: ReadingCard
+) -> Dataset:
     if rule is not None:
         raise ValueError(f"labels must be None for {paths[0]}, whose labels are its tree of classes. Got {rule!r}.")
-    dataset = read_hierarchical_table(paths, contents)
+    require_no_separator(paths[0], reading)
+    dataset = read_hierarchical_table(paths, contents, reading)
     if not dataset.n_samples:
         raise FormatError(f"{paths[0]} must hold at least one row. Got a header only.")
     return dataset
@@ -206,45 +288,3 @@ def _read_verified(entry: DatasetEntry, file: DataFile, path: Path) -> bytes:
     if got != file.sha256:
         raise ValueError(f"{path} must hold data set {entry.name!r}, sha256 {file.sha256}. Got {got}.")
     return content
-
-
-def _read(path: Path, source: Readable, rule: PlainRule, card: StreamCard | None) -> Dataset:
-    tables = read_tables(path, source)
-    # The first holds the columns, and perhaps no row.
-    first = next(tables)
-    dataset = _take(first, chain([first], tables), rule, card)
-    if not dataset.n_samples:
-        raise FormatError(f"{path} must hold at least one row. Got a header only.")
-    return dataset
-
-
-def _read_numbered(path: Path, content: bytes, rule: PlainRule) -> Dataset:
-    if rule is not None:
-        raise ValueError(f"labels must be None for {path.name}, whose rows name theirs. Got {rule!r} instead.")
-    X, Y, label_names = read_libsvm(content, path)
-    names = tuple(f"f{index}" for index in range(X.shape[1]))
-    return Dataset(X, Y, names, label_names, name=stem(path), source=str(path))
-
-
-def _take(head: Table, tables: Iterable[Table], rule: PlainRule, card: StreamCard | None) -> Dataset:
-    columns, parents = choose_labels(head, rule, card)
-    names = head.names
-    label_names = tuple(names[index] for index in columns)
-    X, Y, feature_names = part_all(tables, columns)
-    # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
-    return Dataset(
-        X,
-        Y,
-        feature_names,
-        label_names,
-        name=stem(head.path),
-        source=str(head.path),
-        licence=card.source.licence if card else "",
-        citation=card.source.citation if card else "",
-        label_rule=rule if isinstance(rule, int) else label_names,
-        label_parents=parents,
-    )
-
-
-def _convert(chunk: Dataset) -> Dataset:
-    return replace(chunk, X=chunk.X.toarray() if sparse.issparse(chunk.X) else sparse.csr_array(chunk.X))

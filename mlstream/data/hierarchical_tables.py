@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from mlstream.card_model import ReadingCard
+from mlstream.formats._joined_features import join_columns
 from mlstream.formats.arff.reader import parse_arff
+from mlstream.formats.columns import BY_DEFAULT, part
 from mlstream.formats.content import FormatError, UnpackedFile, at, bare_path, read_lines, show, stem
 from mlstream.formats.lines import Lines
-from mlstream.formats.table import Table, gather, part
+from mlstream.formats.table import Column, Table, gather
 from mlstream.label_values import as_indicator
 from mlstream.stream import Dataset, Indicator
 
@@ -44,7 +48,9 @@ def is_hierarchical(path: Path) -> bool:
     return False
 
 
-def read_hierarchical_table(paths: Sequence[Path], contents: Sequence[bytes]) -> Dataset:
+def read_hierarchical_table(
+    paths: Sequence[Path], contents: Sequence[bytes], reading: ReadingCard = BY_DEFAULT
+) -> Dataset:
     r"""Read a table whose last column holds paths through a tree of classes: ``2/1/3``, several joined by ``@``.
 
     Parameters
@@ -53,6 +59,8 @@ def read_hierarchical_table(paths: Sequence[Path], contents: Sequence[bytes]) ->
         Its files, for their names; the rows of one follow those of the other.
     contents : sequence of bytes
         What they hold.
+    reading : ReadingCard
+        How columns become features.
 
     Returns
     -------
@@ -81,17 +89,26 @@ def read_hierarchical_table(paths: Sequence[Path], contents: Sequence[bytes]) ->
         if one.names != names:
             raise FormatError(f"{path} must declare the classes of {paths[0]}. Got others.")
     table = gather(one.features for one in found)
-    features = part(table, [len(table.columns) - 1])
+    whole, n_features = _append(table, np.concatenate([one.Y for one in found]), names), len(table.columns) - 1
+    parted = part(whole, range(n_features, n_features + len(names)), reading)
     return Dataset(
-        features.X,
-        np.concatenate([one.Y for one in found]),
-        features.feature_names,
+        parted.X,
+        parted.Y,
+        parted.feature_names,
         names,
         name=stem(paths[0]),
         source=str(paths[0]),
         sha256=hashlib.sha256(b"".join(contents)).hexdigest(),
         label_parents={name: name.rpartition("/")[0] for name in names if "/" in name},
+        reading=parted.reading,
     )
+
+
+def _append(table: Table, Y: Indicator, names: Sequence[str]) -> Table:
+    """Put the classes in the place of the last column, which stood for them."""
+    width = len(table.columns) - 1
+    columns = (*table.columns[:width], *map(Column, names))
+    return replace(table, columns=columns, cells=join_columns([table.cells[:, :width], Y.astype(np.float64)]))
 
 
 def _read(path: Path, lines: list[str]) -> _Read:

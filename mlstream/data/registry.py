@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -174,8 +175,22 @@ def find_entry(name: str) -> DatasetEntry:
     if name not in entries:
         near = get_close_matches(name, entries, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"name must be one of {', '.join(entries)}. Got {name!r} instead{hint}")
+        raise ValueError(f"A data set must be one of {', '.join(entries)}. Got {name!r} instead{hint}")
     return entries[name]
+
+
+def warn_if_shadowed(name: str, what: str, folder: str | os.PathLike[str] = ".") -> None:
+    """Warn, at the caller's caller, that a name is taken for a registered one although a file or folder has it too.
+
+    What a bare name means must not depend on the folder in which a program happens to run.
+    """
+    path = Path(folder) / name
+    if os.path.lexists(path):
+        kind = "folder" if path.is_dir() else "file"
+        warnings.warn(
+            f"{name!r} is the registered {what}, not the {kind} of that name: write ./{name} for the {kind}.",
+            stacklevel=3,
+        )
 
 
 def cache_folder() -> Path:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from mlstream.diagnosis.diagnosis import Diagnosis
-from mlstream.plotting.labels import label_figure
-from mlstream.plotting.matplotlib_parts import write_png_and_svg
-from mlstream.plotting.matrices import co_occurrence_figure, task_distances_figure
-from mlstream.plotting.schedule import schedule_figure
+from mlstream.drawing.labels import label_figure
+from mlstream.drawing.matplotlib_parts import write_png_and_svg
+from mlstream.drawing.matrices import co_occurrence_figure, task_distances_figure
+from mlstream.drawing.schedule import schedule_figure, task_shares
 from mlstream.stream import Stream
 
 
@@ -41,11 +41,10 @@ def draw_pictures(stream: Stream, diagnosis: Diagnosis, folder: str | os.PathLik
         "shared labels (Jaccard)": diagnosis.signature_overlap,
     }
     counts = diagnosis.overall.co_occurrence.toarray().astype(np.float64)
-    rows = np.array([np.bincount(part.task_ids, minlength=stream.n_tasks) for part in stream])
     figures = {
         "signatures": label_figure(stream.card),
         "co_occurrence": co_occurrence_figure(stream.card.label_names, counts),
         "task_distances": task_distances_figure(tasks, distances),
-        "schedule": schedule_figure(stream.card, rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)),
+        "schedule": schedule_figure(stream.card, task_shares(stream)),
     }
     return tuple(path for name, figure in figures.items() for path in write_png_and_svg(figure, Path(folder), name))

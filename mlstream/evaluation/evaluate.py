@@ -10,6 +10,7 @@ from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_byte
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.provenance import describe_run
 from mlstream.evaluation.references import reference_scores
+from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import RowProgress, Run
 from mlstream.evaluation.settings import EnergyMethod, EnergyUnit, LabelSpace, OneClass, Settings, require_seed
@@ -50,6 +51,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     n_checkpoints: int = Settings.n_checkpoints,
     window: int | None = Settings.window,
     chunk_size: int = Settings.chunk_size,
+    warm_up_rows: int | None = Settings.warm_up_rows,
     progress: RowProgress | None = None,
 ) -> RunResult:
     """Evaluate a learner on a stream.
@@ -60,7 +62,9 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier of labels with `partial_fit`. It is cloned, never changed. An estimator with
+        Any scikit-learn classifier with `partial_fit`, or any classifier of River. It is cloned, never changed. Of a
+        classifier of one class a row each label learns a copy (`estimators.BinaryRelevance`), a River model is wrapped
+        in `estimators.RiverClassifier`, and the record states it (``wrapped_as``). An estimator with
         `predict_then_fit` is called by chunks, any other row by row. The label mask of the task is passed when it
         learns, if its `uses_task` is True; where the scenario never shows the task, a mask of all labels is. Where the
         scenario always shows the task, an estimator whose `predict` or `predict_proba` has a parameter `label_mask`
@@ -98,6 +102,11 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     chunk_size : int
         Rows per call of a learner; scores do not depend on it. The learner must have `predict_then_fit`; others are
         called row by row. The clock is read after each chunk.
+    warm_up_rows : int, optional
+        Rows that a learner waits for and then learns in one call; by default as few as it accepts. It is for learners
+        that cannot learn from a single row, or from rows of one class; the rows are predicted as before any learning.
+        By default a learner that raises a ValueError at the first row is tried again with each row more, up to a
+        hundred. The record has the number of rows that were waited for (``warm_up_rows``; 0 for most learners).
     progress : callable, optional
         Called with the number of rows done and the number of rows of the stream.
 
@@ -122,7 +131,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     Raises
     ------
     TypeError
-        If the estimator is not a scikit-learn estimator that can learn from a stream.
+        If the estimator cannot learn labels from a stream, as one without `partial_fit`.
     ValueError
         If the value of an option is not valid, or the estimator does not return decisions and probabilities of the
         right shape.
@@ -134,6 +143,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     UndefinedCellsWarning
         Once, with their number, if evaluation sets have no balanced accuracy because no label of the task has both
         classes there.
+    Warning
+        Of the learner, each once with its number, at the end of the evaluation; the record has them in ``warnings``.
 
     Notes
     -----
@@ -181,15 +192,17 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         n_checkpoints=n_checkpoints,
         window=window,
         chunk_size=chunk_size,
+        warm_up_rows=warm_up_rows,
     )
     copy = fresh(estimator, require_seed(seed))
-    description = describe_run(copy, stream, seed, settings)
-    with ResourceMeter(energy, cpu_power_w) as meter:
-        learner = adapt_to_stream(copy, stream, meter)
+    description = describe_run(estimator, stream, seed, settings)
+    with ResourceMeter(energy, cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__) as counts:
+        learner = adapt_to_stream(copy, stream, meter, warm_up_rows)
         run = Run(learner, stream, settings)
         run.run(progress)
         resources = meter.report(model_size_bytes(copy))
-    bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
+        bounds = reference_scores(estimator, stream, seed, settings) if references and run.is_complete else None
+    description |= {"warm_up_rows": learner.first_rows.n_together, "warnings": counts}
     result = _record(description, stream, run, resources, bounds)
     _warn_of_undefined_cells(result)
     return result

@@ -38,7 +38,7 @@ def resolve_label_space(label_space: LabelSpace | None, card: StreamCard) -> Lab
     return label_space or _DEFAULTS.get(card.scenario.name, "task")
 
 
-def mask_rows(mask: Mask, rows: slice) -> Mask:
+def mask_rows(mask: Mask, rows: slice | Index | Mask) -> Mask:
     """Return the mask of some rows; one that is the same for all rows stays so."""
     return mask[rows] if mask.ndim == 2 else mask
 

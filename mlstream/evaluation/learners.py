@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,46 +16,41 @@ from sklearn.multioutput import MultiOutputClassifier
 
 from estimators._new_labels import grows
 from estimators._seeding import clone_with_seed
+from estimators.base import StreamClassifier
 from mlstream.evaluation.compile_lock import compile_lock
 from mlstream.evaluation.emerged_labels import EmergedLabels, labels_emerge
+from mlstream.evaluation.first_rows import FirstRows, forget
 from mlstream.evaluation.foreign_labels import known_part
 from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows, shows_task_at_prediction
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
-from mlstream.stream import Features, Indicator, Mask, Stream
+from mlstream.evaluation.wrapping import wrap
+from mlstream.stream import Features, Index, Indicator, Mask, Stream
 
 _WARM_UP_ROWS = 2
 
 
 def fresh(estimator: Any, seed: int) -> Any:
-    """Clone an estimator without its learnt state, and seed it.
+    """Clone an estimator without its learnt state, as a learner of labels, and seed it.
 
     Parameters
     ----------
     estimator : estimator
-        A scikit-learn estimator with `partial_fit`; never changed.
+        A learner that `wrap` takes; never changed.
     seed : int
         Value for every parameter called `random_state`, those of nested estimators included.
 
     Returns
     -------
     estimator
-        The clone.
+        The clone, in its wrapper if it needs one.
 
     Raises
     ------
     TypeError
-        If it is not an estimator that can learn from a stream.
+        If it cannot learn labels from a stream.
     """
-    learns = hasattr(estimator, "partial_fit") or hasattr(estimator, "predict_then_fit")
-    if isinstance(estimator, str):
-        raise TypeError(
-            f"estimator must be a scikit-learn estimator with partial_fit: make_strategy({estimator!r}) of "
-            f"estimators makes that of a name. Got {estimator!r} instead."
-        )
-    if isinstance(estimator, type) or not learns or not hasattr(estimator, "get_params"):
-        raise TypeError(f"estimator must be a scikit-learn estimator with partial_fit. Got {estimator!r} instead.")
-    return clone_with_seed(estimator, seed)
+    return clone_with_seed(wrap(estimator), seed)
 
 
 def uses_task(estimator: Any) -> bool:
@@ -83,7 +79,14 @@ def model_size_bytes(estimator: Any) -> int | None:
         return None
 
 
-def adapt(estimator: Any, n_labels: int, meter: ResourceMeter, *, shows_task: bool = False) -> Learner:
+def adapt(
+    estimator: Any,
+    n_labels: int,
+    meter: ResourceMeter,
+    *,
+    shows_task: bool = False,
+    warm_up_rows: int | None = None,
+) -> Learner:
     """Return the adapter of an estimator: by chunks if it has `predict_then_fit`, else row by row.
 
     Parameters
@@ -97,6 +100,8 @@ def adapt(estimator: Any, n_labels: int, meter: ResourceMeter, *, shows_task: bo
     shows_task : bool
         Whether the scenario shows the task at prediction. Then an estimator that takes it there is called row by row:
         `predict_then_fit` has one mask, for learning.
+    warm_up_rows : int, optional
+        Rows that the estimator waits for before it first learns; None: as few as it accepts.
 
     Returns
     -------
@@ -105,17 +110,18 @@ def adapt(estimator: Any, n_labels: int, meter: ResourceMeter, *, shows_task: bo
     """
     by_row = shows_task and takes_task_to_predict(estimator) and hasattr(estimator, "partial_fit")
     adapter = ChunkLearner if hasattr(estimator, "predict_then_fit") and not by_row else RowLearner
-    return adapter(estimator, n_labels, meter)
+    return adapter(estimator, n_labels, meter, warm_up_rows)
 
 
-def adapt_to_stream(estimator: Any, stream: Stream, meter: ResourceMeter) -> Learner:
+def adapt_to_stream(estimator: Any, stream: Stream, meter: ResourceMeter, warm_up_rows: int | None = None) -> Learner:
     """Return the adapter of an estimator that learns a stream, see `adapt`.
 
     Where labels emerge, an estimator made with ``on_new_labels="grow"`` is given those that have emerged so far.
     """
     if labels_emerge(stream) and grows(estimator) and hasattr(estimator, "predict_then_fit"):
-        return GrowingLearner(estimator, stream.n_labels, meter)
-    return adapt(estimator, stream.n_labels, meter, shows_task=shows_task_at_prediction(stream))
+        return GrowingLearner(estimator, stream.n_labels, meter, warm_up_rows)
+    shows_task = shows_task_at_prediction(stream)
+    return adapt(estimator, stream.n_labels, meter, shows_task=shows_task, warm_up_rows=warm_up_rows)
 
 
 def warm_up(estimator: Any, stream: Stream) -> None:
@@ -133,7 +139,9 @@ def warm_up(estimator: Any, stream: Stream) -> None:
     first, held_out, rows = learning_view(stream).experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
     heads = [labels_at_prediction(stream, ids) for ids in (first.task_ids[rows], np.array([held_out.task_id]))]
     learner = adapt_to_stream(fresh(estimator, 0), stream, ResourceMeter("none"))
-    with compile_lock(f"compiles {type(estimator).__qualname__}"):
+    with compile_lock(f"compiles {type(learner.estimator).__qualname__}"), warnings.catch_warnings():
+        # The evaluation gives the same warnings.
+        warnings.simplefilter("ignore")
         learner.test_then_train(first.X[rows], first.Y[rows], mask_rows(first.label_mask, rows), heads[0])
         learner.predict(held_out.X[rows], heads[1])
 
@@ -149,10 +157,13 @@ class Learner(ABC):
         Number of labels of the stream.
     meter : ResourceMeter
         What measures its calls.
+    warm_up_rows : int, optional
+        Rows to wait for before it first learns; None: as few as it accepts.
     """
 
-    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter) -> None:
+    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, warm_up_rows: int | None = None) -> None:
         self.estimator = estimator
+        self.first_rows = FirstRows(warm_up_rows)
         self._n_labels = n_labels
         self._meter = meter
         self._name = type(estimator).__name__
@@ -183,13 +194,13 @@ class Learner(ABC):
         """
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
-            return self._test_then_train(X, Y, mask, heads)
+            return self._wait_or_train(X, Y, mask, heads)
         cuts = [0, *np.flatnonzero(np.diff(known)) + 1, len(Y)]
         predictions = []
         for rows in (slice(start, stop) for start, stop in pairwise(cuts)):
             own = None if heads is None else mask_rows(heads, rows)
             if known[rows.start]:
-                predictions.append(self._test_then_train(X[rows], Y[rows], mask_rows(mask, rows), own))
+                predictions.append(self._wait_or_train(X[rows], Y[rows], mask_rows(mask, rows), own))
             else:
                 predictions.append(self._predict_online(X[rows], own))
         return join_predictions(predictions)
@@ -197,14 +208,69 @@ class Learner(ABC):
     def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         """Learn rows one after the other, except those without a label that counts."""
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
-        if known.all():
-            self._learn(X, Y, mask)
-        elif known.any():
-            self._learn(X[known], Y[known], mask[known])
+        if not known.all():
+            X, Y, mask = X[known], Y[known], mask_rows(mask, known)
+        if len(Y):
+            self._wait_or_learn(X, Y, mask)
+
+    def _wait_or_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+        """Predict rows and learn them; as long as the learner waits, rows are kept, then learnt in one call."""
+        stop, predictions = 0, []
+        for rows in self._waiting_rows(X, Y, mask):
+            own = None if heads is None else mask_rows(heads, rows)
+            predictions.append(self._predict_online(X[rows], own))
+            stop = rows.stop
+        if stop < len(Y):
+            rows = slice(stop, None)
+            own = None if heads is None else mask_rows(heads, rows)
+            predictions.append(self._test_then_train(X[rows], Y[rows], mask_rows(mask, rows), own))
+        return join_predictions(predictions)
+
+    def _wait_or_learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        """Learn rows; as long as the learner waits, they are kept, then learnt in one call."""
+        stop = 0
+        for rows in self._waiting_rows(X, Y, mask):
+            stop = rows.stop
+        if stop < len(Y):
+            rows = slice(stop, None)
+            self._learn(X[rows], Y[rows], mask_rows(mask, rows))
+
+    def _waiting_rows(self, X: Features, Y: Indicator, mask: Mask) -> Iterator[slice]:
+        """Yield rows to be predicted as long as the learner waits, and keep or learn them after that."""
+        if self.first_rows.are_open:
+            # Labels that cannot be learnt are refused before any row is.
+            self._known_part(Y, mask)
+        start = 0
+        while self.first_rows.are_open and start < len(Y):
+            rows = slice(start, start + self.first_rows.count_next(len(Y) - start))
+            yield rows
+            self._try_first_rows(X[rows], Y[rows], mask_rows(mask, rows))
+            start = rows.stop
+
+    def _try_first_rows(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        Y, mask, learnt = self._known_part(Y, mask)
+        rows = self.first_rows.add(_plain(X)[learnt], Y[learnt], mask_rows(mask, learnt))
+        if rows is None:
+            return
+        try:
+            self._learn_together(*rows)
+        except ValueError as error:
+            if not self.first_rows.can_wait(error):
+                raise
+        else:
+            self.first_rows.close()
+
+    def _known_part(self, Y: Indicator, mask: Mask) -> tuple[Indicator, Mask, Index | Mask]:
+        """Return labels and mask as the estimator takes them, and the rows that it learns."""
+        return Y, mask, np.ones(len(Y), dtype=bool)
 
     @abstractmethod
     def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         """Predict rows and learn them, one after the other."""
+
+    @abstractmethod
+    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        """Learn the first rows in one call."""
 
     @abstractmethod
     def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
@@ -248,6 +314,22 @@ class ChunkLearner(Learner):
             self.estimator.begin(_plain(X)[:1], Y[:1])
             self._can_predict = True
 
+    def _wait_or_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+        if self.first_rows.wanted is None and self.first_rows.are_none:
+            try:
+                predictions = self._test_then_train(X, Y, mask, heads)
+            except ValueError as error:
+                # Ours are as they were, others may have learnt some of the rows.
+                if not isinstance(self.estimator, StreamClassifier) or not self.first_rows.can_wait(error):
+                    raise
+            else:
+                self.first_rows.close()
+                return predictions
+        return super()._wait_or_train(X, Y, mask, heads)
+
+    def _wait_or_learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        self._wait_or_train(X, Y, mask, None)
+
     def _test_then_train(
         self,
         X: Features,
@@ -272,6 +354,12 @@ class ChunkLearner(Learner):
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         self._test_then_train(X, Y, mask, None)
 
+    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        learn = getattr(self.estimator, "partial_fit", self.estimator.predict_then_fit)
+        with self._meter.block(), self._meter.phase("online"):
+            learn(X, Y, **self._visible(mask))
+        self._can_predict = True
+
 
 class GrowingLearner(ChunkLearner):
     """An estimator that takes in new labels: it is given those of the masks so far, in the order of emergence.
@@ -279,8 +367,8 @@ class GrowingLearner(ChunkLearner):
     Before any label has emerged, and for labels that have not, it is recorded as predicting 0 with probability 0.
     """
 
-    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter) -> None:
-        super().__init__(estimator, n_labels, meter)
+    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, warm_up_rows: int | None = None) -> None:
+        super().__init__(estimator, n_labels, meter, warm_up_rows)
         self._emerged = EmergedLabels(n_labels)
 
     def begin(self, X: Features, Y: Indicator) -> None:
@@ -289,6 +377,10 @@ class GrowingLearner(ChunkLearner):
     def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         self._emerged.update(mask)
         return super()._test_then_train(X, self._emerged.take(Y), self._emerged.take(mask), heads)
+
+    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        self._emerged.update(mask)
+        super()._learn_together(X, self._emerged.take(Y), self._emerged.take(mask))
 
     def _read(self, decided: Any, proba: Any, n_samples: int) -> Predictions:
         return self._emerged.place(read_predictions(self._name, decided, proba, (n_samples, len(self._emerged))))
@@ -304,8 +396,8 @@ class RowLearner(Learner):
     mask raise ValueError: they would refuse NaN, or take it for a value.
     """
 
-    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter) -> None:
-        super().__init__(estimator, n_labels, meter)
+    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, warm_up_rows: int | None = None) -> None:
+        super().__init__(estimator, n_labels, meter, warm_up_rows)
         self._announced = _classes(estimator, n_labels)
         self._predicting, self._learning = meter.phase("predict"), meter.phase("learn")
 
@@ -314,7 +406,7 @@ class RowLearner(Learner):
 
     def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         X, predictions = _plain(X), []
-        Y, mask, learnt = known_part(self.estimator, Y, mask, uses_task=self._uses_task)
+        Y, mask, learnt = self._known_part(Y, mask)
         with self._meter.block():
             for row in _single_rows(len(Y)):
                 predictions.append(self._test(X, row, heads))
@@ -329,7 +421,7 @@ class RowLearner(Learner):
 
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         X = _plain(X)
-        Y, mask, learnt = known_part(self.estimator, Y, mask, uses_task=self._uses_task)
+        Y, mask, learnt = self._known_part(Y, mask)
         with self._meter.block():
             for row in _single_rows(len(Y)):
                 if learnt[row].all():
@@ -344,10 +436,20 @@ class RowLearner(Learner):
         return self._read(*predictions, 1)
 
     def _train(self, row: Features, labels: Indicator, mask: Mask) -> None:
-        announced = {} if self._can_predict else self._announced
         with self._learning:
-            self.estimator.partial_fit(row, labels, **announced, **self._visible(mask))
+            self.estimator.partial_fit(row, labels, **self._visible(mask))
+
+    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        try:
+            with self._meter.block(), self._learning:
+                self.estimator.partial_fit(X, Y, **self._announced, **self._visible(mask))
+        except ValueError:
+            forget(self.estimator)
+            raise
         self._can_predict = True
+
+    def _known_part(self, Y: Indicator, mask: Mask) -> tuple[Indicator, Mask, Index | Mask]:
+        return known_part(self.estimator, Y, mask, uses_task=self._uses_task)
 
 
 def _classes(estimator: Any, n_labels: int) -> dict[str, Any]:

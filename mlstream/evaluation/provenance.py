@@ -15,9 +15,10 @@ from pydantic import JsonValue
 
 from mlstream.card_model import StreamCard
 from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
-from mlstream.evaluation.learners import takes_task_to_predict, uses_task
+from mlstream.evaluation.learners import fresh, takes_task_to_predict, uses_task
 from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
+from mlstream.evaluation.wrapping import wrapped_as
 from mlstream.stream import Stream
 
 # Packages that can change the bits of a run, or its cost.
@@ -31,7 +32,7 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
     Parameters
     ----------
     estimator : estimator
-        Cloned and seeded.
+        As the user has it: neither wrapped nor seeded.
     stream : Stream
         With its card.
     seed : int
@@ -44,10 +45,12 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
     dict
         Fields of `RunResult`; the strategy is the name of the estimator's class.
     """
+    copy = fresh(estimator, seed)
     return {
         "strategy": type(estimator).__name__,
-        "estimator": _ADDRESS.sub("", repr(estimator)),
-        "parameters": {name: to_json(value) for name, value in sorted(estimator.get_params().items())},
+        "wrapped_as": wrapped_as(estimator),
+        "estimator": _ADDRESS.sub("", repr(copy)),
+        "parameters": {name: to_json(value) for name, value in sorted(copy.get_params().items())},
         "seed": seed,
         "stream": stream.card.name,
         "stream_sha256": stream.card.data_sha256,
@@ -56,9 +59,9 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
         "experience_sizes": [len(experience) for experience in stream],
         "label_space": resolve_label_space(settings.label_space, stream.card),
         "settings": settings.as_json() | {"k": precision_k(stream)},
-        "uses_task": uses_task(estimator),
-        "given_labels": _given_labels(estimator, stream.card),
-        "predicts_with_task": shows_task_at_prediction(stream) and takes_task_to_predict(estimator),
+        "uses_task": uses_task(copy),
+        "given_labels": _given_labels(copy, stream.card),
+        "predicts_with_task": shows_task_at_prediction(stream) and takes_task_to_predict(copy),
         "versions": installed_versions(),
         "machine": describe_machine(),
     }

@@ -114,6 +114,7 @@ class Run:
                 progress(self._scorer.n_rows, self._stream.n_samples)
             if time.perf_counter() - began > cap_s:
                 return
+        self._learner.first_rows.require_closed()
 
     def finish(self) -> tuple[dict[str, float], dict[str, Curve]]:
         """Return the prequential scores and their curves."""

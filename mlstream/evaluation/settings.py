@@ -7,6 +7,7 @@ from the two classes below.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
@@ -25,6 +26,9 @@ Check = Callable[[Any, str], object]
 
 # scikit-learn's random_state is an unsigned number of 32 bits.
 _MAX_SEED = 2**32 - 1
+
+# A protocol, or a port: tcp://127.0.0.1:8786, localhost:8786, inproc://127.0.0.1/1/1.
+_ADDRESS = re.compile(r"[a-z]+://.+|.+:\d+")
 
 
 class Option(NamedTuple):
@@ -115,9 +119,16 @@ def _require_window(value: object, name: str) -> None:
         require_count(value, name)
 
 
+def _require_warm_up(value: object, name: str) -> None:
+    if value is not None:
+        require_count(value, name, minimum=0)
+
+
 def _require_seeds(value: Any, name: str) -> None:
     for seed in value:
         require_seed(seed, f"each of {name}")
+    if len(set(value)) < len(value):
+        raise ValueError(f"{name} must hold each number once. Got {list(value)!r} instead.")
 
 
 def _require_processes(value: object, name: str) -> None:
@@ -137,7 +148,7 @@ def _require_metrics(value: Any, name: str) -> None:
 
 
 def _require_address(value: object, name: str) -> None:
-    if value is not None and not isinstance(value, str):
+    if value is not None and not (isinstance(value, str) and _ADDRESS.fullmatch(value)):
         raise ValueError(f"{name} must be an address such as tcp://127.0.0.1:8786. Got {value!r} instead.")
 
 
@@ -216,6 +227,14 @@ class Settings:
         default=256, metadata=_about("Rows per call of a learner; scores do not depend on it.", require_count)
     )
 
+    warm_up_rows: int | None = field(
+        default=None,
+        metadata=_about(
+            "Rows that a learner waits for and then learns in one call; by default as few as it accepts.",
+            _require_warm_up,
+        ),
+    )
+
     def __post_init__(self) -> None:
         _check_all(self)
         object.__setattr__(self, "metrics", tuple(self.metrics))
@@ -227,10 +246,11 @@ class Settings:
         """Return the options that a record repeats.
 
         The label space has a field of its own there, nothing depends on the size of chunks, the stated power only
-        counts where it is used, and records without further metrics are as those of versions that had none.
+        counts where it is used, and records without further metrics, or rows to wait for, are as those of versions that
+        had none.
         """
         left_out = {"label_space", "chunk_size"} | ({"cpu_power_w"} if self.energy != "cpu" else set())
-        left_out |= set() if self.metrics else {"metrics"}
+        left_out |= {name for name in ("metrics", "warm_up_rows") if getattr(self, name) in ((), None)}
         kept = {name: value for name, value in asdict(self).items() if name not in left_out}
         return kept | ({"metrics": list(self.metrics)} if self.metrics else {})
 

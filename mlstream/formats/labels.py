@@ -66,9 +66,9 @@ def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None)
     table : Table
         The table.
     rule : int, tuple of str, str or None
-        The first n, or the last n if negative; names; MULAN's .xml file; or None: they are those of the card, else of
-        the .xml file of the same name beside the table (for ``x-train`` and ``x-test``, also ``x.xml``), with which
-        ``-C n`` in the title must agree, else of ``-C n``.
+        The first n, or the last n if negative; names; MULAN's .xml file; or None: they are those of the card, else
+        the outputs of a KEEL file, else those of the .xml file of the same name beside the table (for ``x-train`` and
+        ``x-test``, also ``x.xml``), with which ``-C n`` in the title must agree, else of ``-C n``.
     card : StreamCard, optional
         The card of the file, if it has one.
 
@@ -94,6 +94,8 @@ def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None)
 def _find_rule(table: Table, card: StreamCard | None) -> LabelColumns:
     if card is not None:
         return LabelColumns(_find_names(table, card.label_names), card.label_parents)
+    if table.label_names:
+        return LabelColumns(_find_names(table, table.label_names), {})
     options, xml = _MEKA.search(table.relation.partition(":")[2]), _find_xml(table.path)
     titled = int(options.group(1)) if options else None
     if xml.is_file():

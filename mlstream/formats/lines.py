@@ -17,7 +17,7 @@ SHORT_BYTES = 2**20
 # A row of millions of numbers is shorter; what is longer is no text.
 LONGEST_LINE_BYTES = 32 * 2**20
 
-_LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n)")
+LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n)")
 
 
 class Readable(Protocol):
@@ -56,7 +56,7 @@ class Lines:
         """Read line by line, as long as lines are taken."""
         for block in self._blocks:
             self._block = block
-            for match in _LINE.finditer(block):
+            for match in LINE.finditer(block):
                 self.n_read, self._position = self.n_read + 1, match.end()
                 yield self.decode(match.group(1), self.n_read)
 

@@ -1,16 +1,21 @@
-"""Parquet files of numbers as tables, through pa."""
+"""Parquet files as tables, through pyarrow."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from mlstream.card_model import ReadingCard
+from mlstream.formats.columns import BY_DEFAULT
 from mlstream.formats.content import FormatError, clip, show
 from mlstream.formats.lines import Readable
 from mlstream.formats.table import Column, Table
+from mlstream.formats.text_columns import TextColumn, Words
 from mlstream.label_values import filled, known
 from mlstream.stream import Features, Indicator
 
@@ -22,6 +27,7 @@ except ImportError as error:
 
 _N_ROWS = 4096
 _PIECE_BYTES = 2**20
+_INDEX = re.compile(r"__index_level_[0-9]+__")
 
 
 def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -> None:
@@ -55,7 +61,7 @@ def _to_nullable(labels: Indicator) -> Any:
     return pa.array(np.ascontiguousarray(filled(labels)), mask=None if cells is None else ~cells)
 
 
-def read_parquet(source: Readable, path: Path) -> Iterator[Table]:
+def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT) -> Iterator[Table]:
     """Read a Parquet file in tables of some rows, one after the other.
 
     Parameters
@@ -64,46 +70,71 @@ def read_parquet(source: Readable, path: Path) -> Iterator[Table]:
         The content, unpacked.
     path : Path
         The file, for errors.
+    reading : ReadingCard
+        Under any `missing` but "error", words such as NA are missing values, too.
 
     Yields
     ------
     Table
-        At least one; dense, all columns numeric, a missing value NaN. Rows are numbered from 1, for there are no lines.
+        At least one; dense, a missing value NaN. Columns of strings are truth values or nominal. Rows are numbered from
+        1, for there are no lines. The index that pandas stores (``__index_level_0__``) is left out.
 
     Raises
     ------
     FormatError
-        If the file is no Parquet file, or a column is neither numeric nor boolean, has infinite values, or the name of
-        another.
+        If the file is no Parquet file, or a column holds neither numbers nor booleans nor words, has infinite values,
+        or the name of another.
     """
     content = b"".join(iter(lambda: source.read(_PIECE_BYTES), b""))
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
-        columns = _read_columns(file.schema_arrow, path)
+        names = _require_names(file.schema_arrow, path)
+        words = {name: _find_words(file, name, path, reading) for name in names}
+        columns = tuple(Column(name) if found is None else found.column for name, found in words.items())
         yield Table(path, columns, np.empty((0, len(columns))), np.empty(0, np.int64))
         n_rows = 0
-        for batch in file.iter_batches(_N_ROWS):
-            cells = np.column_stack([_read_column(batch, index, path) for index in range(len(columns))])
+        for batch in file.iter_batches(_N_ROWS, columns=names):
+            cells = np.column_stack([_read_column(batch.column(name), name, words[name], path) for name in names])
             yield Table(path, columns, cells, np.arange(n_rows + 1, n_rows + 1 + len(cells)))
             n_rows += len(cells)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} must be a Parquet file. Got: {clip(' '.join(str(error).split()))}.") from None
 
 
-def _read_columns(schema: Any, path: Path) -> tuple[Column, ...]:
-    names = list(schema.names)
+def _require_names(schema: Any, path: Path) -> list[str]:
+    names = [name for name in schema.names if not _INDEX.fullmatch(name)]
     if not names or len(set(names)) < len(names):
         raise FormatError(f"{path} must have columns with different names. Got no columns, or one name twice.")
-    for field in schema:
-        if not (types.is_integer(field.type) or types.is_floating(field.type) or types.is_boolean(field.type)):
-            raise FormatError(f"{path}: column {show(field.name)} must hold numbers. Got {field.type}.")
-    return tuple(map(Column, names))
+    return names
 
 
-def _read_column(batch: Any, index: int, path: Path) -> Any:
-    column = batch.column(index)
+def _find_words(file: Any, name: str, path: Path, reading: ReadingCard) -> TextColumn | None:
+    """Return how a column of strings is read; None for one of numbers or booleans."""
+    kind = file.schema_arrow.field(name).type
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+        return None
+    if types.is_temporal(kind):
+        rule = f"must hold numbers or words. Got {kind}; write dates as numbers, such as days, or leave the column out"
+        raise FormatError(f"{path}: column {show(name)} {rule}.")
+    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)):
+        raise FormatError(f"{path}: column {show(name)} must hold numbers, booleans or words. Got {kind}.")
+    words = Words(name, path, takes_missing=reading.missing != "error")
+    texts = _read_texts(file.read(columns=[name]).column(0))
+    words.add(texts, range(1, len(texts) + 1))
+    # Numbers may be written as strings.
+    return words.settle() or TextColumn(Column(name), {text.strip(): float(text) for text in texts if text.strip()})
+
+
+def _read_texts(column: Any) -> list[str]:
+    return ["" if value is None else str(value) for value in column.to_pylist()]
+
+
+def _read_column(column: Any, name: str, words: TextColumn | None, path: Path) -> npt.NDArray[np.float64]:
+    if words is not None:
+        # Texts without a number are missing: all others were looked at.
+        return np.array([words.codes.get(text.strip(), np.nan) for text in _read_texts(column)], dtype=np.float64)
     # Of whole numbers and booleans, too, a missing one is NaN.
-    numbers = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    numbers: npt.NDArray[np.float64] = column.to_numpy(zero_copy_only=False).astype(np.float64)
     if np.isinf(numbers).any():
-        raise FormatError(f"{path}: column {show(batch.schema.names[index])} must hold finite numbers. Got infinity.")
+        raise FormatError(f"{path}: column {show(name)} must hold finite numbers. Got infinity.")
     return numbers

@@ -18,10 +18,12 @@ from scipy import sparse
 
 from mlstream._files import atomic_path, sha256_of
 from mlstream.card_model import FileCard, PartCard, RowsCard, StreamCard, load_card
+from mlstream.formats.columns import require_complete
 from mlstream.formats.content import FormatError, UnpackedFile, stem
+from mlstream.formats.csv_dialects import OWN
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
-from mlstream.formats.table import Table, gather, require_complete
+from mlstream.formats.table import Table, gather
 from mlstream.formats.table_io import read_tables, write_table
 from mlstream.label_values import as_indicator
 from mlstream.stream import Features, Index, Mask, Stream
@@ -125,7 +127,7 @@ def _read(path: Path, card: StreamCard) -> Table:
     if path.name not in listed or sha256_of(path) != listed[path.name]:
         raise FormatError(f"{path} must be the file that its card lists, unchanged. Got another. {_HINT}")
     with UnpackedFile(path) as file:
-        table = gather(read_tables(path, file))
+        table = gather(read_tables(path, file, dialect=OWN))
     if table.names != (*card.label_names, *card.feature_names):
         raise FormatError(f"{path} must have the columns that its card lists: labels, then features. Got others.")
     require_complete(table, range(len(card.label_names), len(table.columns)))

@@ -3,32 +3,82 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
 from scipy import sparse
 
+from mlstream.card_model import ReadingCard
 from mlstream.formats.arff.reader import read_arff
 from mlstream.formats.arff.writer import format_arff, require_different
+from mlstream.formats.columns import BY_DEFAULT
 from mlstream.formats.content import FormatError, bare_path
+from mlstream.formats.csv_dialects import CsvDialect, dialect_of
 from mlstream.formats.csv_tables import format_csv, read_csv
+from mlstream.formats.keel import read_keel
 from mlstream.formats.lines import Readable
 from mlstream.formats.table import Table
+from mlstream.formats.text_columns import TextColumn
 from mlstream.stream import Features, Indicator
 
+CSV_SUFFIXES = (".csv", ".tsv")
+_SPREADSHEETS = (".xls", ".xlsx", ".ods")
 
-def read_tables(path: Path, source: Readable) -> Iterator[Table]:
-    """Read the unpacked content of a plain table piece by piece: CSV or Parquet by its name, else ARFF."""
+
+def read_tables(
+    path: Path,
+    source: Readable,
+    reading: ReadingCard = BY_DEFAULT,
+    *,
+    dialect: CsvDialect | None = None,
+    words: Mapping[str, TextColumn] | None = None,
+) -> Iterator[Table]:
+    """Read the unpacked content of a plain table piece by piece: CSV, KEEL or Parquet by its name, else ARFF.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    source : Readable
+        Its content, unpacked.
+    reading : ReadingCard
+        How columns are to become features.
+    dialect : CsvDialect, optional
+        How a CSV file is written; by default, its first line and `reading` say so.
+    words : mapping of str to TextColumn, optional
+        The columns of a CSV file that hold words, as `find_words` finds them.
+
+    Returns
+    -------
+    iterator of Table
+        At least one, all with the same columns; a FormatError is raised where the file breaks its format.
+    """
     suffix = bare_path(path).suffix.lower()
     if suffix == ".npz":
-        raise FormatError(f"{path} must be an ARFF, CSV or Parquet file. Got an NPZ file; `load` reads streams.")
+        raise FormatError(
+            f"{path} must be a table: ARFF, CSV or Parquet. Got a stream (NPZ), which needs no generator."
+        )
+    if suffix in _SPREADSHEETS:
+        raise FormatError(f"{path} must be a table: ARFF, CSV or Parquet. Got a spreadsheet; save it as CSV first.")
+    if suffix in CSV_SUFFIXES:
+        return read_csv(source, path, dialect or dialect_of(path, reading), words)
+    require_no_separator(path, reading)
+    if suffix == ".dat":
+        return read_keel(source, path)
     if suffix == ".parquet":
         from mlstream.formats.parquet import read_parquet
 
-        return read_parquet(source, path)
-    return (read_csv if suffix == ".csv" else read_arff)(source, path)
+        return read_parquet(source, path, reading)
+    return read_arff(source, path)
+
+
+def require_no_separator(path: Path, reading: ReadingCard) -> None:
+    """Refuse a separator for a file that is not CSV."""
+    if reading.separator is not None:
+        rule = "separator (--separator) must be left out for files other than .csv and .tsv"
+        raise ValueError(f"{rule}. Got {reading.separator!r} for {path.name}.")
 
 
 def write_table(

@@ -1,138 +1,113 @@
-"""The time at which each task is visited: as SVG, for a web page, and for papers."""
+"""The time at which each task of a stream is visited."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.card_model import StreamCard
-from mlstream.plotting import svg
-from mlstream.plotting.matplotlib_parts import inches_for, name_rows, new_panels
-from mlstream.plotting.plotly_parts import Chart, View, axis, category_axis, frame, safe
-from mlstream.plotting.styles import PAPER_COLOURS, distinct
+from mlstream.drawing.schedule import draw_schedule, schedule_size, task_shares
+from mlstream.plotting._axes import axes_or_new
+from mlstream.stream import Stream
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_BAR = "#2f6db0"
-_DRIFT = "#b3261e"
-
-
-class Visit(NamedTuple):
-    """An experience that holds rows of a task.
-
-    Parameters
-    ----------
-    experience, task : int
-        Their indices.
-    start, size : int
-        First row of the experience, and its number of rows.
-    """
-
-    experience: int
-    task: int
-    start: int
-    size: int
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure, SubFigure
 
 
-def visits_of(card: StreamCard) -> list[Visit]:
-    """List the visits of all tasks, in stream order."""
-    sizes = [experience.n_samples for experience in card.experiences]
-    starts = accumulate(sizes, initial=0)
-    return [
-        Visit(place, task, start, experience.n_samples)
-        for place, (experience, start) in enumerate(zip(card.experiences, starts, strict=False))
-        for task in experience.tasks
-    ]
+class ScheduleDisplay:
+    """The schedule of a stream: a lane per task, and a bar for each experience that holds rows of it.
 
-
-def schedule_svg(card: StreamCard) -> str:
-    """Draw when each task is visited, and where it drifts.
+    Use `from_stream` to make it.
 
     Parameters
     ----------
-    card : StreamCard
-        The card.
-
-    Returns
-    -------
-    str
-        SVG: a lane per task, a bar per experience that holds rows of it, in stream order; a line where a known drift
-        begins.
-    """
-    top, n_rows, n_tasks = 40, _n_rows(card), len(card.tasks)
-    bottom, right = top + svg.LANE * n_tasks, svg.WIDTH - svg.RIGHT
-    scale = (right - svg.LEFT) / n_rows
-    lanes = [top + svg.LANE * row for row in range(n_tasks + 1)]
-    shapes = [svg.lane_name(task.name, lane) for task, lane in zip(card.tasks, lanes, strict=False)]
-    shapes += [svg.rule(svg.LEFT, lane, right, lane) for lane in lanes]
-    shapes += [_bar(visit, scale, lanes[visit.task]) for visit in visits_of(card)]
-    for drift in card.drifts:
-        x = svg.LEFT + drift.start * scale
-        shapes.append(svg.rule(x, top - 6, x, bottom + 6, _DRIFT))
-    shapes += [svg.text(svg.LEFT, bottom + 20, "row 1"), svg.text(right, bottom + 20, f"row {n_rows:,}", "end")]
-    return svg.document(f"Schedule of {card.name}", bottom + 36, shapes)
-
-
-def schedule_chart(card: StreamCard) -> Chart:
-    """Draw which experience visits which task, and when."""
-    tasks = [safe(task) for task in distinct([task.name for task in card.tasks])]
-    visits = visits_of(card)
-    bars = {
-        "type": "bar",
-        "orientation": "h",
-        "y": [tasks[visit.task] for visit in visits],
-        "x": [visit.size for visit in visits],
-        "base": [visit.start for visit in visits],
-        "text": [str(visit.experience + 1) for visit in visits],
-        "textposition": "inside",
-        "insidetextanchor": "middle",
-        "insidetextfont": {"color": "var(--paper)"},
-        "textangle": 0,
-        "marker": {"color": "var(--series-0)", "line": {"color": "var(--paper)", "width": 1}},
-        "hovertemplate": "experience %{text}, %{y}: rows %{base:,d} to %{x:,d}<extra></extra>",
-    }
-    rows = category_axis(autorange="reversed", categoryorder="array", categoryarray=tasks)
-    layout = frame(xaxis=axis("Row of the stream", hoverformat=",d"), yaxis=rows, bargap=0.25)
-    sizes = [experience.n_samples for experience in card.experiences]
-    lengths = f"{min(sizes):,}" if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,}"
-    summary = f"{len(sizes)} experiences of {lengths} rows; each bar is an experience, in the row of the task it holds."
-    return Chart("Schedule", summary, (View("", [bars], layout),), height=70 + min(30 * len(tasks), 700))
-
-
-def schedule_figure(card: StreamCard, shares: Sequence[Sequence[float]] | npt.NDArray[np.float64]) -> Figure:
-    """Draw when tasks come, for print.
-
-    Parameters
-    ----------
-    card : StreamCard
-        The card.
     shares : array-like of shape (n_experiences, n_tasks)
         Share of the rows of each experience that are of each task: the heights of the bars.
+    experience_sizes : sequence of int
+        Rows of each experience.
+    task_names : sequence of str, optional
+        By default "task 0", "task 1" and so on.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        The axes.
+    figure_ : Figure
+        The figure of these axes.
+    bars_ : list of PolyCollection
+        A bar for each task in each experience, in stream order.
+
+    Raises
+    ------
+    ValueError
+        If the shape of `shares` does not fit `experience_sizes` and `task_names`.
+
+    Examples
+    --------
+    >>> from mlstream.plotting import ScheduleDisplay
+    >>> display = ScheduleDisplay([[1, 0], [0, 1], [0.5, 0.5]], [100, 100, 80]).plot()
+    >>> len(display.bars_)
+    4
     """
-    figure, (axes,) = new_panels(1, 9, inches_for(len(card.tasks), minimum=2.5))
-    for visit in visits_of(card):
-        height = 0.8 * float(shares[visit.experience][visit.task])
-        axes.broken_barh([(visit.start, visit.size)], (visit.task - height / 2, height), facecolor=PAPER_COLOURS[0])
-    for start in accumulate((experience.n_samples for experience in card.experiences), initial=0):
-        axes.axvline(start, color="#bbbbbb", linewidth=0.5, zorder=0)
-    axes.set(xlim=(0, _n_rows(card)), xlabel="learning rows", title="When tasks come (height: share of the rows)")
-    axes.set_ylim(len(card.tasks) - 0.5, -0.5)
-    name_rows(axes, [task.name for task in card.tasks])
-    return figure
 
+    ax_: Axes
+    figure_: Figure | SubFigure
+    bars_: list[PolyCollection]
 
-def _n_rows(card: StreamCard) -> int:
-    return max(sum(experience.n_samples for experience in card.experiences), 1)
+    def __init__(
+        self, shares: npt.ArrayLike, experience_sizes: Sequence[int], *, task_names: Sequence[str] | None = None
+    ) -> None:
+        self.shares = np.asarray(shares, dtype=np.float64)
+        self.experience_sizes = experience_sizes
+        self.task_names = task_names
+        n_tasks = len(task_names) if task_names is not None else self.shares.shape[-1]
+        if self.shares.shape != (len(experience_sizes), n_tasks):
+            raise ValueError(
+                f"shares must have a row per experience and a column per task, ({len(experience_sizes)}, {n_tasks}). "
+                f"Got shape {self.shares.shape} instead."
+            )
 
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw.
 
-def _bar(visit: Visit, scale: float, top: float) -> str:
-    # A white edge keeps bars that touch apart.
-    return (
-        f'<rect x="{svg.LEFT + visit.start * scale:.2f}" y="{top + 4}" '
-        f'width="{visit.size * scale:.2f}" height="{svg.LANE - 8}" fill="{_BAR}" stroke="white"/>'
-    )
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure.
+        **kwargs
+            Options of ``Axes.broken_barh``, for all bars.
+
+        Returns
+        -------
+        ScheduleDisplay
+            This object, with `ax_`, `figure_` and `bars_`.
+        """
+        names = self.task_names or [f"task {task}" for task in range(self.shares.shape[1])]
+        self.ax_ = axes_or_new(ax, schedule_size(names))
+        self.figure_ = self.ax_.figure
+        self.bars_ = draw_schedule(self.ax_, self.shares, self.experience_sizes, names, **kwargs)
+        return self
+
+    @classmethod
+    def from_stream(cls, stream: Stream, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the schedule of a stream.
+
+        Parameters
+        ----------
+        stream : Stream
+            The stream.
+        ax, **kwargs
+            See `plot`.
+
+        Returns
+        -------
+        ScheduleDisplay
+            The display, drawn.
+        """
+        names = [task.name for task in stream.tasks]
+        display = cls(task_shares(stream), [len(experience) for experience in stream], task_names=names)
+        return display.plot(ax, **kwargs)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Unpack
 
 from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
 from mlstream.card_model import StreamCard, card_schema, load_card
@@ -14,14 +16,15 @@ from mlstream.cards.croissant import card_croissant
 from mlstream.cards.description import hash_data, measure
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
+from mlstream.cards.terms import StreamTerms, describe_doubt, describe_missing, stated_terms, with_terms
+from mlstream.drawing.labels import label_svg
+from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
 from mlstream.formats.mulan import format_labels
 from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
-from mlstream.plotting.labels import label_svg
-from mlstream.plotting.schedule import schedule_svg
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
-from mlstream.stream import Stream, StreamParts
+from mlstream.stream import Stream
 
 NPZ = "stream.npz"
 ARFF = "stream.arff"
@@ -44,7 +47,9 @@ _MAX_NAMED = 5
 _SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
 
 
-def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+def publish(
+    stream: Stream, folder: str | os.PathLike[str], *, force: bool = False, **terms: Unpack[StreamTerms]
+) -> Path:
     """Write a stream as a folder for others; the folder appears when it is complete and verified, or not at all.
 
     The folder is ready for a hub of data sets or an archive: all that it states follows from the card and the data.
@@ -59,6 +64,9 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
         Replace a published folder that is there, in one step: at any moment the old one or the new one is there. It
         must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
         replaced.
+    **terms
+        Name, title, description, licence, citation, creators and homepage, as for `with_terms`: they complete or
+        replace what the stream states.
 
     Returns
     -------
@@ -74,20 +82,31 @@ def publish(stream: Stream, folder: str | os.PathLike[str], *, force: bool = Fal
         If `folder` exists and `force` is not set, or it is not a published folder or holds anything else.
     OSError
         If it cannot be written, or this system cannot replace it in one step.
+    ValueError
+        If a term is too long, or is not of its form.
+
+    Warns
+    -----
+    UserWarning
+        If nobody states the licence, or other terms that those who would use the stream need; or if the licence is
+        nearly an SPDX identifier.
     """
     folder = Path(folder)
     if force:
         _require_replaceable(folder)
     elif os.path.lexists(folder):
         raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
-    parts = StreamParts(stream.tasks, stream.experiences, stream.evaluation_sets)
-    stream = Stream(parts, without_folders(stream.card))
+    stream = with_terms(stream.with_card(without_folders(stream.card)), **terms)
     with atomic_folder(folder, replace=force) as temporary:
         _write(stream, temporary)
         verify(temporary)
         if force:
             # Something may have been put there meanwhile.
             _require_replaceable(folder)
+    # A licence that is stated in this call has been looked at.
+    doubt = "" if "licence" in terms else describe_doubt(stated_terms(stream.card).licence)
+    for advice in filter(None, (describe_missing(stream.card), doubt)):
+        warnings.warn(advice, stacklevel=2)
     return folder
 
 
@@ -167,7 +186,8 @@ def regenerate(card: StreamCard, *, table: str | os.PathLike[str] | None = None)
             f"The regenerated data must have the hash on the card, {card.data_sha256}. "
             f"Got {stream.card.data_sha256} ({changed})."
         )
-    return stream
+    # They are the publisher's, who may also have renamed the stream.
+    return stream.with_card(stream.card.model_copy(update={"name": card.name, "terms": card.terms}))
 
 
 def _require_replaceable(folder: Path) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from pathlib import Path
 
+from mlstream._files import nearest_name
+from mlstream.data.registry import list_datasets, warn_if_shadowed
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.stream import Stream
@@ -17,7 +18,8 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     Parameters
     ----------
     name : str
-        A path, or a name of `mlstream.publishing.presets.list_presets`.
+        A name of `mlstream.publishing.presets.list_presets`, or a path. A bare name is that of the published stream,
+        also where a file or folder has the same: ``./yeast-tasks`` is the path.
     folder : path
         Folder that relative paths start from.
 
@@ -32,17 +34,30 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
         If it is neither a path nor a name; the message names the nearest.
     ValueError
         If the file does not hold a stream.
+
+    Warns
+    -----
+    UserWarning
+        If the name of a published stream is also that of a file or folder.
     """
+    if name in list_presets():
+        warn_if_shadowed(name, "stream", folder)
+        return make_preset(name)
     path = Path(folder) / name
     if path.is_dir():
         path = path / "stream.npz"
+        if not path.is_file():
+            raise FileNotFoundError(f"{name} must be a file, or a published folder. Got a folder without {path.name}.")
     if path.is_file():
         return load(path)
-    if name in list_presets():
-        return make_preset(name)
-    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = get_close_matches(Path(name).name, [*list_presets(), *beside], n=1)
-    hint, names = f"; did you mean {near[0]!r}?" if near else ".", ", ".join(list_presets())
     raise FileNotFoundError(
-        f"A stream must be a file, a published folder, or one of {names}. Got {name!r} instead{hint}"
+        f"A stream must be a file, a published folder, or one of {', '.join(list_presets())}. "
+        f"Got {name!r} instead{_way_out(name, path)}"
     )
+
+
+def _way_out(name: str, path: Path) -> str:
+    if any(name == entry.name for entry in list_datasets()):
+        return f", a data set; `mlstream generate {name} -o {name}.npz` makes a stream of it."
+    near = nearest_name(path, list_presets())
+    return f"; did you mean {near!r}?" if near else "."

@@ -1,25 +1,26 @@
-"""The streams that this project publishes, whose cards are in ``data_cards/``."""
+"""The streams that this project publishes, whose cards are in ``data_cards/``.
+
+Generators are imported when a stream is made: names and summaries can be listed at once.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from mlstream._files import write_text_atomically
-from mlstream.card_model import StreamCard, card_schema
-from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-from mlstream.data.datasets import load_dataset
-from mlstream.generators import iirc_stream, multiplier_stream, stand_in_stream, task_stream
-from mlstream.plotting.labels import label_svg
-from mlstream.plotting.schedule import schedule_svg
-from mlstream.stream import Stream
+
+if TYPE_CHECKING:
+    from mlstream.card_model import StreamCard
+    from mlstream.stream import Stream
 
 SCHEMA = "stream-card.schema.json"
 
-_TABLES = ("yeast", "scene", "slashdot", "reuters-k500", "20ng")
-_SYNTHETIC = ("monolab", "bilab", "rand")
 # Groups below one hierarchy of Usenet, as they are called in the table; alt, misc and soc have one group each.
 _NEWSGROUPS = {
     "comp": ("graphics", "os_ms_windows_misc", "sys.ibm_pc_hardware", "sys.mac_hardware", "windows_x"),
@@ -27,6 +28,33 @@ _NEWSGROUPS = {
     "sci": ("crypt", "electronics", "med", "space"),
 }
 _TALK = ("politics.guns", "politics.mideast", "politics.pmisc", "religion.rmisc")
+
+
+class Preset(NamedTuple):
+    """A stream that this project publishes.
+
+    Parameters
+    ----------
+    summary : str
+        What it is, in one line.
+    make : callable
+        Makes the stream, with seed 0 and default parameters.
+    data_sha256 : str
+        Hash of its data, as on its card.
+    n_rows : int
+        Rows to learn, in all visits.
+    n_features, n_labels, n_tasks, n_experiences : int
+        Its size.
+    """
+
+    summary: str
+    make: Callable[[], Stream]
+    data_sha256: str
+    n_rows: int
+    n_features: int
+    n_labels: int
+    n_tasks: int
+    n_experiences: int
 
 
 def list_presets() -> tuple[str, ...]:
@@ -42,7 +70,7 @@ def list_presets() -> tuple[str, ...]:
     >>> list_presets()[0]
     'yeast-tasks'
     """
-    return tuple(_makers())
+    return tuple(PRESETS)
 
 
 def make_preset(name: str) -> Stream:
@@ -65,10 +93,32 @@ def make_preset(name: str) -> Stream:
     FileNotFoundError
         If its table is not embedded and cannot be found; the message names the way to get it.
     """
-    makers = _makers()
-    if name not in makers:
-        raise ValueError(f"name must be one of {', '.join(makers)}. Got {name!r} instead.")
-    return makers[name]()
+    if name not in PRESETS:
+        raise ValueError(f"name must be one of {', '.join(PRESETS)}. Got {name!r} instead.")
+    return PRESETS[name].make()
+
+
+def warn_of_other_data(cards: Iterable[StreamCard]) -> None:
+    """Warn of streams that have the name of one that this project publishes, and other data.
+
+    Parameters
+    ----------
+    cards : iterable of StreamCard
+        Cards of the streams.
+
+    Warns
+    -----
+    UserWarning
+        Once, with the names of all of them.
+    """
+    published = {name: preset.data_sha256 for name, preset in PRESETS.items()}
+    other = dict.fromkeys(card.name for card in cards if published.get(card.name, card.data_sha256) != card.data_sha256)
+    if other:
+        warnings.warn(
+            f"This project publishes other data as {', '.join(other)}, and results on the two can be confused: --name "
+            "(name= of the generators) gives a stream another name.",
+            stacklevel=3,
+        )
 
 
 def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
@@ -86,6 +136,8 @@ def write_cards(folder: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
     name, outcome : str
         A stream, and "written" or why it was left out.
     """
+    from mlstream.card_model import card_schema
+
     write_text_atomically(Path(folder) / SCHEMA, card_schema())
     for name in list_presets():
         try:
@@ -113,6 +165,10 @@ def card_files(card: StreamCard, name: str) -> dict[str, str]:
     dict of str to str
         File name -> text.
     """
+    from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
+    from mlstream.drawing.labels import label_svg
+    from mlstream.drawing.schedule import schedule_svg
+
     return {
         f"{name}.card.json": card.model_dump_json(indent=1) + "\n",
         f"{name}.md": card_page(card, prefix=f"{name}."),
@@ -121,24 +177,110 @@ def card_files(card: StreamCard, name: str) -> dict[str, str]:
     }
 
 
-def _makers() -> Mapping[str, Callable[[], Stream]]:
-    tables = {f"{table}-tasks": partial(_from_table, table) for table in _TABLES}
-    synthetic = {f"synthetic-{matrix}": partial(multiplier_stream, matrix, seed=0) for matrix in _SYNTHETIC}
-    refined = {"20ng-iirc": _refine_newsgroups, "imclef07a-iirc": _refine_radiographs}
-    return tables | synthetic | refined | {"mediamill-stand-in": stand_in_stream}
-
-
 def _from_table(table: str) -> Stream:
-    return task_stream(load_dataset(table), seed=0)
+    from mlstream.data.datasets import load_registered
+    from mlstream.generators import task_stream
+
+    return task_stream(load_registered(table), seed=0)
+
+
+def _by_multipliers(matrix: str) -> Stream:
+    from mlstream.generators import multiplier_stream
+
+    return multiplier_stream(matrix, seed=0)
 
 
 def _refine_newsgroups() -> Stream:
     """Introduce comp, rec, sci and talk before their newsgroups."""
+    from mlstream.data.datasets import load_registered
+    from mlstream.generators import iirc_stream
+
     parents = {f"{top}.{group}": top for top, groups in _NEWSGROUPS.items() for group in groups}
     parents |= dict.fromkeys(_TALK, "talk")
-    return iirc_stream(load_dataset("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
+    return iirc_stream(load_registered("20ng"), seed=0, hierarchy=parents, add_superclasses=True, labels_per_task=4)
 
 
 def _refine_radiographs() -> Stream:
     """Introduce the classes of the three levels of a tree from the root down."""
-    return iirc_stream(load_dataset("imclef07a"), seed=0, labels_per_task=12)
+    from mlstream.data.datasets import load_registered
+    from mlstream.generators import iirc_stream
+
+    return iirc_stream(load_registered("imclef07a"), seed=0, labels_per_task=12)
+
+
+def _stand_in() -> Stream:
+    from mlstream.generators import stand_in_stream
+
+    return stand_in_stream()
+
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        "yeast-tasks": Preset(
+            "Genes of yeast and their functions: tasks from their label sets.",
+            partial(_from_table, "yeast"),
+            "74d398a901e2491da8cc83c0f2bd4d429bfb02a01e2e217d676f0ad6a6e77636",
+            *(1691, 103, 14, 4, 8),
+        ),
+        "scene-tasks": Preset(
+            "Photographs and what they show: tasks from their label sets.",
+            partial(_from_table, "scene"),
+            "eadca67f6506b4d46177b7d025412fe31128e967f04230f4f4454b940f8b9f12",
+            *(1682, 294, 6, 4, 8),
+        ),
+        "slashdot-tasks": Preset(
+            "Articles of Slashdot and their subjects: tasks from their label sets.",
+            partial(_from_table, "slashdot"),
+            "928b5b402aa9f35df966fc63e1ff1867c76096daf1299a5e0193acc149b31ea8",
+            *(2646, 1079, 20, 4, 8),
+        ),
+        "reuters-k500-tasks": Preset(
+            "News of Reuters and their subjects: tasks from their label sets.",
+            partial(_from_table, "reuters-k500"),
+            "d166975682eff9e45a3d33defce4a2e93002cdac4e4264d24633dc60c9ba463d",
+            *(4198, 500, 99, 4, 8),
+        ),
+        "20ng-tasks": Preset(
+            "Messages of 20 newsgroups: tasks from their label sets.",
+            partial(_from_table, "20ng"),
+            "82f4174c5478c2f618a95d95c697e158e6bd1bcfee485555134b7055ae2a9309",
+            *(13509, 1006, 20, 2, 4),
+        ),
+        "synthetic-monolab": Preset(
+            "Drawn rows: each task has one label, a threshold on one feature.",
+            partial(_by_multipliers, "monolab"),
+            "d95a9dc820ab6d7940bf9a761ead2db36b06f7589f9eb30a7690d3950f08114e",
+            *(2800, 4, 4, 4, 8),
+        ),
+        "synthetic-bilab": Preset(
+            "Drawn rows: each task has two labels, each a threshold on one feature.",
+            partial(_by_multipliers, "bilab"),
+            "dd8af2400f228e8a79af96278ce8b4edb3c6791e61b39b3e171382fdf3e8c72d",
+            *(2800, 4, 4, 4, 8),
+        ),
+        "synthetic-rand": Preset(
+            "Drawn rows: every task has four labels, with thresholds of its own.",
+            partial(_by_multipliers, "rand"),
+            "af14d61eff2e4b7febc9f99024cfaae84b73d2386f8428f9ff456df2f7d68923",
+            *(2800, 4, 4, 4, 8),
+        ),
+        "20ng-iirc": Preset(
+            "Messages of 20 newsgroups: first their hierarchies, then the groups (IIRC).",
+            _refine_newsgroups,
+            "22fdad2ae7f29f93a20f8f77d7a42bcbe563fea965ec24333a8d36e431f86847",
+            *(16119, 1006, 24, 6, 6),
+        ),
+        "imclef07a-iirc": Preset(
+            "Radiographs by a tree of codes: first its trunk, then branches (IIRC).",
+            _refine_radiographs,
+            "ca25e36c071f058d19c0d7f24128382b78963757138a723792e30e0860fe108a",
+            *(11735, 80, 96, 9, 9),
+        ),
+        "mediamill-stand-in": Preset(
+            "Drawn rows, as many as mediamill has, to test speed; not its data.",
+            _stand_in,
+            "aa21b72a6bd3cdce367f67aa1c75954c2f1e7b1dad9550bb86f12fdebc41ebfd",
+            *(29522, 120, 101, 4, 8),
+        ),
+    }
+)

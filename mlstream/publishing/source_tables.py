@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mlstream.card_model import SourceCard, StreamCard
-from mlstream.data.datasets import list_datasets, load_dataset
+from mlstream.data.datasets import list_datasets, load_dataset, load_registered
 from mlstream.data.registry import describe_folder, local_folder
+from mlstream.formats.columns import BY_DEFAULT
 from mlstream.formats.content import PACKED, bare_path, hash_unpacked
 from mlstream.formats.labels import PlainRule
 from mlstream.stream import Dataset
@@ -42,11 +44,11 @@ def find_table(source: SourceCard, table: str | os.PathLike[str] | None = None) 
             f"The source of a stream must be a data set or a file to be found again. Got {source.origin!r}."
         )
     if _is_registered(source):
-        found = load_dataset(source.origin, labels=source.labels)
+        found = load_registered(source.origin, source.labels, source.reading or BY_DEFAULT)
         _require_hash(source, source.origin, found.sha256)
     else:
         path = _find_file(source, table)
-        found = load_dataset(path, labels=_label_rule(source, path))
+        found = load_dataset(path, labels=_label_rule(source, path), **_reading_options(source))
     return replace(
         found,
         # A table may have been given another name before the stream was made.
@@ -127,6 +129,10 @@ def _label_rule(source: SourceCard, path: Path) -> PlainRule:
     rule = _plain_rule(source)
     # Older cards hold the path of MULAN's file, which may lie beside the table now.
     return str(path.with_name(Path(rule).name)) if isinstance(rule, str) and not Path(rule).is_file() else rule
+
+
+def _reading_options(source: SourceCard) -> dict[str, Any]:
+    return source.reading.model_dump(include={"missing", "categories", "separator"}) if source.reading else {}
 
 
 def _plain_rule(source: SourceCard) -> PlainRule:

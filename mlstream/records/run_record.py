@@ -108,6 +108,11 @@ class RunResult(VersionedRecord):
     strategy: str
     estimator: str = Field(description="The estimator's own representation, parameters included.")
     parameters: dict[str, JsonValue]
+    wrapped_as: str | None = Field(
+        None,
+        description="Wrapper that the evaluation put around the learner to learn labels, such as "
+        "'BinaryRelevance(GaussianNB)', of which `estimator` and `parameters` are then; None without.",
+    )
     seed: int = Field(ge=0)
     order_seed: int | None = Field(None, ge=0, description="Of the order of tasks; None: as the stream has them.")
     split_seed: int | None = Field(None, ge=0, description="Of the split of rows; None: as the stream has it.")
@@ -123,6 +128,15 @@ class RunResult(VersionedRecord):
         None,
         description="Label mask that the learner is given when it learns: none, that of the row's task, or one of all "
         "labels, where the scenario hides the task. None in records of version 1.",
+    )
+    warm_up_rows: int = Field(
+        0,
+        ge=0,
+        description="Rows at the beginning that the learner waited for, and learnt in one call; 0 where it learnt from "
+        "the first row on.",
+    )
+    warnings: dict[str, int] = Field(
+        default_factory=dict, description="Warnings given while the learner and its references learnt -> how often."
     )
     predicts_with_task: bool = Field(
         False, description="Whether the learner is given the labels of the row's task when it predicts."
@@ -286,7 +300,12 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
     """
     paths = _list_records(Path(directory) / "runs")
     if not paths:
-        raise FileNotFoundError(f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json). Got 0.")
+        folder = Path(directory)
+        got = "none" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
+        raise FileNotFoundError(
+            f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json), as `mlstream run` writes them. "
+            f"Got {got}."
+        )
     return [load_run_at(path, directory) for path in paths]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from mlstream.plotting.costs import CostPoint, cost_chart
-from mlstream.plotting.plotly_parts import Chart
+from mlstream.drawing.costs import CostPoint, cost_chart
+from mlstream.drawing.plotly_parts import Chart
 from mlstream.records.run_record import PhaseResources, RunResult
 from mlstream.reporting.groups import Group
 from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading, score_heading

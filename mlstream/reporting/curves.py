@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from mlstream.plotting.curves import Experiences, ScoreCurve, curve_figure, curve_view
-from mlstream.plotting.plotly_parts import Chart
+from mlstream.drawing.curves import Experiences, ScoreCurve, curve_figure, curve_view
+from mlstream.drawing.plotly_parts import Chart
 from mlstream.records.run_record import Curve, RunResult, Score
 from mlstream.reporting.groups import Group, layout, mean_scores, same_as_first
 from mlstream.reporting.score_info import score_heading
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Values = Callable[[Curve], list[Score]]
+Kind = Literal["windowed", "cumulative"]
 
 
 def curve_chart(groups: Sequence[Group]) -> Chart | None:
@@ -51,11 +52,36 @@ def curve_chart(groups: Sequence[Group]) -> Chart | None:
 
 def draw_curves(groups: Sequence[Group], name: str) -> Figure | None:
     """Draw one score over a sliding window along a stream, for print; None where no run has its curve."""
+    found = stream_curves(groups, name, "windowed")
+    return None if found is None else curve_figure(*found)
+
+
+class StreamCurves(NamedTuple):
+    """One score of all strategies of a stream.
+
+    Parameters
+    ----------
+    title : str
+        Title of the score, and over which rows it is taken.
+    curves : list of ScoreCurve
+        One per strategy.
+    experiences : Experiences
+        Those of the first run with a curve of this score.
+    """
+
+    title: str
+    curves: list[ScoreCurve]
+    experiences: Experiences
+
+
+def stream_curves(groups: Sequence[Group], name: str, kind: Kind) -> StreamCurves | None:
+    """Average one score of each strategy over its runs on the schedule of the first; None where no run has a curve."""
     reference = _reference(groups, name)
     if reference is None:
         return None
-    curves = _curves(groups, reference, name, lambda curve: curve.windowed)
-    return curve_figure(f"{score_heading(name).title}, sliding window", curves, _experiences(reference))
+    curves = _curves(groups, reference, name, lambda curve: curve.windowed if kind == "windowed" else curve.cumulative)
+    rows = "sliding window" if kind == "windowed" else "all rows so far"
+    return StreamCurves(f"{score_heading(name).title}, {rows}", curves, _experiences(reference))
 
 
 def _reference(groups: Sequence[Group], name: str = "") -> RunResult | None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlstream.plotting.costs import cost_figure
-from mlstream.plotting.critical_difference import rank_figure
-from mlstream.plotting.matplotlib_parts import write_png_and_svg
-from mlstream.plotting.transfer import transfer_figure
+from mlstream.drawing.costs import cost_figure
+from mlstream.drawing.critical_difference import rank_figure
+from mlstream.drawing.matplotlib_parts import write_png_and_svg
+from mlstream.drawing.transfer import transfer_figure
 from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import Comparison
 from mlstream.reporting.costs import cost_points

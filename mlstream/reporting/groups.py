@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.plotting.styles import Key
+from mlstream.drawing.styles import Key
 from mlstream.records.run_record import RunResult, Score
 
 # Classes of estimators/baselines.py, by which a record names its learner.

@@ -11,11 +11,12 @@ from importlib.metadata import version
 from typing import Any
 
 from mlstream.card_model import StreamCard
-from mlstream.plotting.labels import label_chart
-from mlstream.plotting.plotly_parts import Chart
-from mlstream.plotting.schedule import schedule_chart
-from mlstream.plotting.styles import Key, task_keys
-from mlstream.plotting.transfer import Limits, Transfer
+from mlstream.cards.terms import StatedTerms, stated_terms
+from mlstream.drawing.labels import label_chart
+from mlstream.drawing.plotly_parts import Chart
+from mlstream.drawing.schedule import schedule_chart
+from mlstream.drawing.styles import Key, task_keys
+from mlstream.drawing.transfer import Limits, Transfer
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note
 from mlstream.reporting.comparison import compare, compare_all
@@ -24,6 +25,7 @@ from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import Group
 from mlstream.reporting.headline import headline
 from mlstream.reporting.learning_speed import speed_table
+from mlstream.reporting.methods_text import methods_text
 from mlstream.reporting.ranks import (
     draw_pairs,
     draw_ranks,
@@ -32,16 +34,14 @@ from mlstream.reporting.ranks import (
     pair_table,
     rank_table,
 )
+from mlstream.reporting.recorded_facts import agreed, recorded_facts
 from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.strategy_tables import strategy_table, trial_table
 from mlstream.reporting.tables import Table, overview_table
 from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
 
 _OVERVIEW_SCORE = "ba_macro"
-_LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
 _SEED = re.compile(r"random_state=\d+")
-
-Facts = list[tuple[str, object]]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class StreamPart:
 
     anchor: str
     card: StreamCard
+    terms: StatedTerms
     labels: Chart
     schedule: Chart
     scores: Table
@@ -128,13 +129,14 @@ def describe(
         The variables of ``templates/report.html``.
     """
     n_strategies = len({run.strategy for run in runs})
+    statistics = _statistics(streams)
     return {
         "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
         "headline": headline(streams, compare(streams, _OVERVIEW_SCORE), _OVERVIEW_SCORE),
         "runs": runs,
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
-        "statistics": _statistics(streams),
+        "statistics": statistics,
         "overview_title": score_heading(_OVERVIEW_SCORE).title,
         "streams": [
             _describe_stream(f"stream-{place}", cards[name], groups)
@@ -143,18 +145,21 @@ def describe(
         "strategies": _strategy_parts(runs, streams),
         "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
         "estimators": _estimators(runs),
-        "methods": _methods(runs),
-        "machine": _agreed(run.machine for run in runs),
-        "versions": _agreed(run.versions for run in runs),
+        "methods": methods_text(runs, cards, is_compared=statistics is not None),
+        "recorded": recorded_facts(runs),
+        "machine": agreed(run.machine for run in runs),
+        "versions": agreed(run.versions for run in runs),
         "mlstream_version": version("mlstream"),
     }
 
 
 def _strategy_parts(runs: Sequence[RunResult], streams: Mapping[str, list[Group]]) -> list[StrategyTables]:
-    """List the strategies that have more to show than one row: on one stream, those with a search."""
+    """List the strategies that have more to show than one row: several streams, or a search."""
+    names = dict.fromkeys(run.strategy for run in runs)
+    tables = {name: strategy_table(streams, name) for name in names}
     parts = [
-        StrategyTables(name, strategy_table(streams, name) if len(streams) > 1 else None, trial_table(streams, name))
-        for name in dict.fromkeys(run.strategy for run in runs)
+        StrategyTables(name, table if len(table.rows) > 1 else None, trial_table(streams, name))
+        for name, table in tables.items()
     ]
     return [one for one in parts if one.table or one.trials]
 
@@ -180,6 +185,7 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
     return StreamPart(
         anchor=anchor,
         card=card,
+        terms=stated_terms(card),
         labels=label_chart(card),
         schedule=schedule_chart(card),
         scores=final_table(groups),
@@ -279,48 +285,3 @@ def _estimators(runs: Sequence[RunResult]) -> list[RunResult]:
 
 def _unseeded(parameters: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in parameters.items() if not name.endswith("random_state")}
-
-
-def _methods(runs: Sequence[RunResult]) -> Facts:
-    resources = [run.resources for run in runs if run.resources is not None]
-    memory = {used.memory_method for used in resources}
-    meters = {used.energy_method for used in resources}
-    return [
-        ("Seeds of learners", _seeds(run.seed for run in runs)),
-        ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs)),
-        ("Seeds of splits of rows", _seeds(run.split_seed for run in runs)),
-        ("Labels that count", _label_spaces(runs)),
-        ("Energy", ", ".join(sorted(meters))),
-        ("Power read while idle, W", _range([used.energy_idle_w for used in resources])),
-        ("CPU share of the meter itself", _range([used.energy_overhead_share for used in resources])),
-        ("Memory", ", ".join(sorted(memory - {""}))),
-        *_agreed({name: str(value) for name, value in run.settings.items()} for run in runs),
-    ]
-
-
-def _label_spaces(runs: Sequence[RunResult]) -> str:
-    """Describe the labels that count; where streams differ, with the streams of each label space."""
-    streams: dict[str, dict[str, None]] = {}
-    for run in runs:
-        streams.setdefault(run.label_space, {})[run.stream] = None
-    if len(streams) == 1:
-        return _LABEL_SPACES[runs[0].label_space]
-    return "; ".join(f"{_LABEL_SPACES[space]}: {', '.join(names)}" for space, names in sorted(streams.items()))
-
-
-def _seeds(seeds: Iterable[int | None]) -> str:
-    return ", ".join(str(seed) for seed in sorted({seed for seed in seeds if seed is not None}))
-
-
-def _range(values: Iterable[float | None]) -> str:
-    known = sorted({f"{value:.3g}" for value in values if value is not None}, key=float)
-    return known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}" if known else ""
-
-
-def _agreed(parts: Iterable[Mapping[str, str]]) -> Facts:
-    """Join the values of all runs under each name: one value where they agree."""
-    joined: dict[str, dict[str, None]] = {}
-    for part in parts:
-        for name, value in part.items():
-            joined.setdefault(name, {})[value] = None
-    return [(name, ", ".join(values)) for name, values in joined.items()]

@@ -15,7 +15,7 @@ import jinja2
 
 from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
-from mlstream.plotting.plotly_parts import Chart, frame
+from mlstream.drawing.plotly_parts import Chart, frame
 from mlstream.records.run_record import RunResult, load_cards, load_runs
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.exports import write_tables

@@ -55,9 +55,11 @@ def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> 
     -------
     Table
         Strategy, how its parameters were chosen, one column per score (mean over seeds, the spread where there are
-        several), how its runs ended.
+        several), how its runs ended. Best first by the first score that has a direction; strategies of which no run
+        finished, or that lack that score, come last.
     """
     names = score_names(groups) if names is None else names
+    groups = _best_first(groups, names)
     heads = [_head(name, groups) for name in names]
     columns = [_score_cells(groups, name) for name in names]
     rows = [(*name_cells(group), *cells, _runs_cell(group)) for group, *cells in zip(groups, *columns, strict=True)]
@@ -65,12 +67,19 @@ def score_table(groups: Sequence[Group], names: Sequence[str] | None = None) -> 
 
 
 def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
-    """Build the table of one score, a row per strategy and a column per stream."""
+    """Build the table of one score, a row per strategy and a column per stream.
+
+    Best first by the mean rank over streams; strategies without a score on some stream come last.
+    """
     columns = []
     for groups in streams.values():
         cells = _score_cells(groups, name)
         columns.append({group.strategy: cell for group, cell in zip(groups, cells, strict=True)})
-    strategies = dict.fromkeys(strategy for column in columns for strategy in column)
+    ranks = [_ranks(groups, name) for groups in streams.values()]
+    strategies = sorted(
+        dict.fromkeys(strategy for column in columns for strategy in column),
+        key=lambda strategy: _mean_rank(strategy, ranks),
+    )
     heads = [replace(score_heading(name), title=stream) for stream in streams]
     tuning = tuning_cells(streams)
     rows = [
@@ -192,6 +201,28 @@ def _score_cells(groups: Sequence[Group], name: str) -> list[Cell]:
         )
         for one, group in zip(spreads, groups, strict=True)
     ]
+
+
+def _best_first(groups: Sequence[Group], names: Sequence[str]) -> list[Group]:
+    directed = next((name for name in names if score_heading(name).better != "neither"), None)
+    if directed is None:
+        return list(groups)
+    ranks = [_ranks(groups, directed)]
+    return sorted(groups, key=lambda group: _mean_rank(group.strategy, ranks))
+
+
+def _ranks(groups: Sequence[Group], name: str) -> dict[str, int]:
+    """Rank the strategies that finished by a score: for each, the number of better ones."""
+    means = {group.strategy: group.score(name).mean for group in groups if group.status == "done"}
+    known = {strategy: mean for strategy, mean in means.items() if mean is not None}
+    sign = -1 if score_heading(name).better == "lower" else 1
+    return {strategy: sum(sign * other > sign * mean for other in known.values()) for strategy, mean in known.items()}
+
+
+def _mean_rank(strategy: str, ranks: Sequence[Mapping[str, int]]) -> tuple[int, float]:
+    """Return a key that sorts strategies: streams without a rank, then the mean rank on the others."""
+    known = [one[strategy] for one in ranks if strategy in one]
+    return len(ranks) - len(known), sum(known) / max(len(known), 1)
 
 
 def _why_undefined(group: Group, name: str) -> str:

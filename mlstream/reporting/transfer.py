@@ -7,9 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.plotting.plotly_parts import Chart, rounded
-from mlstream.plotting.styles import distinct
-from mlstream.plotting.transfer import Limits, Transfer, common_limits, transfer_heat_chart, transfer_lines_chart
+from mlstream.drawing.plotly_parts import Chart, rounded
+from mlstream.drawing.transfer import (
+    Limits,
+    Transfer,
+    common_limits,
+    make_transfer,
+    transfer_heat_chart,
+    transfer_lines_chart,
+)
 from mlstream.reporting.groups import Group, mean_scores, same_as_first, spread
 from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.tables import format_score
@@ -34,11 +40,8 @@ def transfer(group: Group, name: str) -> Transfer | None:
     if not runs:
         return None
     same = same_as_first(runs, lambda run: (run.order, len(run.R[name])))
-    R = _measured_rows(mean_scores([run.R[name] for run in same]))
-    order, tasks = runs[0].order[: len(R) - 1], distinct(runs[0].task_names)
-    steps = [f"{step}: {'+'.join(tasks[task] for task in now)}" for step, now in enumerate(order, 1)]
-    visits = [(step, task) for step, now in enumerate(order, 1) for task in now]
-    return Transfer(score_heading(name).title, R, ["0: before", *steps], visits, tasks)
+    R = measured_rows(mean_scores([run.R[name] for run in same]))
+    return make_transfer(score_heading(name).title, R, runs[0].order, runs[0].task_names)
 
 
 def score_limits(groups: Sequence[Group], name: str) -> Limits:
@@ -73,7 +76,7 @@ def transfer_charts(strategy: str, found: Mapping[str, Transfer], limits: Mappin
     ]
 
 
-def _measured_rows(R: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def measured_rows(R: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Drop the last rows if nothing is in them: a capped run stopped before it came to them."""
     rows = np.flatnonzero(~np.isnan(R).all(axis=1))
     return R[: rows[-1] + 1] if rows.size else R[:1]

@@ -42,9 +42,9 @@ from estimators import (
     as_river,
     make_strategy,
 )
+from estimators._blas_threads import one_thread
 from estimators._check_data import fresh, predictions, same, stream
 from estimators._locks import _ENTRIES, lock_of
-from estimators.ridge._sums import one_thread
 from tests.estimators.learners import Logistic
 
 PATIENCE_S = 120

@@ -143,6 +143,9 @@ def _draw_correlations(
     seed: int,
 ) -> list[float]:
     if correlations is None:
+        for ends, name in ((training, "correlation"), (others, "shifted_correlation")):
+            if len(ends) != 2:
+                raise ValueError(f"{name} must be two numbers, the ends of a range. Got {tuple(ends)} instead.")
         u = generator_for(Purpose.ENVIRONMENTS, seed, 1).random(len(roles))
         ranges = [training if role == "train" else others for role in roles]
         correlations = [low + share * (high - low) for share, (low, high) in zip(u, ranges, strict=True)]

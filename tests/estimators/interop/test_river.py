@@ -595,6 +595,76 @@ def test_texts_of_numbers_from_rivers_arff_are_numbers():
             assert model.predict_proba_one({"a": str(probe)}) == direct.predict_proba_one({"a": probe})
 
 
+@pytest.mark.parametrize(("yes", "no"), [("True", "False"), ("true", "false"), ("1", "0")])
+def test_texts_of_truth_are_labels_and_no_features(yes, no):
+    texts, direct = (as_river(NearestRowClassifier(), labels=["a", "b"]) for _ in range(2))
+    for size, label in ((1.0, True), (5.0, False)):
+        texts.learn_one({"size": size}, {"a": yes if label else no, "b": None})
+        direct.learn_one({"size": size}, {"a": label, "b": None})
+    for size in (0.0, 9.0):
+        assert texts.predict_proba_one({"size": size}) == direct.predict_proba_one({"size": size})
+    with pytest.raises(TypeError, match=r"x must hold numbers\. Got 'True' for 'size'"):
+        texts.learn_one({"size": "True"}, {"a": True})
+    with pytest.raises(TypeError, match=r"y must hold numbers\. Got 'yes' for 'a'"):
+        texts.learn_one({"size": 1.0}, {"a": "yes"})
+
+
+# ---------------------------------------------------------------- data frames
+def in_frames(library, rows, keys):
+    return library.DataFrame({key: [row.get(key) for row in rows] for key in keys})
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("texts", [False, True])
+@pytest.mark.parametrize(
+    "estimator", [NearestRowClassifier(20), BinaryRelevance(HoeffdingTreeClassifier(grace_period=10))], ids=repr
+)
+def test_frames_are_rows_one_after_the_other(estimator, texts, library, small):
+    library, (X, Y) = pytest.importorskip(library), small
+    one, many = (as_river(estimator, max_features=4, max_labels=3) for _ in range(2))
+    rows, start = list(dictionaries(X, Y)), 0
+    for size, features, labels in ((1, "ab", 2), (30, "abd", 3), (9, "d", 1), (60, "dcba", 3)):
+        chunk = rows[start : start + size]
+        xs = [{key: x[key] for key in features} for x, _ in chunk]
+        ys = [
+            {f"L{j}": None if (i + j) % 5 == 1 else y[f"L{j}"] for j in range(labels)} for i, (_, y) in enumerate(chunk)
+        ]
+        if texts:
+            ys = [{key: value if value is None else str(value) for key, value in y.items()} for y in ys]
+        frame = in_frames(library, xs, features)
+        assert many.learn_many(frame, in_frames(library, ys, [f"L{j}" for j in range(labels)])) is None
+        for x, y in zip(xs, ys, strict=True):
+            one.learn_one(x, y)
+        decided, proba = many.predict_many(frame), many.predict_proba_many(frame)
+        assert type(decided) is type(proba) is library.DataFrame
+        for i, x in enumerate(xs):
+            assert one.predict_one(x) == {key: decided[key][i] for key in decided.columns}
+            expected = {key: each[True] for key, each in one.predict_proba_one(x).items()}
+            assert expected == {key: proba[key][i] for key in proba.columns}
+        start += size
+    assert len(many.predict_one(x)) == 3
+
+
+def test_predictions_of_a_frame_have_its_index():
+    model, X = as_river(NearestRowClassifier()), pd.DataFrame({"a": [1.0, 2.0]}, index=["r", "s"])
+    assert model.predict_many(X).equals(pd.DataFrame(index=["r", "s"]))
+    model.learn_many(X, pd.DataFrame({7: pd.array([True, None], dtype="boolean"), "b": [float("nan"), 1]}))
+    assert model.predict_many(X).equals(pd.DataFrame({7: [True, True], "b": [True, True]}, index=["r", "s"]))
+    assert model.predict_many(X[:0]).equals(pd.DataFrame({7: [True], "b": [True]}, index=["r"])[:0])
+    before = model.predict_proba_many(X)
+    model.learn_many(X[:0], pd.DataFrame({7: [], "b": []}))
+    for call in (
+        lambda: model.learn_many(X, pd.DataFrame({7: [True]})),
+        lambda: model.learn_many(X.rename(columns={"a": "z"}), pd.DataFrame({7: [True, False]})),
+        lambda: model.learn_many(pd.DataFrame({"a": [0.0, np.nan]}), pd.DataFrame({7: [True, False]})),
+    ):
+        with pytest.raises(ValueError, match=r"must (have the same number of rows|hold the keys|be finite)"):
+            call()
+    with pytest.raises(TypeError, match=r"x must hold numbers\. Got 'soft' for 'a'"):
+        model.learn_many(pd.DataFrame({"a": [1.0, "soft"]}), pd.DataFrame({7: [True, False]}))
+    assert model.predict_proba_many(X).equals(before)
+
+
 def test_a_new_feature_counts_as_0_in_the_rows_before(small):
     X, Y = small
     late = as_river(NearestRowClassifier(20), max_features=4)
@@ -698,3 +768,20 @@ def test_classes_of_river_are_learnt_as_ours(small):
         model.learn_one(x, "middle")
     with pytest.raises(ValueError, match="classes must be at least two, each once"):
         as_river_classifier(NearestRowClassifier(), classes=["one"])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_of_classes_are_rows_one_after_the_other(library, small):
+    library, (X, Y) = pytest.importorskip(library), small
+    one, many = (as_river_classifier(NearestRowClassifier(20), classes=["low", "high"]) for _ in range(2))
+    frame, classes = library.DataFrame(dict(zip("abcd", X.T, strict=True))), np.array(["low", "high"])[Y[:, 0]].tolist()
+    assert list(many.predict_many(frame)) == ["low"] * len(X)
+    many.learn_many(frame[:200], library.Series(classes[:200]))
+    for (x, _), y in zip(list(dictionaries(X, Y))[:200], classes[:200], strict=True):
+        one.learn_one(x, y)
+    decided, proba = many.predict_many(frame[200:]), many.predict_proba_many(frame[200:])
+    for i, (x, _) in enumerate(list(dictionaries(X, Y))[200:]):
+        assert one.predict_one(x) == list(decided)[i]
+        assert one.predict_proba_one(x) == {key: list(proba[key])[i] for key in ("low", "high")}
+    with pytest.raises(ValueError, match=r"X and y must have the same number of rows\. Got 300 and 1 instead"):
+        many.learn_many(frame, library.Series(["low"]))

@@ -122,7 +122,7 @@ def test_a_grid_without_a_number_of_configurations_is_refused(tmp_path):
         ('strategies = ["NN"]\nn_jobs = 0', r"n_jobs must be a number of processes.*Got 0 instead"),
         ('strategies = ["NN"]\nn_jobs = 1.5', r"n_jobs must be a whole number. Got 1.5 .a number. instead"),
         ('strategies = ["NN"]\nreferences = 3', r"references must be true or false. Got 3 .a whole number. instead"),
-        ('strategies = ["NN"]\ntime_cap_s = "x"', r"time_cap_s must be a number. Got 'x' instead"),
+        ('strategies = ["NN"]\ntime_cap_s = "x"', r"time_cap_s must be a number. Got 'x' .text. instead"),
         ('strategies = ["NN"]\ndirectory = ["x"]', r"directory must be text. Got \['x'\] .a list. instead"),
         (
             f'strategies = ["NN"]\ndirectory = ["{"x" * 3000}"]',

@@ -5,6 +5,7 @@ import pytest
 from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.search import Search
+from mlstream.cards.terms import with_terms
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.records.run_record import load_cards
 from tests.mlstream.evaluation.streams import Online, make_stream
@@ -88,6 +89,23 @@ def test_no_new_name_is_that_of_another_stream():
 def test_one_stream_twice_is_one_error_that_names_it():
     with pytest.raises(ValueError, match=r"Streams of a campaign must differ\. Got 'tiny' twice, with equal cards\."):
         name_apart([STREAM, differing(1), make_stream()])
+
+
+def test_a_stream_that_differs_in_its_terms_alone_is_the_same_stream():
+    with pytest.raises(ValueError, match=r"Got 'tiny' twice"):
+        name_apart([STREAM, with_terms(STREAM, licence="CC-BY-4.0")])
+
+
+def test_streams_that_were_given_one_name_are_numbered_too():
+    named = [with_terms(differing(number), name="birds") for number in range(2)]
+    assert names(named) == ["birds", "birds-2"]
+
+
+def test_a_campaign_warns_of_a_stream_that_has_the_name_of_a_published_one(tmp_path):
+    stream = make_stream(name="yeast-tasks")
+    with pytest.warns(UserWarning, match=r"^This project publishes other data as yeast-tasks") as warned:
+        run_campaign({"online": Online()}, [stream], [0], tmp_path, energy="none")
+    assert [one.filename for one in warned] == [__file__]
 
 
 def test_a_campaign_on_two_streams_of_one_table_records_both_under_their_names(tmp_path):

@@ -12,6 +12,9 @@ from mlstream.cards.croissant import card_croissant
 from mlstream.publishing.folder import publish
 from tests.mlstream.streams import Shape, make_stream
 
+# Streams made by hand state no terms, which `publish` warns of.
+pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

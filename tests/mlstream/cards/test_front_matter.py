@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.card_model import StreamCard
-from mlstream.cards.front_matter import front_matter, licence_name
+from mlstream.cards.front_matter import front_matter
+from mlstream.cards.licences import hub_licence
 from tests.mlstream.streams import make_stream
 
 yaml = pytest.importorskip("yaml")
@@ -50,10 +51,15 @@ def test_no_name_is_yaml(name: str) -> None:
         ("", "unknown"),
         ("Public research data", "other"),
         ("BSD-3-Clause", "bsd-3-clause"),
+        ("cc0", "cc0-1.0"),
+        ("ODbL-1.0", "odbl"),
+        ("GPL-3.0-or-later", "gpl-3.0"),
+        ("Mitigated", "other"),
+        ("MIT, but ask us", "other"),
     ],
 )
 def test_licences_have_the_names_of_hubs(stated: str, name: str) -> None:
-    assert licence_name(stated) == name
+    assert hub_licence(stated) == name
     found = read(named("x", licence=stated))
     assert found["license"] == name
     assert ("license_link" in found) == (name == "other")

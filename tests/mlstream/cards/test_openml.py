@@ -18,6 +18,7 @@ ALLOWED = {
     "name": rf"{CASUAL}{{1,128}}",
     "description": r"[\s\S]+",
     "format": rf"{CASUAL}{{1,64}}",
+    "creator": r"[\x00-\x7f]{1,128}",
     "licence": rf"{CASUAL}{{1,64}}",
     "default_target_attribute": rf"{CASUAL}{{1,1024}}",
     "version_label": rf"{CASUAL}{{1,128}}",
@@ -62,4 +63,4 @@ def test_licence_and_citation_are_there_if_they_are_known() -> None:
     assert not {"licence", "citation"} & dict(elements(card)).keys()
     source = card.source.model_copy(update={"licence": "CC BY 4.0", "citation": "A & B: C. 2001."})
     found = dict(elements(card.model_copy(update={"source": source})))
-    assert (found["licence"], found["citation"]) == ("cc-by-4.0", "A & B: C. 2001.")
+    assert (found["licence"], found["citation"]) == ("CC-BY-4.0", "A & B: C. 2001.")

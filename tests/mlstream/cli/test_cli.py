@@ -37,7 +37,7 @@ def call(*arguments):
 @pytest.fixture(scope="module")
 def stream_file(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("stream") / "yeast.npz"
-    assert call("generate", "yeast", "--seed", "1", "-o", path) == 0
+    assert call("generate", "yeast", "--seed", "1", "--name", "yeast-1", "-o", path) == 0
     return path
 
 

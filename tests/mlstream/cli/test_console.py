@@ -81,8 +81,11 @@ def test_names_on_a_card_are_neither_markup_nor_orders_to_the_terminal(name, sho
     console.show_card(card.model_copy(update=changes))
     out = capsys.readouterr().out
     assert "\x1b" not in out
-    # Name, description, source, one row for each task, one for each of two visits, and the drop.
-    assert out.count(shown) == 3 + 4 + 8 + 1
+    # A description may have several lines.
+    description = "a b" if name == "a\nb" else shown
+    assert out.splitlines()[0] == f"{shown}: {description}"
+    # Name, source, one row for each task, one for each of two visits, and the drop.
+    assert out.replace(f": {description}", "", 1).count(shown) == 2 + 4 + 8 + 1
 
 
 def test_scores_of_environments_and_hierarchies_have_columns_where_there_are_any(capsys):

@@ -7,6 +7,7 @@ import typer
 
 from mlstream.cli import generate, perturb, synthesise
 from mlstream.cli.generator_commands import option_of
+from mlstream.cli.terms import FLAGS
 from mlstream.generators import GENERATORS
 from tests.mlstream.generators.test_registry import STREAMS
 
@@ -19,7 +20,8 @@ REPLACED = {
     "iirc_stream": {"labels_per_task", "first_labels", "plain_first"},
 }
 # Options that have another name or another form on the command line, and what is not a parameter.
-OTHER_OPTIONS = {"source", "labels", "output", "force", "help"}
+READING = {"missing", "categories", "separator"}
+OTHER_OPTIONS = {"source", "labels", "output", "force", "help", *READING, *FLAGS}
 
 
 def parameters_of(name):

@@ -72,9 +72,9 @@ def test_environments_are_carved_with_roles(by, roles, zoo, tmp_path):
         (("iirc", "ZOO", "--introductions", "UNKNOWN"), "must hold a JSON list of lists"),
         (
             ("iirc", "ZOO", "--introductions", "iirc-cifar:1"),
-            "name must be one of 'iirc-cifar100', .* Got 'iirc-cifar'",
+            "--introductions must be one of 'iirc-cifar100', .* Got 'iirc-cifar'",
         ),
-        (("iirc", "ZOO", "--introductions", "iirc-cifar100:99"), "configuration must be from 0 to 9"),
+        (("iirc", "ZOO", "--introductions", "iirc-cifar100:99"), "the number in --introductions must be from 0 to 9"),
         (
             ("iirc", "ZOO", "--introductions", "iirc-cifar100:x"),
             "must be a .json file, or NAME:NUMBER. Got 'iirc-cifar",

@@ -28,8 +28,11 @@ def test_the_parameters_of_a_strategy_are_listed_with_their_grid():
     assert "did you mean 'NN_TLH'?" in str(invoke("strategies", "NN_TLHH").exception)
 
 
-def test_streams_are_listed_by_name():
-    assert invoke("streams").output.split() == list(list_presets())
+def test_streams_are_listed_one_a_line_with_their_size_and_what_they_are():
+    lines = invoke("streams").output.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == list(list_presets())
+    assert lines[0].split()[:6] == ["yeast-tasks", "1,691", "103", "14", "4", "8"]
+    assert all(line.rstrip().endswith(".") and len(line.split()) > 10 for line in lines)
 
 
 def test_strategies_are_names_or_calls_split_by_commas_or_options():

@@ -74,7 +74,15 @@ def test_a_mistake_is_one_line_that_names_the_way_out(arguments, message, tmp_pa
             "--energy must be one of 'codecarbon', 'cpu', 'none'. Got 'sun'",
         ),
         (("generate", "yeast", "-o", "x.npz", "--taks", "2"), "--taks"),
-        (("generat",), "Did you mean 'generate', 'regenerate'?"),
+        (("generat",), "Did you mean 'generate', 'regenerate'? `mlstream --help`"),
+        (("run", "yeast-tasks", "--seed", "1"), "No such option: --seed; did you mean --seeds?"),
+        (
+            ("synthesise", "environments", "--window", "9"),
+            "No such option: --window, which is an option of `monolab`, `bilab`, `rand`, `hyperplane`, `tree`, `rbf`.",
+        ),
+        (("synthesise", "stand-in", "--strategies", "NN"), "--strategies, which is an option of `run`."),
+        (("generate", "yeast", "--strategies", "NN"), "--strategies, which is an option of `run`."),
+        (("streams", "--nothing"), "No such option: --nothing. `mlstream streams --help`"),
     ],
 )
 def test_a_command_that_cannot_be_parsed_is_one_line_with_status_2(arguments, message, capsys, monkeypatch):

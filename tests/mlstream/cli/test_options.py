@@ -32,6 +32,7 @@ OTHERS = {
     "n_checkpoints": (7, "7"),
     "window": (9, "9"),
     "chunk_size": (5, "5"),
+    "warm_up_rows": (3, "3"),
 }
 
 

@@ -14,6 +14,8 @@ from scipy import sparse
 from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.data.registry import list_datasets
 from mlstream.formats.content import FormatError
+from mlstream.publishing.folder import regenerate
+from mlstream.publishing.presets import make_preset
 
 Locate = Callable[[str], Path]
 
@@ -272,3 +274,22 @@ def test_a_table_whose_title_is_older_than_its_columns_is_never_read_with_words_
         with pytest.raises(FormatError, match=r"Got 1 column \('word'\) by -C, 1 column \('y'\) by x\.xml"):
             read(path)
     assert load_dataset(path, path.with_suffix(".xml")).Y.ravel().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("make", ["mkdir", "touch"])
+def test_a_registered_name_is_not_shadowed_by_a_file_or_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    getattr(Path("yeast"), make)()
+    kind = "folder" if make == "mkdir" else "file"
+    message = f"^'yeast' is the registered data set, not the {kind} of that name: write ./yeast for the {kind}\\.$"
+    with pytest.warns(UserWarning, match=message) as warned:
+        table = load_dataset("yeast")
+    assert (table.X.shape, warned[0].filename) == ((2417, 103), __file__)
+    for path in ("./yeast", Path("yeast")):
+        with pytest.raises((FileNotFoundError, ValueError), match=r"^yeast must|yeast"):
+            load_dataset(path)
+    # Names that nobody typed are those of the data sets.
+    assert regenerate(make_preset("yeast-tasks").card).card.source.name == "yeast"
+    assert recwarn.list == []

@@ -331,5 +331,5 @@ def test_progress_is_told_up_to_the_end(known: DatasetEntry) -> None:
 
 
 def test_an_unknown_name_is_one_error() -> None:
-    with pytest.raises(ValueError, match=r"name must be one of yeast, .* Got 'x' instead"):
+    with pytest.raises(ValueError, match=r"A data set must be one of yeast, .* Got 'x' instead"):
         fetch_dataset("x")

@@ -40,8 +40,9 @@ def test_parameters_of_nested_estimators_are_there():
     estimator = MultiOutputClassifier(SGDClassifier(alpha=0.25))
     description = describe_run(estimator, make_stream(), 3, Settings())
     assert description["parameters"]["estimator__alpha"] == 0.25
-    assert description["parameters"]["estimator"] == "SGDClassifier(alpha=0.25)"
-    assert description["estimator"] == "MultiOutputClassifier(estimator=SGDClassifier(alpha=0.25))"
+    inner = "SGDClassifier(alpha=0.25, random_state=3)"
+    assert description["parameters"]["estimator"] == inner
+    assert description["estimator"] == f"MultiOutputClassifier(estimator={inner})"
 
 
 def test_versions_and_machine_are_those_of_here():

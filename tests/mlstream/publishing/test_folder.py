@@ -29,6 +29,9 @@ from mlstream.publishing.folder import publish, regenerate, verify
 from mlstream.stream import Stream, StreamParts
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 
+# Streams made by hand state no terms, which `publish` warns of.
+pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
+
 FILES = {
     "CITATION.cff",
     "README.md",

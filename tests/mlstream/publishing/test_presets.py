@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from mlstream.card_model import card_schema, load_card
-from mlstream.publishing.presets import card_files, list_presets, make_preset, write_cards
+from mlstream.data.datasets import load_dataset
+from mlstream.generators import task_stream
+from mlstream.publishing.presets import (
+    PRESETS,
+    card_files,
+    list_presets,
+    make_preset,
+    warn_of_other_data,
+    write_cards,
+)
 
 CARDS = Path(__file__).parents[3] / "data_cards"
 
@@ -26,6 +35,14 @@ def test_the_files_of_a_card_are_those_that_are_written_today(name):
     assert len(files) == 4
     for file, text in files.items():
         assert (CARDS / file).read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_the_listed_size_is_that_on_the_card(name):
+    card, preset = load_card(CARDS / f"{name}.card.json"), PRESETS[name]
+    n_rows = sum(experience.n_samples for experience in card.experiences)
+    assert preset.data_sha256 == card.data_sha256
+    assert preset[3:] == (n_rows, *map(len, (card.feature_names, card.label_names, card.tasks, card.experiences)))
 
 
 def test_there_is_nothing_else_among_the_cards():
@@ -62,3 +79,17 @@ def test_cards_of_tables_that_cannot_be_had_are_left_as_they_are(tmp_path, monke
 def test_an_unknown_name_is_refused():
     with pytest.raises(ValueError, match=r"one of yeast-tasks, .* Got 'yeast' instead"):
         make_preset("yeast")
+
+
+@pytest.mark.parametrize("name", list_presets())
+def test_a_published_stream_is_told_by_its_data_from_others_of_its_name(name, recwarn):
+    card = load_card(CARDS / f"{name}.card.json")
+    warn_of_other_data([card, card.model_copy(update={"name": f"{name}-2", "data_sha256": "0" * 64})])
+    assert recwarn.list == []
+    with pytest.warns(UserWarning, match=f"^This project publishes other data as {name}, and results .* --name"):
+        warn_of_other_data([card.model_copy(update={"data_sha256": "0" * 64})])
+
+
+def test_a_stream_of_another_seed_has_other_data():
+    with pytest.warns(UserWarning, match="yeast-tasks"):
+        warn_of_other_data([task_stream(load_dataset("yeast"), n_init=1, seed=1).card])

@@ -15,6 +15,9 @@ from mlstream.stream import Stream, StreamParts
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.streams import assert_same_stream
 
+# Streams made by hand state no terms, which `publish` warns of.
+pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
+
 TREE = '<labels><label name="y"><label name="z"/></label><label name="w"/></labels>'
 ROWS = "".join(f"{row},{row % 2},{row % 2 * (row // 2 % 2)},{row // 3 % 2}\n" for row in range(1, 90))
 
@@ -46,7 +49,8 @@ def test_no_file_of_a_published_folder_names_a_folder_of_its_author(
 ) -> None:
     xml = table.with_name("x.xml") if labels else table.with_suffix(".xml")
     xml.write_text(TREE, encoding="utf-8")
-    folder = publish(make(table, xml if isinstance(labels, str) else labels), tmp_path / "out")
+    stream = make(table, xml if isinstance(labels, str) else labels)
+    folder = publish(stream, tmp_path / "out", name="own", title="T", description="D", creators=["Ada"])
     assert load_card(folder / "stream.card.json").source.origin == "own [1].csv"
     found = [path.name for path in folder.iterdir() if b"home-of-author" in path.read_bytes()]
     assert found == []

@@ -5,7 +5,7 @@ import pytest
 
 from mlstream.reporting.curves import curve_chart
 from mlstream.reporting.groups import group_runs
-from tests.mlstream.plotting.plotly_checks import require_valid
+from tests.mlstream.drawing.plotly_checks import require_valid
 from tests.mlstream.records.run_records import (
     ORDER,
     SIZES,

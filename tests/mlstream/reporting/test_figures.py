@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.cbook import is_math_text
 
-from mlstream.plotting.costs import cost_figure
-from mlstream.plotting.critical_difference import rank_figure
-from mlstream.plotting.transfer import transfer_figure
+from mlstream.drawing.costs import cost_figure
+from mlstream.drawing.critical_difference import rank_figure
+from mlstream.drawing.transfer import transfer_figure
 from mlstream.records.run_record import load_runs
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.costs import cost_points

@@ -40,13 +40,13 @@ def test_a_configuration_is_listed_once_whatever_its_seeds():
     assert describe_runs(*runs, other)["estimators"] == [runs[0], other]
 
 
-def test_methods_say_all_that_differs():
+def test_recorded_settings_list_all_that_differs():
     first = make_run("NN", 0, settings={"window": 85, "one_class": "skip"}, versions={"numpy": "2.4"})
     other = make_run("NN", 1, settings={"window": 90, "one_class": "skip"}, versions={"numpy": "2.5", "river": "0.26"})
     content = describe_runs(first, other)
-    methods = dict(content["methods"])
-    assert (methods["Seeds of learners"], methods["window"], methods["one_class"]) == ("0, 1", "85, 90", "skip")
-    assert methods["Energy"] == first.resources.energy_method
+    recorded = dict(content["recorded"])
+    assert (recorded["Seeds of learners"], recorded["window"], recorded["one_class"]) == ("0, 1", "85, 90", "skip")
+    assert recorded["Energy"] == first.resources.energy_method
     assert dict(content["versions"]) == {"numpy": "2.4, 2.5", "river": "0.26"}
 
 
@@ -78,7 +78,7 @@ def test_a_stream_on_which_every_run_failed_still_has_its_place():
 def test_strategies_have_a_chapter_where_there_are_several_streams_only():
     assert describe_runs(make_run("NN"), make_run("NN_TL"))["strategies"] == []
     runs = make_run("NN", 0, "a"), make_run("NN", 0, "b"), make_run("NN_TL", 0, "a")
-    assert [(one.name, len(one.table.rows)) for one in describe_runs(*runs)["strategies"]] == [("NN", 2), ("NN_TL", 1)]
+    assert [(one.name, len(one.table.rows)) for one in describe_runs(*runs)["strategies"]] == [("NN", 2)]
 
 
 def test_a_search_on_one_stream_is_listed_without_a_table_of_one_row():

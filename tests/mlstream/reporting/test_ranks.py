@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mlstream.plotting.critical_difference import plan_diagram
+from mlstream.drawing.critical_difference import plan_diagram
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.groups import group_runs
 from mlstream.reporting.ranks import (
@@ -17,7 +17,7 @@ from mlstream.reporting.ranks import (
     ranking_of,
 )
 from mlstream.reporting.score_info import score_heading
-from tests.mlstream.plotting.plotly_checks import require_valid
+from tests.mlstream.drawing.plotly_checks import require_valid
 from tests.mlstream.records.run_records import STRATEGIES, make_run
 
 COMPARISONS = compare_all(group_runs([make_run(name, 0, stream) for stream in "xyz" for name in STRATEGIES]))

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from mlstream.card_model import TermsCard
 from mlstream.records.run_record import save_card, save_run
 from mlstream.reporting.report import report
 from tests.mlstream.records.run_records import STRATEGIES, make_card, make_failed, make_run, write_campaign
@@ -103,7 +104,9 @@ def test_the_same_records_give_the_same_page(campaign, text):
 def test_names_that_hold_html_stay_names(tmp_path):
     evil = "</script><script>hacked()</script><img src=x onerror=hacked()>"
     card = make_card(evil, tasks=(evil, "task 1", "task 2", "task 3"))
-    save_card(card.model_copy(update={"label_names": [evil, *card.label_names[1:]], "description": evil}), tmp_path)
+    terms = TermsCard(title=evil, description=evil, licence=evil, citation=evil, creators=[evil, "Ada Lovelace"])
+    changes = {"label_names": [evil, *card.label_names[1:]], "description": evil, "terms": terms}
+    save_card(card.model_copy(update=changes), tmp_path)
     names = {"stream": evil, "task_names": [evil, "task 1", "task 2", "task 3"], "estimator": evil}
     save_run(make_run("<script>", 0, **names, parameters={evil: evil}, machine={evil: evil}), tmp_path)
     save_run(make_failed("<b>", 0, evil).model_copy(update={"error": f"{evil}\n{evil}"}), tmp_path)
@@ -113,6 +116,7 @@ def test_names_that_hold_html_stay_names(tmp_path):
     assert len(page.scripts) == len(usual.scripts) == 4
     assert "x" not in page.addresses
     assert evil in "".join(page.words)
+    assert f"{evil}, Ada Lovelace" in "".join(page.words)
     charts = [json.loads(line) for line in packed(page)[0].split("\n")]
     # The browser sets summaries as text; Plotly reads tags in all the rest.
     drawn = [[{key: part for key, part in view.items() if key != "summary"} for view in views] for views in charts]

@@ -48,6 +48,42 @@ def test_a_capped_run_competes_with_none():
     assert sum(cell.is_best for cell in cells.values()) == 1
 
 
+def names(table):
+    return [row[0].text for row in table.rows]
+
+
+def test_rows_stand_best_first_and_what_did_not_finish_last():
+    scores = {"low": 0.5, "high": 0.9, "middle": 0.7, "lacking": None}
+    runs = [make_run(name, 0, scores={"rmse": 0.2, "acc": score}) for name, score in scores.items()]
+    capped = make_capped("BR_HT", 0).model_copy(update={"scores": {"rmse": 0.0, "acc": 1.0}})
+    groups = group_runs([capped, *runs])["yeast"]
+    best_first = ["high", "middle", "low", "BR_HT", "lacking"]
+    assert names(score_table(groups, ["acc", "rmse"])) == best_first
+    # RMSE is better where it is lower; equal scores keep their order.
+    lower = [one.model_copy(update={"scores": {"rmse": 1 - (one.scores["acc"] or 0)}}) for one in runs]
+    assert names(score_table(group_runs(lower)["yeast"], ["rmse"])) == ["high", "middle", "low", "lacking"]
+    # A score without a direction sorts nothing.
+    assert names(score_table(groups, ["precision_at_k_maximum", "acc"])) == [
+        "high",
+        "middle",
+        "low",
+        "BR_HT",
+        "lacking",
+    ]
+    assert names(score_table(groups, ["precision_at_k_maximum"])) == ["BR_HT", *scores]
+
+
+def test_the_overview_stands_by_mean_rank_and_gaps_last():
+    by_stream = {"x": {"a": 0.9, "b": 0.8, "c": 0.1}, "y": {"a": 0.1, "b": 0.8, "c": 0.2}, "z": {"d": 1.0, "b": 0.1}}
+    runs = [
+        make_run(name, 0, stream, scores={"acc": score})
+        for stream, scores in by_stream.items()
+        for name, score in scores.items()
+    ]
+    # b: ranks 1, 0, 1 on three streams; a: 0, 2 and c: 2, 1 on two; d: 0 on one.
+    assert names(overview_table(group_runs(runs), "acc")) == ["b", "a", "c", "d"]
+
+
 def test_rows_say_how_their_runs_ended():
     table = score_table(GROUPS)
     assert {name: cell.text for name, cell in column(table, "Runs").items()} == {

@@ -7,9 +7,9 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from mlstream.records.run_record import save_card, save_run
+from mlstream.records.run_record import PhaseResources, save_card, save_run
 from mlstream.reporting.report import report
-from tests.mlstream.plotting.plotly_checks import palettes
+from tests.mlstream.drawing.plotly_checks import palettes
 from tests.mlstream.records.run_records import ORDER, STRATEGIES, make_card, make_run, write_campaign
 from tests.mlstream.reporting.browser import Browser, find_chromium
 
@@ -340,3 +340,24 @@ def test_names_of_points_cover_no_other_name(browser, page, width):
     assert all(len(each) >= 2 for each in boxes)
     for one, other in (pair for each in boxes for pair in combinations(each, 2)):
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_names_of_points_are_not_cut_at_the_edge(browser, tmp_path, width):
+    save_card(make_card(), tmp_path)
+    for name in ("mean", "1NN", "NN"):
+        run = make_run(name)
+        # The best one is the dearest: its name stands beside a point at the right edge.
+        acc = {"mean": 0.5, "NN": 0.6, "1NN": 0.7}[name]
+        phase = PhaseResources(wall_time_s=10 * acc, cpu_time_s=1, energy_kwh=acc)
+        resources = run.resources.model_copy(update={"phases": {"online": phase}})
+        save_run(run.model_copy(update={"scores": {**run.scores, "acc": acc}, "resources": resources}), tmp_path)
+    browser.open(report(tmp_path), width=width)
+    browser.wait_until(ALL_DRAWN)
+    overhangs = browser.run("""[...document.querySelectorAll('#stream-1-cost .plot')].flatMap(plot => {
+        const edge = plot.querySelector('.main-svg').getBoundingClientRect();
+        return [...plot.querySelectorAll('.textpoint text')].map(text => text.getBoundingClientRect()).map(
+            box => Math.max(box.right - edge.right, edge.left - box.left, box.bottom - edge.bottom));
+    })""")
+    assert len(overhangs) >= 4
+    assert max(overhangs) <= 0

@@ -3,7 +3,7 @@ import pytest
 
 from mlstream.reporting.groups import group_runs
 from mlstream.reporting.transfer import score_limits, transfer, transfer_charts
-from tests.mlstream.plotting.plotly_checks import require_valid
+from tests.mlstream.drawing.plotly_checks import require_valid
 from tests.mlstream.records.run_records import ORDER, TASKS, make_failed, make_run
 
 

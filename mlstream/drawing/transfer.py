@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.plotting.matplotlib_parts import draw_legend, line_style, literal, new_figure
-from mlstream.plotting.plotly_parts import Chart, View, axis, frame, heat_height, heat_map, line, rounded, safe
-from mlstream.plotting.styles import PAPER_COLOURS, task_keys
+from mlstream.drawing.matplotlib_parts import (
+    draw_heat_map,
+    draw_legend,
+    inches_for,
+    inches_for_names,
+    line_style,
+    literal,
+    new_figure,
+    write_numbers,
+)
+from mlstream.drawing.plotly_parts import Chart, View, axis, frame, heat_height, heat_map, line, rounded, safe
+from mlstream.drawing.styles import PAPER_COLOURS, distinct, task_keys
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.lines import Line2D
 
 Limits = tuple[float, float]
 
 _MAX_NUMBERED_TASKS = 8
 _MAX_NUMBERED_STEPS = 16
 _MIN_HEIGHT = 220
+# Stands out from the lightest and from the darkest cell.
+_FRAME = PAPER_COLOURS[1]
+# In inches, of a figure of lines.
+LINES_SIZE = 6.5, 4.0
 
 
 class Transfer(NamedTuple):
@@ -45,6 +61,28 @@ class Transfer(NamedTuple):
     steps: list[str]
     visits: list[tuple[int, int]]
     tasks: list[str]
+
+
+def make_transfer(
+    title: str, R: npt.NDArray[np.float64], order: Sequence[Sequence[int]], task_names: Sequence[str]
+) -> Transfer:
+    """Name the rows and columns of R, and find the cells of the tasks just learnt.
+
+    Parameters
+    ----------
+    title : str
+        Title of the metric.
+    R : ndarray of shape (n_experiences + 1, n_tasks)
+        NaN where a score is not defined; a run that was stopped has fewer rows.
+    order : sequence of sequence of int
+        Tasks of each experience.
+    task_names : sequence of str
+        Names of the columns.
+    """
+    tasks, learnt = distinct(task_names), order[: len(R) - 1]
+    steps = [f"{step}: {'+'.join(tasks[task] for task in now)}" for step, now in enumerate(learnt, 1)]
+    visits = [(step, task) for step, now in enumerate(learnt, 1) for task in now]
+    return Transfer(title, R, ["0: before", *steps], visits, tasks)
 
 
 def common_limits(matrices: Iterable[Transfer]) -> Limits:
@@ -72,14 +110,42 @@ def transfer_lines_chart(title: str, matrices: Sequence[tuple[Transfer, Limits, 
 
 def transfer_figure(title: str, one: Transfer) -> Figure:
     """Draw R as a line per task, for print."""
-    figure, axes = new_figure(6.5, 4)
+    figure, axes = new_figure(*LINES_SIZE)
+    draw_transfer_lines(axes, one)
+    axes.set_title(literal(title))
+    return figure
+
+
+def draw_transfer_lines(axes: Axes, one: Transfer, **options: Any) -> list[Line2D]:
+    """Draw R as a line per task, with a marker where the task was just learnt. `options` are those of plot."""
+    lines = []
     for column, key in enumerate(task_keys(one.tasks)):
-        axes.plot(np.arange(len(one.R)), one.R[:, column], label=literal(key.name), **line_style(key))
+        style = {"label": literal(key.name), **line_style(key), **options}
+        lines += axes.plot(np.arange(len(one.R)), one.R[:, column], **style)
         learnt = [step for step, task in one.visits if task == column]
         axes.plot(learnt, one.R[learnt, column], "o", color=PAPER_COLOURS[key.colour])
-    axes.set(xlabel="Experiences learnt", ylabel=f"{one.title} on the evaluation set", title=literal(title))
+    axes.set(xlabel="Experiences learnt", ylabel=f"{one.title} on the evaluation set")
     draw_legend(axes)
-    return figure
+    return lines
+
+
+def draw_transfer_matrix(axes: Axes, one: Transfer, **options: Any) -> AxesImage:
+    """Draw R as a heat map, with a frame where the task was just learnt. `options` are those of imshow."""
+    from matplotlib.patches import Rectangle
+
+    low, high = common_limits([one])
+    image = draw_heat_map(axes, one.R, one.steps, one.tasks, unit=one.title, **{"vmin": low, "vmax": high, **options})
+    write_numbers(image, one.R)
+    for step, task in one.visits:
+        axes.add_patch(Rectangle((task - 0.5, step - 0.5), 1, 1, fill=False, edgecolor=_FRAME, linewidth=2))
+    axes.set(xlabel="Evaluation set of", ylabel="After experience")
+    return image
+
+
+def matrix_size(one: Transfer) -> tuple[float, float]:
+    """Return the width and height of the heat map of R, in inches."""
+    width = inches_for(2 * len(one.tasks), minimum=4.5) + inches_for_names(one.steps)
+    return width, inches_for(len(one.steps), minimum=3) + inches_for_names(one.tasks)
 
 
 def _height(one: Transfer) -> int:

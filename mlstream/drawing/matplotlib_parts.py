@@ -10,18 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream._files import atomic_path
-from mlstream.plotting.styles import DASHES, PAPER_COLOURS, SYMBOLS, Key, distinct
+from mlstream.drawing.styles import DASHES, PAPER_COLOURS, SYMBOLS, Key, distinct
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.text import Text
 
 _LINES = dict(zip(DASHES, ("-", "--", ":", "-.", (0, (8, 3)), (0, (8, 3, 2, 3))), strict=True))
 _MARKERS = dict(zip(SYMBOLS, ("o", "s", "D", "^", "P", "X", "v", "*"), strict=True))
 _ROWS_OF_LEGEND = 24
 # Beyond these numbers, names would lie over each other, and numbers in cells would not fit.
 _MAX_NAMES = 40
-_MAX_NUMBERED_ROWS = 12
+_MAX_NUMBERED = 12
 
 
 def write_picture(figure: Figure, path: Path) -> None:
@@ -83,14 +85,27 @@ def draw_legend(axes: Axes) -> None:
 
 
 def draw_heat_map(
-    axes: Axes, values: npt.NDArray[np.float64], rows: Sequence[str], columns: Sequence[str], *, unit: str = ""
-) -> None:
-    """Draw a matrix of numbers in [0, 1], row 0 on top; undefined cells stay white."""
-    image = axes.imshow(values, cmap="viridis_r", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    axes: Axes,
+    values: npt.NDArray[np.float64],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    unit: str = "",
+    **options: Any,
+) -> AxesImage:
+    """Draw a matrix of numbers in [0, 1], row 0 on top; undefined cells stay white. `options` are those of imshow."""
+    defaults = {"cmap": "viridis_r", "vmin": 0, "vmax": 1, "aspect": "auto", "interpolation": "nearest"}
+    image = axes.imshow(values, **{**defaults, **options})
     axes.figure.colorbar(image, ax=axes, label=unit)
-    if len(columns) <= _MAX_NAMES:
-        axes.set_xticks(range(len(columns)), [literal(name) for name in distinct(columns)], rotation=90)
+    name_columns(axes, columns)
     name_rows(axes, rows)
+    return image
+
+
+def name_columns(axes: Axes, names: Sequence[str]) -> None:
+    """Name the columns of a panel, unless they are too many."""
+    if len(names) <= _MAX_NAMES:
+        axes.set_xticks(range(len(names)), [literal(name) for name in distinct(names)], rotation=90)
 
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
@@ -109,11 +124,27 @@ def inches_for_names(names: Sequence[str]) -> float:
     return 0.09 * max(map(len, distinct(names))) if len(names) <= _MAX_NAMES else 0.0
 
 
-def write_numbers(axes: Axes, values: npt.NDArray[np.float64]) -> None:
-    """Write the numbers of a heat map into its cells, unless these are too many."""
-    if len(values) > _MAX_NUMBERED_ROWS:
-        return
-    for row, column in np.ndindex(values.shape):
-        text = f"{values[row, column]:.2f}"
-        # Dark cells need light numbers.
-        axes.text(column, row, text, ha="center", va="center", color="white" if values[row, column] > 0.5 else "black")
+def write_numbers(image: AxesImage, values: npt.NDArray[np.float64]) -> list[Text]:
+    """Write the numbers of a heat map into its cells, unless these are too many; undefined cells stay empty."""
+    if max(values.shape) > _MAX_NUMBERED:
+        return []
+    cells = [(int(row), int(column)) for row, column in np.argwhere(~np.isnan(values))]
+    return [_write_number(image, float(values[cell]), cell) for cell in cells]
+
+
+def _write_number(image: AxesImage, value: float, cell: tuple[int, int]) -> Text:
+    colour = ink_on(image.to_rgba(np.array([value]))[0, :3].tolist())
+    return image.axes.text(cell[1], cell[0], f"{value:.2f}", ha="center", va="center", color=colour)
+
+
+def ink_on(background: Sequence[float]) -> str:
+    """Return black or white, whichever has the higher contrast to a colour: at least 4.5 by WCAG 2.
+
+    Examples
+    --------
+    >>> ink_on((1, 1, 0)), ink_on((0, 0, 1))
+    ('black', 'white')
+    """
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in background]
+    luminance = float(np.dot((0.2126, 0.7152, 0.0722), linear))
+    return "black" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "white"

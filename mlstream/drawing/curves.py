@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.plotting.matplotlib_parts import draw_legend, line_style, literal, new_figure
-from mlstream.plotting.plotly_parts import Json, View, axis, frame, line, rounded, safe
-from mlstream.plotting.styles import Key, distinct
+from mlstream.drawing.matplotlib_parts import draw_legend, line_style, literal, new_figure
+from mlstream.drawing.plotly_parts import Json, View, axis, frame, line, rounded, safe
+from mlstream.drawing.styles import Key, distinct
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _MAX_NAMED_VISITS = 24
 _MAX_LINES_ON_HOVER = 10
+# In inches.
+CURVES_SIZE = 9.0, 4.5
 
 
 class ScoreCurve(NamedTuple):
@@ -79,14 +83,24 @@ def curve_view(title: str, kind: str, curves: Sequence[ScoreCurve], experiences:
 
 def curve_figure(title: str, curves: Sequence[ScoreCurve], experiences: Experiences) -> Figure:
     """Draw one score of several strategies, for print."""
-    figure, axes = new_figure(9, 4.5)
+    figure, axes = new_figure(*CURVES_SIZE)
+    draw_score_curves(axes, title, curves, experiences)
+    return figure
+
+
+def draw_score_curves(
+    axes: Axes, title: str, curves: Sequence[ScoreCurve], experiences: Experiences, **options: Any
+) -> list[Line2D]:
+    """Draw a line per strategy, and one where each experience ends. `options` are those of plot."""
+    lines = []
     for curve in curves:
-        axes.plot(curve.n_rows, curve.scores, label=literal(curve.key.name), **line_style(curve.key))
+        style = {"label": literal(curve.key.name), **line_style(curve.key), **options}
+        lines += axes.plot(curve.n_rows, curve.scores, **style)
     for end in experiences.ends[:-1]:
         axes.axvline(end, color="0.8", linewidth=0.8, zorder=0)
     axes.set(xlabel="Rows seen", ylabel=title)
     draw_legend(axes)
-    return figure
+    return lines
 
 
 def _visits_axis(experiences: Experiences) -> Json:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 
 from mlstream.card_model import DriftCard, ExperienceCard
-from mlstream.plotting.labels import label_chart, label_svg
-from mlstream.plotting.schedule import schedule_chart, schedule_svg
+from mlstream.drawing.labels import label_chart, label_svg
+from mlstream.drawing.schedule import schedule_chart, schedule_svg
 from mlstream.stream import Stream
-from tests.mlstream.plotting.plotly_checks import require_valid
+from tests.mlstream.drawing.plotly_checks import require_valid
 from tests.mlstream.records.run_records import ORDER, SIZES, TASKS, make_card
 from tests.mlstream.streams import Shape, make_stream, streams
 

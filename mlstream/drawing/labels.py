@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mlstream.card_model import StreamCard
-from mlstream.plotting import svg
-from mlstream.plotting.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, new_panels
-from mlstream.plotting.plotly_parts import Chart, View, heat_height, heat_map
-from mlstream.plotting.styles import distinct
+from mlstream.drawing import svg
+from mlstream.drawing.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, name_columns, new_panels
+from mlstream.drawing.plotly_parts import Chart, View, heat_height, heat_map
+from mlstream.drawing.styles import PAPER_COLOURS, distinct
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 _WIDEST_CELL = 28
 _MAX_NAMES = 40
@@ -88,13 +91,37 @@ def label_chart(card: StreamCard) -> Chart:
 
 def label_figure(card: StreamCard) -> Figure:
     """Draw how often each label occurs in each task, for print."""
-    width = inches_for(len(card.label_names)) + 1
-    height = inches_for(len(card.tasks), minimum=2.5) + inches_for_names(card.label_names)
-    figure, (axes,) = new_panels(1, width, height)
     tasks = [task.name for task in card.tasks]
-    draw_heat_map(axes, label_shares(card), tasks, card.label_names, unit="share of rows")
-    axes.set_title("How often labels occur in tasks (white: not in the signature)")
+    figure, (axes,) = new_panels(1, *label_size(tasks, card.label_names))
+    draw_label_shares(axes, label_shares(card), tasks, card.label_names)
     return figure
+
+
+def label_size(tasks: Sequence[str], labels: Sequence[str]) -> tuple[float, float]:
+    """Return the width and height of a figure of labels, in inches."""
+    return inches_for(len(labels)) + 1, inches_for(len(tasks), minimum=2.5) + inches_for_names(labels)
+
+
+def draw_label_shares(
+    axes: Axes, shares: npt.NDArray[np.float64], tasks: Sequence[str], labels: Sequence[str], **options: Any
+) -> AxesImage:
+    """Draw a row per task and a column per label; NaN stays white. `options` are those of imshow."""
+    image = draw_heat_map(axes, shares, tasks, labels, unit="share of rows", **options)
+    axes.set_title("How often labels occur in tasks (white: not in the signature)")
+    return image
+
+
+def bars_size(labels: Sequence[str]) -> tuple[float, float]:
+    """Return the width and height of a figure of bars, in inches."""
+    return inches_for(len(labels), minimum=4), 3 + inches_for_names(labels)
+
+
+def draw_label_bars(axes: Axes, shares: npt.NDArray[np.float64], labels: Sequence[str], **options: Any) -> BarContainer:
+    """Draw a bar per label. `options` are those of bar."""
+    bars = axes.bar(np.arange(len(labels)), shares, **{"color": PAPER_COLOURS[0], **options})
+    name_columns(axes, labels)
+    axes.set(ylabel="share of rows", title="How often labels occur")
+    return bars
 
 
 def _percentage(share: float) -> str:

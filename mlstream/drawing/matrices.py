@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mlstream.plotting.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, new_panels, write_numbers
-from mlstream.plotting.plotly_parts import Chart, View, heat_height, heat_map
+from mlstream.drawing.matplotlib_parts import draw_heat_map, inches_for, inches_for_names, new_panels, write_numbers
+from mlstream.drawing.plotly_parts import Chart, View, heat_height, heat_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,8 +85,7 @@ def task_distances_figure(names: Sequence[str], matrices: Mapping[str, Floats]) 
     side = inches_for(len(names), minimum=2.6) + inches_for_names(names)
     figure, panels = new_panels(len(matrices), len(matrices) * (side + 1), side + 0.6)
     for axes, (title, matrix) in zip(panels, matrices.items(), strict=True):
-        draw_heat_map(axes, matrix, names, names)
-        write_numbers(axes, matrix)
+        write_numbers(draw_heat_map(axes, matrix, names, names), matrix)
         axes.set_title(title)
     figure.suptitle("Distances between tasks, and overlap of their signatures")
     return figure

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-# In CSS pixels: areas that a chart may be drawn in, from a phone to a wide screen, letters, and the gap to a point.
+# In CSS pixels: areas that a chart may be drawn in, from a phone to a wide screen, capital letters, the radius of a
+# point, and the gap between the middle of a point and the side of its name, which Plotly sets.
 _WIDTHS = (280, 400, 560, 900)
 _HEIGHT = 290
-_LETTER, _LINE, _GAP = 7.0, 15, 5
+_LETTER, _LINE, _GAP, _SIDE_GAP = 8.0, 15, 5, 9
 _RIGHT_MARGIN = 14
 PLACES = ("bottom right", "top left", "top right", "bottom left", "top center", "bottom center")
 
@@ -52,7 +53,7 @@ def name_boxes(point: tuple[float, float], name: str, place: str) -> Iterator[Bo
     length = _LETTER * len(name)
     for width in _WIDTHS:
         x, y = point[0] * width, (1 - point[1]) * _HEIGHT
-        left = {"right": x + _GAP, "left": x - _GAP - length, "center": x - length / 2}[side]
+        left = {"right": x + _SIDE_GAP, "left": x - _SIDE_GAP - length, "center": x - length / 2}[side]
         top = y + _GAP if vertical == "bottom" else y - _GAP - _LINE
         yield Box(left, top, left + length, top + _LINE)
 

@@ -1,0 +1,1 @@
+"""Learners made for invariance: what predicts alike in every environment should count, and nothing else."""

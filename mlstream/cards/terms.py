@@ -1,0 +1,222 @@
+"""The terms of a stream: stated by its publisher or by its source, and what is still missing."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypedDict, Unpack
+
+from pydantic import ValidationError
+
+from mlstream._validation_errors import describe_error
+from mlstream.card_model import StreamCard, TermsCard
+from mlstream.cards.licences import nearest_identifier
+from mlstream.stream import Stream
+
+_MAX_NAME = 100
+# What Windows refuses in the names of files, which is more than others do.
+_BARRED = r"/\\:*?\"<>|\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+_NAME = re.compile(rf"[^\s.~{_BARRED}-]([^{_BARRED}]*[^\s.{_BARRED}])?")
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+
+
+class StreamTerms(TypedDict, total=False):
+    """Keyword arguments of `with_terms`."""
+
+    name: str
+    title: str
+    description: str
+    licence: str
+    citation: str
+    creators: Sequence[str]
+    homepage: str
+
+
+class StatedTerms(NamedTuple):
+    """The terms that hold for a stream; empty where neither its publisher nor its source states them.
+
+    Parameters
+    ----------
+    title, description, licence, citation, homepage : str
+        See `with_terms`. The title is the name where no title is stated; the sentence about how the stream was made
+        follows the description.
+    creators : tuple of str
+        Those who made the stream.
+    """
+
+    title: str
+    description: str
+    licence: str
+    citation: str
+    creators: tuple[str, ...]
+    homepage: str
+
+
+def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
+    """State the terms of a stream: what its card, its page and the forms of its card state about it.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    **terms
+        Those to state; the others stay as they are. ``name``: short name, which files can bear, 100 characters at most.
+        ``title``: one line; by default the name. ``description``: what the data are, where they are from, and what they
+        are for. ``licence``: an SPDX identifier such as CC-BY-4.0, or other words. ``citation``: what those who use the
+        stream are to cite. ``creators``: sequence of names, of people or organisations. ``homepage``: an address with
+        http:// or https://. An empty text takes back what was stated: the licence and the citation of the source hold
+        again.
+
+    Returns
+    -------
+    Stream
+        The same data under the new card.
+
+    Raises
+    ------
+    ValueError
+        If a term is too long, or is not of its form.
+
+    Warns
+    -----
+    UserWarning
+        If the licence is nearly an SPDX identifier.
+
+    Examples
+    --------
+    >>> from mlstream.generators import multiplier_stream
+    >>> stream = with_terms(multiplier_stream("rand"), licence="CC-BY-4.0", creators=["Ada Lovelace"])
+    >>> stream.card.terms.licence, stream.card.terms.creators
+    ('CC-BY-4.0', ['Ada Lovelace'])
+    """
+    unknown = terms.keys() - StreamTerms.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"Terms must be among {', '.join(StreamTerms.__annotations__)}. Got {min(unknown)!r} instead.")
+    given: dict[str, object] = {**terms}
+    card = stream.card
+    if "name" in given:
+        card = card.model_copy(update={"name": require_name(str(given.pop("name")))})
+    if given:
+        card = card.model_copy(update={"terms": change_terms(card.terms, given)})
+    if doubt := describe_doubt(terms.get("licence", "")):
+        warnings.warn(doubt, stacklevel=2)
+    return stream.with_card(card)
+
+
+def require_name(name: str) -> str:
+    """Return the name of a stream, which a file can bear.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    str
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If no file can bear it on every system, or it has more than 100 characters.
+    """
+    if not _NAME.fullmatch(name) or _DEVICE.fullmatch(name) or len(name) > _MAX_NAME:
+        shown = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}..."
+        raise ValueError(
+            f'name must be the name of a file, 1 to {_MAX_NAME} characters: no / \\ : * ? " < > | or control '
+            f"character, no . - ~ or blank at its start, no . or blank at its end. Got {shown!r} instead."
+        )
+    return name
+
+
+def stated_terms(card: StreamCard) -> StatedTerms:
+    """Return the terms that hold for a stream: those of its publisher, else those of its source.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+
+    Returns
+    -------
+    StatedTerms
+        All terms.
+    """
+    own = card.terms or TermsCard()
+    return StatedTerms(
+        title=own.title or card.name,
+        description="\n\n".join(text for text in (own.description, card.description) if text),
+        licence=own.licence or card.source.licence,
+        citation=own.citation or card.source.citation,
+        creators=tuple(own.creators or ()),
+        homepage=own.homepage or "",
+    )
+
+
+def missing_terms(card: StreamCard) -> list[str]:
+    """List the terms that others need, and nobody states.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+
+    Returns
+    -------
+    list of str
+        Names among licence, citation, description and creators. A source that states its licence and citation, as
+        registered data sets do, is described enough; rows that were drawn need a licence only.
+    """
+    if card.source.licence and card.source.citation:
+        return []
+    own = card.terms or TermsCard()
+    stated = {
+        "licence": own.licence or card.source.licence,
+        "citation": own.citation or card.source.citation,
+        "description": own.description,
+        "creators": own.creators,
+    }
+    wanted = ("licence",) if card.source.origin == "synthetic" else tuple(stated)
+    return [term for term in wanted if not stated[term]]
+
+
+def describe_missing(card: StreamCard) -> str:
+    """Describe in one line which terms nobody states, and the options that state them; empty if none is missing."""
+    missing = missing_terms(card)
+    if not missing:
+        return ""
+    options = ", ".join(f"{term} (--{term.removesuffix('s')})" for term in missing)
+    why = ": without a licence, nobody may reuse it" if "licence" in missing else ""
+    return f"The stream should state its {options}{why}."
+
+
+def advise_on_terms(card: StreamCard) -> list[str]:
+    """List what the publisher of a stream should mend before a hub takes it, a sentence each."""
+    meant = describe_doubt(stated_terms(card).licence)
+    return [advice for advice in (describe_missing(card), meant) if advice]
+
+
+def describe_doubt(licence: str) -> str:
+    """Describe in one line which SPDX identifier a licence seems to mean; empty if it is one, or seems to mean none."""
+    meant = nearest_identifier(licence)
+    return f"The licence {licence!r} is not an SPDX identifier; did you mean {meant}?" if meant else ""
+
+
+def change_terms(terms: TermsCard | None, given: Mapping[str, object]) -> TermsCard | None:
+    """Return terms with some of them changed, or taken back where they are empty; None where nothing is stated."""
+    stated = {} if terms is None else terms.model_dump()
+    changed = stated | {name: _tidy(value) for name, value in given.items()}
+    try:
+        found = TermsCard.model_validate({name: value for name, value in changed.items() if value})
+    except ValidationError as error:
+        raise ValueError(describe_error(error)) from None
+    return found if found.model_dump() else None
+
+
+def _tidy(value: object) -> object:
+    """Take off what surrounds a text; line breaks are those of Unix."""
+    if isinstance(value, str):
+        return value.strip().replace("\r\n", "\n")
+    return [_tidy(one) for one in value] if isinstance(value, Sequence) else value

@@ -1,0 +1,38 @@
+"""Names that the shell completes; they are listed without importing arrays or learners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def complete_tables(incomplete: str) -> list[tuple[str, str]]:
+    """Return the data sets whose names begin so, with their size."""
+    from mlstream.data.registry import list_datasets
+
+    sizes = ((one.name, f"{one.n_samples:,} rows, {one.n_labels} labels") for one in list_datasets())
+    return _starting(incomplete, sizes)
+
+
+def complete_streams(incomplete: str) -> list[tuple[str, str]]:
+    """Return the published streams whose names begin so, with what they are."""
+    from mlstream.publishing.presets import PRESETS
+
+    return _starting(incomplete, ((name, one.summary) for name, one in PRESETS.items()))
+
+
+def complete_strategies(incomplete: str) -> list[tuple[str, str]]:
+    """Return the strategies whose names begin so; of names split by commas, the last is completed."""
+    from estimators.strategies import STRATEGIES
+
+    before, comma, last = incomplete.rpartition(",")
+    found = _starting(last, ((name, one.summary) for name, one in STRATEGIES.items()))
+    return [(f"{before}{comma}{name}", text) for name, text in found]
+
+
+def complete_strategy(incomplete: str) -> list[tuple[str, str]]:
+    """Return the strategies whose names begin so."""
+    return [] if "," in incomplete else complete_strategies(incomplete)
+
+
+def _starting(incomplete: str, names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, text) for name, text in names if name.startswith(incomplete)]

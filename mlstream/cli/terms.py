@@ -1,0 +1,60 @@
+"""The options that state the terms of a stream: name, title, licence, citation and more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+_PANEL = "Terms of the stream"
+# By parameter of `mlstream.with_terms`: the flags, and the help, which is that of the field on the card.
+_OPTIONS = {
+    "name": (("--name",), "Short name of the stream, which files can bear."),
+    "title": (("--title",), "Title of the stream, in one line; by default its name."),
+    "description": (("--description",), "What the data are, where they are from, and what they are for."),
+    "licence": (
+        ("--licence", "--license"),
+        "Licence of the stream: an SPDX identifier such as CC-BY-4.0, or other words.",
+    ),
+    "citation": (("--citation",), "What those who use the stream are to cite."),
+    "creators": (("--creator",), "The people and organisations that made the stream. May be repeated."),
+    "homepage": (("--homepage",), "Address of the stream's page, with http:// or https://."),
+}
+_REPEATED = "creators"
+FLAGS = {term: flags[0] for term, (flags, _) in _OPTIONS.items()}
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def term_parameters() -> list[Parameter]:
+    """List the options as parameters of a command."""
+    return [_parameter(term, flags, help_text) for term, (flags, help_text) in _OPTIONS.items()]
+
+
+def _parameter(term: str, flags: tuple[str, ...], help_text: str) -> Parameter:
+    kind: Any = list[str] | None if term == _REPEATED else str | None
+    option = typer.Option(*flags, help=help_text, rich_help_panel=_PANEL)
+    return Parameter(term, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option])
+
+
+def with_term_options(command: Command) -> Command:
+    """Replace the ``**terms`` in the signature of a command by the options."""
+    found = signature(command, eval_str=True)
+    own = [one for one in found.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    # Typer reads both.
+    command.__signature__ = found.replace(parameters=[*own, *term_parameters()])  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in [*own, *term_parameters()]}
+    return command
+
+
+def read_terms(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the terms that were typed, and return them as arguments of `mlstream.with_terms`."""
+    from mlstream.cards.terms import change_terms, require_name
+
+    given = {term: typed[term] for term in FLAGS if typed.get(term) is not None}
+    if "name" in given:
+        require_name(given["name"])
+    change_terms(None, {term: value for term, value in given.items() if term != "name"})
+    return given

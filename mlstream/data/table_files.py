@@ -1,0 +1,134 @@
+"""Tables in files of their own, read whole or some rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from scipy import sparse
+
+from mlstream.card_model import ReadingCard, StreamCard
+from mlstream.cards.terms import stated_terms
+from mlstream.formats.columns import BY_DEFAULT, part_all
+from mlstream.formats.content import FormatError, UnpackedFile, stem
+from mlstream.formats.csv_dialects import dialect_of
+from mlstream.formats.csv_tables import NotNumericError
+from mlstream.formats.csv_words import find_words
+from mlstream.formats.labels import PlainRule, choose_labels
+from mlstream.formats.table import Table, regroup
+from mlstream.formats.table_io import read_tables
+from mlstream.formats.text_columns import TextColumn
+from mlstream.stream import Dataset
+
+
+class Choices(NamedTuple):
+    """Choice of which columns are labels, and of how the others become features."""
+
+    rule: PlainRule = None
+    reading: ReadingCard = BY_DEFAULT
+    card: StreamCard | None = None
+    """The card beside the file, if there is one."""
+
+
+def load_table(path: Path, choices: Choices) -> Dataset:
+    """Read a table from a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file: ARFF, CSV, KEEL or Parquet, which may be packed.
+    choices : Choices
+        How it is read.
+
+    Returns
+    -------
+    Dataset
+        With the hash of the file.
+
+    Raises
+    ------
+    FormatError
+        If the file breaks its format, or does not fit the choices.
+    """
+    with suppress(NotNumericError):
+        return _load(path, choices, None)
+    # What a word stands for is known only when all are.
+    return _load(path, choices, _find_words(path, choices))
+
+
+def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dataset]:
+    """Read a table from a file some rows at a time; as `load_table`, but without the hash."""
+    words = _find_words(path, choices) if _begins_with_words(path, choices) else None
+    first = None
+    with UnpackedFile(path) as file:
+        for table in regroup(read_tables(path, file, choices.reading, words=words), chunk_size):
+            chunk = to_dataset([table], choices)
+            first = first or chunk
+            yield chunk if sparse.issparse(chunk.X) == sparse.issparse(first.X) else _convert(chunk)
+    if first is None:
+        raise FormatError(f"{path} must hold at least one row. Got a header only.")
+
+
+def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
+    """Put tables of the same columns one below the other, and part them into features and labels.
+
+    Raises
+    ------
+    FormatError
+        If there is no row, or the tables do not fit the choices.
+    """
+    iterator, (rule, reading, card) = iter(tables), choices
+    # The first holds the columns, and perhaps no row.
+    head = next(iterator)
+    columns, parents = choose_labels(head, rule, card)
+    names = head.names
+    label_names = tuple(names[index] for index in columns)
+    parted = part_all(chain([head], iterator), columns, reading)
+    if not len(parted.Y):
+        raise FormatError(f"{head.path} must hold at least one row. Got a header only.")
+    terms = stated_terms(card) if card else None
+    # A card or an .xml file beside the table may be lost: names are enough to read the table alone.
+    return Dataset(
+        parted.X,
+        parted.Y,
+        parted.feature_names,
+        label_names,
+        name=stem(head.path),
+        source=str(head.path),
+        licence=terms.licence if terms else "",
+        citation=terms.citation if terms else "",
+        label_rule=rule if isinstance(rule, int) else label_names,
+        label_parents=parents,
+        reading=parted.reading,
+    )
+
+
+def _load(path: Path, choices: Choices, words: Mapping[str, TextColumn] | None) -> Dataset:
+    with UnpackedFile(path) as file:
+        dataset = to_dataset(read_tables(path, file, choices.reading, words=words), choices)
+    return replace(dataset, sha256=file.sha256)
+
+
+def _find_words(path: Path, choices: Choices) -> Mapping[str, TextColumn]:
+    with UnpackedFile(path) as file:
+        return find_words(file, path, dialect_of(path, choices.reading))
+
+
+def _begins_with_words(path: Path, choices: Choices) -> bool:
+    """Tell whether one of the first rows of a file holds a cell that is no number."""
+    try:
+        with UnpackedFile(path) as file:
+            tables = read_tables(path, file, choices.reading)
+            next(tables)
+            next(tables, None)
+    except NotNumericError:
+        return True
+    return False
+
+
+def _convert(chunk: Dataset) -> Dataset:
+    return replace(chunk, X=chunk.X.toarray() if sparse.issparse(chunk.X) else sparse.csr_array(chunk.X))

@@ -1,0 +1,109 @@
+"""Wrappers for learners that have no tables of labels: classifiers of one class a row, and River models."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+_RULE = "estimator must be a scikit-learn estimator with partial_fit"
+_NOT_CLASSIFIERS = {"regressor", "clusterer", "outlier_detector"}
+
+
+def wrap(estimator: Any) -> Any:
+    """Return a learner of labels: the estimator itself, or a wrapper around it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A learner of labels with `partial_fit` or `predict_then_fit`; a classifier of one class a row with
+        `partial_fit`, of which each label gets a copy (`BinaryRelevance`); or a River model (`RiverClassifier`).
+
+    Returns
+    -------
+    estimator
+        A learner of labels.
+
+    Raises
+    ------
+    TypeError
+        If it cannot learn labels from a stream; the message says what can.
+    """
+    if _is_river_model(estimator):
+        return _wrap_river_model(estimator)
+    _require_learner(estimator)
+    if not learns_one_class(estimator):
+        return estimator
+    from estimators.meta.binary_relevance import BinaryRelevance
+
+    return BinaryRelevance(estimator)
+
+
+def wrapped_as(estimator: Any) -> str | None:
+    """Return the wrapper and the class inside it, such as "BinaryRelevance(GaussianNB)"; None without a wrapper."""
+    wrapper = wrap(estimator)
+    return None if wrapper is estimator else f"{type(wrapper).__name__}({type(estimator).__name__})"
+
+
+def learns_one_class(estimator: Any) -> bool:
+    """Return whether `partial_fit` takes one class a row: so say scikit-learn's tags, and the parameter `classes`."""
+    if hasattr(estimator, "predict_then_fit") or not hasattr(estimator, "__sklearn_tags__"):
+        return False
+    if not is_classifier(estimator) or "classes" not in inspect.signature(estimator.partial_fit).parameters:
+        return False
+    tags = get_tags(estimator)
+    return tags.target_tags.single_output and not tags.classifier_tags.multi_label
+
+
+def _is_river_model(estimator: Any) -> bool:
+    # Whoever has a River model has imported River, which takes a second.
+    river = sys.modules.get("river.base")
+    return river is not None and isinstance(estimator, river.Estimator)
+
+
+def _wrap_river_model(model: Any) -> Any:
+    from estimators.interop._river_bridges import model_kind
+    from estimators.interop.river import RiverClassifier
+
+    try:
+        model_kind(model)
+    except ValueError as error:
+        raise TypeError(f"estimator: {_in_one_line(str(error))}") from None
+    return RiverClassifier(model)
+
+
+def _require_learner(estimator: Any) -> None:
+    if isinstance(estimator, str):
+        raise TypeError(
+            f"{_RULE}: make_strategy({estimator!r}) of estimators makes that of a name. Got {estimator!r} instead."
+        )
+    if isinstance(estimator, type):
+        raise TypeError(f"{_RULE}: an instance, such as {estimator.__name__}(). Got {estimator!r} instead.")
+    way_out = _find_way_out(estimator)
+    if way_out is not None:
+        raise TypeError(f"{_RULE}{way_out}. Got {_in_one_line(repr(estimator))} instead.")
+
+
+def _find_way_out(estimator: Any) -> str | None:
+    """Return what to do about an instance that cannot learn from a stream; None if it can."""
+    learns = hasattr(estimator, "partial_fit") or hasattr(estimator, "predict_then_fit")
+    if not learns and isinstance(estimator, Pipeline):
+        return ": StreamPipeline of estimators takes the same steps, each with partial_fit"
+    if not learns and hasattr(estimator, "fit"):
+        return (
+            ", and this one only learns whole tables: make_strategy of estimators makes some by name, such as '1NN' "
+            "or 'BR_random_forest'"
+        )
+    if not learns or not hasattr(estimator, "get_params"):
+        return "" if not learns else ": derive its class from sklearn.base.BaseEstimator"
+    if hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).estimator_type in _NOT_CLASSIFIERS:
+        return f" that classifies, and this one is a {get_tags(estimator).estimator_type.replace('_', ' ')}"
+    return None
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,209 @@
+"""KEEL files (.dat) as tables: several outputs are labels; of a single one, each class becomes a label."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from mlstream.formats.content import FormatError, at, clip, first_repeated, show
+from mlstream.formats.lines import Lines, Readable
+from mlstream.formats.table import Column, Table, nominal, to_number
+
+_N_ROWS = 4096
+_MAX_CLASSES = 1000
+_MISSING = frozenset({"?", "<null>", "null", ""})
+_ATTRIBUTE = re.compile(r"""('[^']*'|"[^"]*"|[^\s{\[]+)\s*(.*)""")
+_NUMERIC = re.compile(r"(real|integer)\s*(?:\[([^\],]*),([^\],]*)\])?", re.IGNORECASE)
+_VALUES = re.compile(r"\{(.*)\}")
+
+Reader = Callable[[str], float | None]
+
+
+@dataclass
+class _Header:
+    """Declarations of the lines before the rows."""
+
+    relation: str = ""
+    columns: dict[str, Column] = field(default_factory=dict)
+    classes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of each column that may hold classes: these."""
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+
+
+def read_keel(source: Readable, path: Path) -> Iterator[Table]:
+    r"""Read a KEEL file in tables of some thousands of rows, one after the other.
+
+    Parameters
+    ----------
+    source : Readable
+        The content, unpacked.
+    path : Path
+        The file, for errors.
+
+    Yields
+    ------
+    Table
+        At least one. Inputs come first, in the order of the file; then the labels: the outputs, if there are several,
+        else one per class, in the order of their declaration. A missing value (``?`` or ``<null>``) is NaN; where the
+        class is missing, so are all labels.
+
+    Raises
+    ------
+    FormatError
+        If anything contradicts the format or the header; the message names the line.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> head = b"@relation iris\n@attribute width real [0, 5]\n@attribute kind {setosa, virginica}\n@outputs kind\n"
+    >>> first, rows = read_keel(BytesIO(head + b"@data\n3.5, virginica\n"), Path("iris.dat"))
+    >>> rows.names, rows.cells.tolist(), rows.label_names
+    (('width', 'setosa', 'virginica'), [[3.5, 0.0, 1.0]], ('setosa', 'virginica'))
+    """
+    lines = Lines(source, path)
+    numbered = enumerate(lines.head(), 1)
+    header = _read_header(numbered, path)
+    reader = _RowReader(header, path)
+    yield reader.to_table([], [])
+    rows = ((line, text) for line, text in numbered if text.strip() and not text.lstrip().startswith("%"))
+    while some := list(islice(rows, _N_ROWS)):
+        yield reader.to_table([reader.read(text, line) for line, text in some], [line for line, _ in some])
+
+
+def _read_header(numbered: Iterator[tuple[int, str]], path: Path) -> _Header:
+    header = _Header()
+    for line, text in numbered:
+        keyword, rest = (*text.split(maxsplit=1), "", "")[:2]
+        where, rest = at(path, line), rest.strip()
+        match keyword.lower():
+            case "@data":
+                return _settle_roles(header, path)
+            case "@relation":
+                header.relation = rest
+            case "@attribute":
+                _declare(header, rest, where)
+            case "@input" | "@inputs":
+                header.inputs += _split(rest)
+            case "@output" | "@outputs":
+                header.outputs += _split(rest)
+            case _ if keyword and not keyword.startswith("%"):
+                rule = "a line of a KEEL header must start with @relation, @attribute, @inputs, @outputs or @data"
+                raise FormatError(f"{where}: {rule}. Got {show(text.strip())}.")
+    raise FormatError(f"{path} must be a KEEL file, with @data after its header. Got a header only, or nothing.")
+
+
+def _declare(header: _Header, text: str, where: str) -> None:
+    match = _ATTRIBUTE.fullmatch(text)
+    if match is None:
+        raise FormatError(f"{where}: @attribute must be followed by a name and a type. Got {show(text)}.")
+    name, kind = match[1].strip("'\""), match[2].strip()
+    if name in header.columns:
+        raise FormatError(f"{where}: column names must differ. Got {show(name)} twice.")
+    if listed := _VALUES.fullmatch(kind):
+        values = tuple(_split(listed[1]))
+        if not values or not all(values) or len(set(values)) < len(values):
+            got = first_repeated(values) if values else "none"
+            raise FormatError(f"{where}: the values of column {show(name)} must differ. Got {show(str(got))}.")
+        header.columns[name], header.classes[name] = nominal(name, values), values
+        return
+    numeric = _NUMERIC.fullmatch(kind)
+    if numeric is None:
+        raise FormatError(f"{where}: column {show(name)} must be real, integer or {{a, b, ...}}. Got {show(kind)}.")
+    header.columns[name] = Column(name)
+    least, most = to_number(numeric[2] or ""), to_number(numeric[3] or "")
+    if numeric[1].lower() == "integer" and least is not None and most is not None and 0 <= most - least < _MAX_CLASSES:
+        header.classes[name] = tuple(str(value) for value in range(int(least), int(most) + 1))
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip().strip("'\"") for part in text.split(",")]
+
+
+def _settle_roles(header: _Header, path: Path) -> _Header:
+    """Take the last column for the output, and all others for inputs, where none are named."""
+    names = list(header.columns)
+    header.outputs = header.outputs or names[-1:]
+    header.inputs = header.inputs or [name for name in names if name not in header.outputs]
+    if sorted(header.inputs + header.outputs) != sorted(names) or not header.inputs:
+        got = f"inputs {clip(', '.join(header.inputs))} and outputs {clip(', '.join(header.outputs))}"
+        raise FormatError(f"{path}: each column must be named once in @inputs or @outputs, some in each. Got {got}.")
+    if len(header.outputs) == 1 and header.outputs[0] not in header.classes:
+        rule = "must have values {a, b, ...}, or be an integer with a range, of which each becomes a label"
+        raise FormatError(f"{path}: the only output {show(header.outputs[0])} {rule}. Got numbers.")
+    return header
+
+
+class _RowReader:
+    """Turn lines into numbers, for a given header."""
+
+    def __init__(self, header: _Header, path: Path) -> None:
+        self._path, self._relation = path, header.relation
+        names = list(header.columns)
+        self._names = names
+        self._readers = [_cell_reader(column) for column in header.columns.values()]
+        self._inputs = [names.index(name) for name in names if name in set(header.inputs)]
+        self._outputs = [names.index(name) for name in names if name in set(header.outputs)]
+        self._classes = header.classes[header.outputs[0]] if len(header.outputs) == 1 else None
+        if self._classes is not None:
+            self._readers[self._outputs[0]] = _cell_reader(Column(header.outputs[0], self._classes))
+        inputs = [header.columns[names[index]] for index in self._inputs]
+        self._columns = (*inputs, *self._label_columns(header))
+
+    def read(self, text: str, line: int) -> list[float]:
+        """Read one row."""
+        cells = text.split(",")
+        if len(cells) != len(self._readers):
+            rule = f"a row must hold {len(self._readers)} values"
+            raise FormatError(f"{at(self._path, line)}: {rule}. Got {len(cells)}.")
+        row = []
+        for name, read, cell in zip(self._names, self._readers, cells, strict=True):
+            number = read(cell.strip().strip("'\""))
+            if number is None:
+                rule = "must be a finite number or one of its values, ? or <null> if it is missing"
+                raise FormatError(f"{at(self._path, line)}: column {show(name)} {rule}. Got {show(cell.strip())}.")
+            row.append(number)
+        return row
+
+    def to_table(self, rows: Sequence[Sequence[float]], lines: Sequence[int]) -> Table:
+        """Put rows together, inputs first."""
+        cells = np.array(rows, dtype=np.float64).reshape(len(rows), len(self._readers))
+        table = np.hstack([cells[:, self._inputs], self._read_labels(cells[:, self._outputs])])
+        names = tuple(column.name for column in self._columns[len(self._inputs) :])
+        return Table(self._path, self._columns, table, np.array(lines, np.int64), self._relation, names)
+
+    def _read_labels(self, outputs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        if self._classes is None:
+            return outputs
+        labels: npt.NDArray[np.float64] = (outputs == np.arange(len(self._classes))).astype(np.float64)
+        labels[np.isnan(outputs[:, 0])] = np.nan
+        return labels
+
+    def _label_columns(self, header: _Header) -> list[Column]:
+        if self._classes is None:
+            return [header.columns[self._names[index]] for index in self._outputs]
+        # A class may be called as an input.
+        is_taken = set(self._classes) & set(header.inputs)
+        return [Column(f"{header.outputs[0]}={name}" if is_taken else name) for name in self._classes]
+
+
+def _cell_reader(column: Column) -> Reader:
+    """Make what reads a cell: NaN for a missing value, None for what cannot be there."""
+    codes = {value: float(code) for code, value in enumerate(column.values or ())}
+
+    def read(cell: str) -> float | None:
+        if column.is_coded:
+            number = codes.get(cell)
+        else:
+            number = to_number(cell)
+            number = None if column.numbers is not None and number not in column.numbers else number
+        return math.nan if number is None and cell in _MISSING else number
+
+    return read

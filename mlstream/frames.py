@@ -1,0 +1,172 @@
+"""Data frames of any library, read through narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+
+def is_frame(value: object) -> bool:
+    """Return whether a value is a data frame: of pandas, polars, pyarrow and others that narwhals reads.
+
+    Raises
+    ------
+    ValueError
+        If it is a lazy frame of polars, whose rows are not there yet.
+    """
+    # Looked up on the class: a lazy frame computes its columns.
+    if not hasattr(type(value), "columns"):
+        return False
+    from narwhals.dependencies import is_into_dataframe, is_polars_lazyframe
+
+    if is_polars_lazyframe(value):
+        raise ValueError("A frame must be in memory. Got a lazy one instead; pass frame.collect().")
+    return is_into_dataframe(value)
+
+
+def column_names(frame: Any) -> tuple[str, ...]:
+    """Return the names of the columns; those that are no text, such as the numbers of pandas, are written as text.
+
+    Raises
+    ------
+    ValueError
+        If two columns have one name.
+    """
+    return tuple(map(str, _open(frame).columns))
+
+
+def has_names(frame: Any) -> bool:
+    """Return whether all columns are named by text, rather than numbered."""
+    return all(isinstance(name, str) for name in _open(frame).columns)
+
+
+def iter_columns(frame: Any) -> Iterator[Any]:
+    """Yield the columns as series of narwhals."""
+    yield from _open(frame).iter_columns()
+
+
+def take_columns(frame: Any, indices: Sequence[int]) -> Any:
+    """Return the frame of some of the columns."""
+    return _open(frame)[:, list(indices)].to_native()
+
+
+def join_columns(frame: Any, other: Any) -> Any:
+    """Put the columns of a frame and of another frame, or a series, of the same library side by side."""
+    import narwhals as nw
+
+    right = nw.from_native(other, eager_only=True, allow_series=True)
+    right = right.to_frame() if isinstance(right, nw.Series) else right
+    return nw.concat([_open(frame), right], how="horizontal").to_native()
+
+
+def read_numbers(frame: Any, what: str, way_out: str) -> npt.NDArray[np.floating] | sparse.csr_array:
+    """Read a frame of numbers and booleans.
+
+    Parameters
+    ----------
+    frame : frame
+        The frame.
+    what : str
+        What errors call the frame.
+    way_out : str
+        What the error about another column ends with.
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n_rows, n_columns)
+        float32 if all columns are so, else float64; missing values are NaN. A CSR matrix if most columns are sparse.
+
+    Raises
+    ------
+    ValueError
+        If a column holds anything else; the message names it.
+    """
+    if is_sparse(frame):
+        return read_sparse(frame)
+    columns = []
+    for column in iter_columns(frame):
+        numbers = _to_floats(column)
+        if numbers is None:
+            kind = str(column.dtype).partition("(")[0].lower()
+            raise ValueError(f"{what}: column {str(column.name)!r} must hold numbers. Got {kind} instead; {way_out}.")
+        columns.append(numbers)
+    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
+
+
+def is_sparse(frame: Any) -> bool:
+    """Return whether most columns are sparse columns of pandas, and the others numbers or booleans."""
+    from narwhals.dependencies import is_pandas_dataframe
+
+    if not is_pandas_dataframe(frame):
+        return False
+    others = [place for place, dtype in enumerate(frame.dtypes) if not _is_sparse_type(dtype)]
+    return 2 * len(others) < frame.shape[1] and all(
+        _to_floats(column) is not None for column in iter_columns(take_columns(frame, others))
+    )
+
+
+def read_sparse(frame: Any) -> sparse.csr_array:
+    """Read a frame of pandas as a CSR matrix, its sparse columns as they are, numbers and booleans as floats.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+        float32 if all columns are so, else float64; missing values are NaN.
+    """
+    import pandas as pd
+
+    plain = frame.copy(deep=False)
+    for column, dtype in zip(iter_columns(frame), frame.dtypes, strict=True):
+        if not _is_sparse_type(dtype):
+            plain[column.name] = _to_floats(column)
+    kind = np.float32 if is_of_float32(frame) else np.float64
+    accessor: Any = plain.astype(pd.SparseDtype(kind, 0)).sparse
+    return sparse.csr_array(accessor.to_coo())
+
+
+def is_of_float32(frame: Any) -> bool:
+    """Return whether all columns are float32, dense or sparse."""
+    import narwhals as nw
+
+    # A sparse column of pandas has no type of narwhals.
+    kinds = {
+        str(column.to_native().dtype.subtype) if column.dtype == nw.Unknown else str(column.dtype).lower()
+        for column in iter_columns(frame)
+    }
+    return kinds == {"float32"}
+
+
+def _is_sparse_type(dtype: Any) -> bool:
+    import pandas as pd
+
+    return isinstance(dtype, pd.SparseDtype)
+
+
+def _to_floats(column: Any) -> npt.NDArray[np.floating] | None:
+    """Return numbers and booleans as floats, missing ones as NaN; None for anything else."""
+    import narwhals as nw
+
+    if column.dtype == nw.Float32:
+        return np.asarray(column.to_numpy())
+    # Sparse columns of pandas are of no type that narwhals knows.
+    if column.dtype.is_numeric() or column.dtype in {nw.Boolean, nw.Unknown}:
+        return np.asarray(column.cast(nw.Float64).to_numpy())
+    try:
+        return np.asarray(column.cast(nw.Float64).to_numpy()) if column.dtype == nw.Object else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _open(frame: Any) -> Any:
+    import narwhals as nw
+
+    names = list(frame.columns)
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"The columns of a frame must have different names. Got {twice!r} more than once.") from None

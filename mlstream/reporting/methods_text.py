@@ -1,0 +1,256 @@
+"""The methods of a campaign in words, from its records and cards: paragraphs that a paper can take over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from metrics.named import NAMED_METRICS
+from mlstream.card_model import StreamCard
+from mlstream.records.run_record import Resources, RunResult
+from mlstream.reporting.comparison import ALPHA, ROPE
+from mlstream.reporting.groups import BASELINES, describe_tuning
+from mlstream.reporting.score_info import score_heading
+
+Cards = Mapping[str, StreamCard]
+
+_MAX_STREAMS = 6
+_LABEL_SPACES = {
+    "task": "the labels of the task of the row",
+    "seen": "the labels of all tasks seen so far",
+    "all": "all labels",
+}
+_ONE_CLASS = {
+    "skip": "was left out of balanced accuracy",
+    "recall": "counted in balanced accuracy with the recall of its only class",
+    "river": "counted as in River up to 0.21: with that recall, divided by the number of classes among truths and "
+    "predictions",
+}
+# None: records of version 1 do not state it.
+_GIVEN = {
+    "none": "learnt without the labels of the task",
+    "task": "learnt with the labels of the task of each row",
+    "all": "learnt with all labels as those of the task, which the scenario hides",
+}
+_MAIN_SCORES = ("ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm", "frug", *NAMED_METRICS)
+
+
+class Paragraph(NamedTuple):
+    """A heading, and sentences."""
+
+    title: str
+    text: str
+
+
+def methods_text(runs: Sequence[RunResult], cards: Cards, *, is_compared: bool) -> list[Paragraph]:
+    """Write down how runs were made.
+
+    Parameters
+    ----------
+    runs : sequence of RunResult
+        All runs of a campaign.
+    cards : mapping of str to StreamCard
+        Name of a stream -> its card.
+    is_compared : bool
+        Whether strategies were compared over streams.
+
+    Returns
+    -------
+    list of Paragraph
+        Data, protocol, strategies, scores, comparison, cost and software, each where there is anything to state. Plain
+        text: whoever writes a page escapes it.
+    """
+    paragraphs = [
+        Paragraph("Data", _data(runs, cards)),
+        Paragraph("Protocol", _protocol(runs)),
+        Paragraph("Strategies", _strategies(runs)),
+        Paragraph("Scores", _scores(runs)),
+        Paragraph("Comparison", _comparison() if is_compared else ""),
+        Paragraph("Cost", _cost(runs)),
+        Paragraph("Software", _software(runs)),
+    ]
+    return [one for one in paragraphs if one.text]
+
+
+def _data(runs: Sequence[RunResult], cards: Cards) -> str:
+    names = list(dict.fromkeys(run.stream for run in runs))
+    if len(names) > _MAX_STREAMS:
+        return f"{len(names)} streams were used; their cards describe each of them: {join_words(names)}."
+    return " ".join(_stream(cards[name]) for name in names)
+
+
+def _stream(card: StreamCard) -> str:
+    licence = f" (licence: {card.source.licence.rstrip('.')})" if card.source.licence else ""
+    n_learning = sum(experience.n_samples for experience in card.experiences)
+    n_held_out = sum(task.n_evaluation for task in card.tasks)
+    return (
+        f"The stream {card.name} was made from {card.source.name}{licence} by {card.generator.name} of mlstream "
+        f"(seed {card.generator.seed}; SHA-256 of the stream {card.data_sha256[:12]}). It has {n_learning:,} rows to "
+        f"learn from in {_count(len(card.experiences), 'experience')} of {_count(len(card.tasks), 'task')}, "
+        f"{n_held_out:,} held-out rows, {_count(len(card.feature_names), 'feature')} and "
+        f"{_count(len(card.label_names), 'label')}; boundaries between tasks are {card.scenario.boundary}."
+    )
+
+
+def _protocol(runs: Sequence[RunResult]) -> str:
+    spaces = _by_value(runs, lambda run: run.label_space, lambda run: run.stream)
+    label_spaces = _each(spaces, lambda space: f"A score counts {_LABEL_SPACES[space]}", "on")
+    unfinished = sum(run.status != "done" for run in runs)
+    ended = f" {unfinished} of {len(runs)} runs did not finish." if unfinished else ""
+    return (
+        "Streams were processed test-then-train: every row of every experience was predicted and scored before it was "
+        "learnt, in order. Before the first row and after each experience, the model was frozen and scored on the "
+        f"held-out rows of every task. {label_spaces} {_repetitions(runs)}{ended}{_time_cap(runs)}"
+    )
+
+
+def _repetitions(runs: Sequence[RunResult]) -> str:
+    kinds = (
+        ("of the learner", {run.seed for run in runs}),
+        ("of the order of tasks", {run.order_seed for run in runs} - {None}),
+        ("of the split of rows", {run.split_seed for run in runs} - {None}),
+    )
+    parts = [
+        f"seed{'s' if len(seeds) > 1 else ''} {join_words(map(str, sorted(seeds, key=str)))} {what}"
+        for what, seeds in kinds
+        if seeds
+    ]
+    repeated = any(len(seeds) > 1 for _, seeds in kinds)
+    means = "; scores are means, with the standard deviation where they differ" if repeated else ""
+    return f"Runs were made with {join_words(parts)}{means}."
+
+
+def _time_cap(runs: Sequence[RunResult]) -> str:
+    caps = {run.settings["time_cap_s"] for run in runs if run.settings.get("time_cap_s")}
+    return f" The time of a run was limited to {join_words(sorted(f'{cap:g}' for cap in caps))} s." if caps else ""
+
+
+def _strategies(runs: Sequence[RunResult]) -> str:
+    classes = dict.fromkeys(f"{run.strategy} ({_class_of(run)})" for run in runs)
+    tuned = _by_value(runs, describe_tuning, lambda run: run.strategy)
+    given = _by_value(
+        [run for run in runs if run.given_labels is not None],
+        lambda run: _GIVEN[run.given_labels or ""],
+        lambda run: run.strategy,
+    )
+    views = "; ".join(f"{join_words(names)} {what}" for what, names in given.items())
+    searched = [_tuning(how, names) for how, names in tuned.items()]
+    sentences = [
+        f"With the class of each estimator: {join_words(classes)}.",
+        *(["No parameters were searched."] if list(tuned) == ["defaults"] else searched),
+        *([f"{views}."] if views else []),
+    ]
+    return " ".join(sentences)
+
+
+def _class_of(run: RunResult) -> str:
+    name = run.estimator.partition("(")[0].strip()
+    return f"{name}, a baseline" if name in BASELINES else name
+
+
+def _tuning(how: str, strategies: Iterable[str]) -> str:
+    if how == "defaults":
+        return f"The parameters of {join_words(strategies)} were not searched."
+    return (
+        f"The parameters of {join_words(strategies)} were {how}: configurations were drawn at random and tried on the "
+        "first experience, and the one with the greatest BA_macro minus C / (1 + C), C its energy, was chosen."
+    )
+
+
+def _scores(runs: Sequence[RunResult]) -> str:
+    names = dict.fromkeys(name for run in runs for name in run.scores if name in _MAIN_SCORES)
+    meanings = "; ".join(f"{one.title}: {_within_sentence(one.meaning)}" for one in map(score_heading, names))
+    defined = f"The main scores are {meanings}." if meanings else ""
+    rules = _by_value(_stating(runs, "one_class"), lambda run: str(run.settings["one_class"]), lambda run: run.strategy)
+    one_class = _each(rules, lambda rule: f"A label whose true values are all the same {_ONE_CLASS[rule]}", "for")
+    left_out = "Undefined values are left out of means." if any(run.left_out for run in runs) else ""
+    return " ".join(part for part in (defined, one_class, left_out) if part)
+
+
+def _within_sentence(text: str) -> str:
+    """Write a sentence as a part of another; names such as BA_macro keep their capitals."""
+    first, rest = text[:1], text[1:].rstrip(".")
+    return f"{first.lower() if rest[:1].islower() else first}{rest}"
+
+
+def _comparison() -> str:
+    return (
+        "Strategies were compared over streams, repetitions averaged first: by mean ranks, the Friedman test and the "
+        f"Nemenyi test at level {ALPHA:g} (Demšar, 2006), and pair by pair by the Bayesian signed-rank test with a "
+        f"region of practical equivalence of {ROPE:g} to either side (Benavoli et al., 2017)."
+    )
+
+
+def _cost(runs: Sequence[RunResult]) -> str:
+    used = [run.resources for run in runs if run.resources is not None]
+    if not used:
+        return ""
+    units = {str(run.settings["energy_unit"]) for run in _stating(runs, "energy_unit")}
+    unit = f" Frugality takes it in {join_words(sorted(units))}." if units else ""
+    methods = {one.memory_method for one in used if one.memory_method}
+    memory = f" Memory: {join_words(sorted(methods))}." if methods else ""
+    return f"Time and energy were taken around the calls of the learner only. {_energy(used)}{unit}{memory}"
+
+
+def _energy(used: Iterable[Resources]) -> str:
+    kinds = {(one.energy_method, one.energy_is_estimate) for one in used}
+    if all(method == "none" for method, _ in kinds):
+        return "Energy was not measured."
+    ways = [
+        f"{'estimated' if is_estimate else 'measured'} by {method}"
+        for method, is_estimate in sorted(kinds)
+        if method != "none"
+    ]
+    return f"Energy was {join_words(ways)}."
+
+
+def _software(runs: Sequence[RunResult]) -> str:
+    versions = _joined(run.versions for run in runs)
+    machine = _joined(run.machine for run in runs)
+    packages = join_words(f"{name} {version}" for name, version in versions.items())
+    return f"The runs used {packages}. Machine: {', '.join(f'{name} {value}' for name, value in machine.items())}."
+
+
+def _joined(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    values: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for name, value in part.items():
+            values.setdefault(name, {})[value] = None
+    return {name: " and ".join(found) for name, found in values.items()}
+
+
+def _stating(runs: Iterable[RunResult], setting: str) -> list[RunResult]:
+    return [run for run in runs if run.settings.get(setting) is not None]
+
+
+def _by_value(
+    runs: Iterable[RunResult], value: Callable[[RunResult], str], name: Callable[[RunResult], str]
+) -> dict[str, list[str]]:
+    """Return the values, and the names of those that have each."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        found.setdefault(value(run), {})[name(run)] = None
+    return {each: list(names) for each, names in found.items()}
+
+
+def _each(found: Mapping[str, Sequence[str]], sentence: Callable[[str], str], preposition: str) -> str:
+    """Write one sentence, or one for each value with the names that have it."""
+    if len(found) <= 1:
+        return "".join(f"{sentence(value)}." for value in found)
+    return " ".join(f"{sentence(value)} {preposition} {join_words(names)}." for value, names in found.items())
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Join words as a sentence does.
+
+    Examples
+    --------
+    >>> join_words(["a", "b", "c"]), join_words(["a"])
+    ('a, b and c', 'a')
+    """
+    *first, last = list(words) or [""]
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,57 @@
+"""Settings, seeds and meters of a campaign as its records hold them, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from mlstream.records.run_record import RunResult
+
+_LABEL_SPACES = {"task": "those of the row's task", "seen": "those of all tasks seen so far", "all": "all"}
+
+Facts = list[tuple[str, object]]
+
+
+def recorded_facts(runs: Sequence[RunResult]) -> Facts:
+    """List seeds, meters and settings; where runs differ, all values."""
+    resources = [run.resources for run in runs if run.resources is not None]
+    memory = {used.memory_method for used in resources}
+    meters = {used.energy_method for used in resources}
+    return [
+        ("Seeds of learners", _seeds(run.seed for run in runs)),
+        ("Seeds of orders of tasks", _seeds(run.order_seed for run in runs)),
+        ("Seeds of splits of rows", _seeds(run.split_seed for run in runs)),
+        ("Labels that count", _label_spaces(runs)),
+        ("Energy", ", ".join(sorted(meters))),
+        ("Power read while idle, W", _range([used.energy_idle_w for used in resources])),
+        ("CPU share of the meter itself", _range([used.energy_overhead_share for used in resources])),
+        ("Memory", ", ".join(sorted(memory - {""}))),
+        *agreed({name: str(value) for name, value in run.settings.items()} for run in runs),
+    ]
+
+
+def _label_spaces(runs: Sequence[RunResult]) -> str:
+    """Describe the labels that count; where streams differ, with the streams of each label space."""
+    streams: dict[str, dict[str, None]] = {}
+    for run in runs:
+        streams.setdefault(run.label_space, {})[run.stream] = None
+    if len(streams) == 1:
+        return _LABEL_SPACES[runs[0].label_space]
+    return "; ".join(f"{_LABEL_SPACES[space]}: {', '.join(names)}" for space, names in sorted(streams.items()))
+
+
+def _seeds(seeds: Iterable[int | None]) -> str:
+    return ", ".join(str(seed) for seed in sorted({seed for seed in seeds if seed is not None}))
+
+
+def _range(values: Iterable[float | None]) -> str:
+    known = sorted({f"{value:.3g}" for value in values if value is not None}, key=float)
+    return known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}" if known else ""
+
+
+def agreed(parts: Iterable[Mapping[str, str]]) -> Facts:
+    """Join the values of all runs under each name: one value where they agree."""
+    joined: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for name, value in part.items():
+            joined.setdefault(name, {})[value] = None
+    return [(name, ", ".join(values)) for name, values in joined.items()]

@@ -1,0 +1,82 @@
+"""Commands that take a table read it as people have it, and the card makes the same stream again."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlstream.card_model import load_card
+from mlstream.formats import load
+from tests.mlstream.cli.commands import invoke
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table as pandas writes it: index, words, truth values, empty cells, semicolons."""
+    rng = np.random.default_rng(0)
+    lines = [";color;flag;x;a;b;c"]
+    for row in range(120):
+        x = "" if row % 10 == 3 else repr(float(rng.random()))
+        labels = [str(rng.integers(2)) for _ in "abc"]
+        lines.append(";".join([str(row), str(rng.choice(["red", "blue"])), str(rng.random() < 0.5), x, *labels]))
+    path = tmp_path / "own.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("missing", ["drop", "mean", "indicator", "keep"])
+@pytest.mark.parametrize("categories", ["one-hot", "ordinal"])
+def test_a_stream_is_made_again_as_its_table_was_read(
+    table: Path, tmp_path: Path, missing: str, categories: str
+) -> None:
+    options = ("--labels", "-3", "--tasks", "2", "--missing", missing, "--categories", categories)
+    made = invoke("generate", table, "-o", tmp_path / "a.npz", *options)
+    assert made.exit_code == 0, made.output or made.exception
+    reading = load(tmp_path / "a.npz").card.source.reading
+    assert reading is not None
+    assert (reading.missing, reading.categories, reading.n_dropped) == (
+        missing,
+        categories,
+        12 if missing == "drop" else None,
+    )
+    (tmp_path / "a.card.json").write_text(load(tmp_path / "a.npz").card.model_dump_json(), encoding="utf-8")
+    again = invoke("regenerate", tmp_path / "a.card.json", "--table", table, "-o", tmp_path / "b.npz")
+    assert again.exit_code == 0, again.output or again.exception
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_a_card_without_options_states_no_reading(table: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.csv"
+    plain.write_text("x,y,z\n" + "".join(f"{row},{row % 2},{row // 2 % 2}\n" for row in range(40)), encoding="utf-8")
+    assert invoke("generate", plain, "--labels", "-2", "--tasks", "1", "-o", tmp_path / "a.arff").exit_code == 0
+    assert '"reading"' not in (tmp_path / "a.card.json").read_text(encoding="utf-8")
+    assert load_card(tmp_path / "a.card.json").source.reading is None
+
+
+@pytest.mark.parametrize("separator", [";", "semicolon"])
+def test_a_separator_is_set_by_sign_or_name(tmp_path: Path, separator: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a, in mm;y;z\n" + "".join(f"{row};{row % 2};1\n" for row in range(40)), encoding="utf-8")
+    refused = invoke("suggest-tasks", path, "--labels", "-2")
+    assert "Got commas and semicolons in 'a, in mm;y;z'; separator= or --separator decides" in str(refused.exception)
+    options = ("--labels", "-2", "--tasks", "1", "--separator", separator)
+    assert invoke("generate", path, "-o", tmp_path / "x.npz", *options).exit_code == 0
+    card = load(tmp_path / "x.npz").card
+    assert card.feature_names == ["a, in mm"]
+    assert card.source.reading is not None
+    assert card.source.reading.separator == ";"
+
+
+def test_missing_values_that_are_kept_reach_the_learner(table: Path, tmp_path: Path) -> None:
+    options = ("--labels", "-3", "--categories", "one-hot", "--missing", "keep")
+    assert invoke("generate", table, "-o", tmp_path / "a.npz", *options).exit_code == 0
+    assert any(np.isnan(part.X).any() for part in load(tmp_path / "a.npz"))
+    run = invoke("run", tmp_path / "a.npz", "-s", "NN_TL", "-o", tmp_path / "runs")
+    assert "X must be finite. Got NaN" in run.output + str(run.exception)
+
+
+@pytest.mark.parametrize("command", ["generate", "suggest-tasks"])
+def test_a_wrong_separator_is_refused_by_its_option(table: Path, tmp_path: Path, command: str) -> None:
+    output = ("-o", tmp_path / "a.npz") if command == "generate" else ()
+    done = invoke(command, table, "--labels", "-3", "--separator", "::", *output)
+    assert "separator= or --separator must be one character, such as ';', and no quote. Got '::'" in str(done.exception)

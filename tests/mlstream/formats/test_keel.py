@@ -1,0 +1,92 @@
+"""KEEL files: inputs are features, several outputs labels, and each class of a single output a label."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlstream.data.datasets import load_dataset
+from mlstream.formats.content import FormatError
+
+IRIS = """@relation iris
+@attribute sepalLength real [4.3, 7.9]
+@attribute color{red,dark blue}
+@attribute petals integer [1, 9]
+@attribute Class {Iris-setosa, Iris-versicolor}
+@inputs sepalLength, color, petals
+@outputs Class
+@data
+5.1, red, 3, Iris-setosa
+% a comment
+6.0, dark blue, 4, Iris-versicolor
+
+4.9,red,5,<null>
+"""
+MULTI = """@relation flags
+@attribute y1 {0,1}
+@attribute a real [0.0,1.0]
+@attribute y2 {0,1}
+@input a
+@output y1, y2
+@data
+1, 0.5, 0
+?, 1e-3, 1
+"""
+
+
+def read(tmp_path: Path, text: str, **options: object):
+    path = tmp_path / "x.dat"
+    path.write_text(text, encoding="utf-8")
+    return load_dataset(path, **options)  # type: ignore[arg-type]
+
+
+def test_each_class_of_one_output_is_a_label(tmp_path: Path) -> None:
+    table = read(tmp_path, IRIS)
+    assert table.feature_names == ("sepalLength", "color=red", "color=dark blue", "petals")
+    np.testing.assert_array_equal(table.X, [[5.1, 1, 0, 3], [6, 0, 1, 4], [4.9, 1, 0, 5]])
+    assert table.label_names == ("Iris-setosa", "Iris-versicolor")
+    np.testing.assert_array_equal(table.Y, [[1, 0], [0, 1], [np.nan, np.nan]])
+
+
+def test_several_outputs_are_labels(tmp_path: Path) -> None:
+    table = read(tmp_path, MULTI)
+    assert (table.feature_names, table.label_names) == (("a",), ("y1", "y2"))
+    np.testing.assert_array_equal(table.X, [[0.5], [0.001]])
+    np.testing.assert_array_equal(table.Y, [[1, 0], [np.nan, 1]])
+
+
+def test_whole_numbers_of_a_range_are_classes_and_the_last_column_is_the_output(tmp_path: Path) -> None:
+    text = "@relation r\n@attribute 1 real\n@attribute c integer [0, 2]\n@data\n0.5,2\n0.1,0\n"
+    table = read(tmp_path, text)
+    assert table.label_names == ("c=0", "c=1", "c=2")
+    np.testing.assert_array_equal(table.Y, [[0, 0, 1], [1, 0, 0]])
+
+
+def test_missing_features_follow_the_option(tmp_path: Path) -> None:
+    text = MULTI.replace("0.5", "<null>")
+    with pytest.raises(FormatError, match=r"x\.dat, line 8: column 'a' must have a value in every row"):
+        read(tmp_path, text)
+    np.testing.assert_array_equal(read(tmp_path, text, missing="drop").X, [[0.001]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MULTI.replace("@data\n", ""), "line 7: a line of a KEEL header must start with @relation"),
+        ("@relation x\n", "x.dat must be a KEEL file, with @data after its header"),
+        (MULTI.replace("0.5, 0", "0.5"), "line 8: a row must hold 3 values. Got 2"),
+        (MULTI.replace("0.5", "0,5"), "line 8: a row must hold 3 values. Got 4"),
+        (MULTI.replace("0.5", "half"), "line 8: column 'a' must be a finite number or one of its values.* Got 'half'"),
+        (MULTI.replace("1, 0.5", "2, 0.5"), "line 8: column 'y1' must be .* Got '2'"),
+        (MULTI.replace("real [0.0,1.0]", "string"), "line 3: column 'a' must be real, integer or {a, b, ...}"),
+        (MULTI.replace("@input a", "@input b"), "each column must be named once in @inputs or @outputs"),
+        (MULTI.replace("@attribute y2", "@attribute y1"), "line 4: column names must differ. Got 'y1' twice"),
+        (MULTI.replace("y2 {0,1}", "y2 {0,0}"), "line 4: the values of column 'y2' must differ. Got '0'"),
+        (IRIS.replace("{Iris-setosa, Iris-versicolor}", "real [0, 1]"), "the only output 'Class' must have values"),
+        (MULTI.split("1, 0.5", maxsplit=1)[0], "x.dat must hold at least one row"),
+    ],
+)
+def test_every_defect_is_one_error(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(FormatError, match=message) as caught:
+        read(tmp_path, text)
+    assert "\n" not in str(caught.value)

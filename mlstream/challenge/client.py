@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import requests
+from pydantic import TypeAdapter, ValidationError
 
 from mlstream.challenge.errors import (
     BudgetSpent,
@@ -24,7 +25,9 @@ from mlstream.challenge.errors import (
     UnknownSubmission,
     UnknownToken,
 )
+from mlstream.challenge.replies import TeamStatus
 
+_STATUS = TypeAdapter(TeamStatus)
 _PIECE_BYTES = 2**16
 _CONNECT_S, _READ_S = 10.0, 60.0
 _FIRST_WAIT_S, _LAST_WAIT_S = 0.1, 2.0
@@ -109,14 +112,18 @@ class RemoteChallenge:
         names = ("submission", "query", "remaining", "score", "in_distribution")
         return {name: state[name] for name in names if state[name] is not None}
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> TeamStatus:
         """Return budget, submissions and selection of the team."""
-        found: dict[str, Any] = self._request("GET", "/api/status")
-        return found
+        try:
+            return _STATUS.validate_python(self._request("GET", "/api/status"))
+        except ValidationError:
+            raise ConnectionError(
+                f"{self._url} must be a server of this version. Got a reply of another kind."
+            ) from None
 
-    def select(self, submissions: list[int]) -> None:
+    def select(self, submissions: Sequence[int]) -> None:
         """Choose the submissions that count at the end."""
-        self._request("PUT", "/api/selection", json={"submissions": submissions})
+        self._request("PUT", "/api/selection", json={"submissions": list(submissions)})
 
     def _request(self, method: str, path: str, **options: Any) -> Any:
         try:

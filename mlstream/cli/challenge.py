@@ -7,6 +7,7 @@ from collections.abc import Callable
 import typer
 
 from mlstream.cli import challenge_organiser as organiser
+from mlstream.cli import challenge_serving as serving
 from mlstream.cli import challenge_team as team
 
 app = typer.Typer(
@@ -17,6 +18,7 @@ _ORGANISER: tuple[Callable[..., None], ...] = (
     organiser.join,
     organiser.invite,
     organiser.merge,
+    serving.serve,
     organiser.score,
     organiser.leaderboard,
     organiser.close,

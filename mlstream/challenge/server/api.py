@@ -32,6 +32,18 @@ class SubmissionState(BaseModel):
     problem: str | None = Field(default=None, description="Why the file is no submission.")
 
 
+class OwnSubmission(BaseModel):
+    """A submission in the list of its team."""
+
+    submission: int
+    file_name: str
+    time: datetime
+    score: float | None = Field(description="Null while it is not scored, or if it was rejected.")
+    in_distribution: float | None
+    problem: str | None
+    is_selected: bool
+
+
 class TeamState(BaseModel):
     """Budget and submissions of a team."""
 
@@ -41,7 +53,7 @@ class TeamState(BaseModel):
     remaining: int
     reset: datetime
     invalid_used: int
-    submissions: list[SubmissionState]
+    submissions: list[OwnSubmission]
     selected: list[int]
 
 
@@ -141,16 +153,7 @@ def submission(request: Request, number: int, credentials: Credentials) -> Submi
 def team_status(request: Request, credentials: Credentials) -> TeamState:
     """Return budget, submissions and selection of the team."""
     found = host_of(request).challenge.status(token_of(credentials))
-    submissions = [
-        SubmissionState(
-            submission=one.submission,
-            state="invalid" if one.problem else "scoring" if one.score is None else "scored",
-            score=one.score,
-            in_distribution=one.in_distribution,
-            problem=one.problem,
-        )
-        for one in found.submissions
-    ]
+    submissions = [OwnSubmission(**one._asdict()) for one in found.submissions]
     return TeamState(**{**found._asdict(), "submissions": submissions, "selected": list(found.selected)})
 
 

@@ -149,9 +149,7 @@ def _only_server(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BlockingIOError(
-                f"{folder} must be served once. Another server runs on it; stop that first."
-            ) from None
+            raise BlockingIOError(f"{folder} must be served once. Got another server on it; stop that first.") from None
         yield
     finally:
         os.close(handle)

@@ -61,7 +61,7 @@ class RemoteChallenge:
     Raises
     ------
     ValueError
-        If the address is none, or the token would travel in clear.
+        If the address is not valid, or the token would travel in clear.
     """
 
     def __init__(self, url: str, token: str) -> None:

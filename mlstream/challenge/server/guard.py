@@ -1,4 +1,4 @@
-"""What no request gets past: foreign hosts, tokens in addresses, bodies that are too large."""
+"""Checks that each request passes: foreign hosts, tokens in addresses, bodies that are too large."""
 
 from __future__ import annotations
 

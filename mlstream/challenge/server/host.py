@@ -1,4 +1,4 @@
-"""What all requests to a server share: the challenge, the bundle, and the work that goes on behind replies."""
+"""State that all requests to a server share: the challenge, the bundle, and the work that goes on behind replies."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _N_SCORING = os.cpu_count() or 1
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server listens.
+    """Address at which a server listens.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ async def reserve_body(host: Host, request: Request, token: str) -> Reservation:
     Raises
     ------
     ChallengeError
-        As `Challenge.reserve`; also if the type of the content is none of a submission.
+        As `Challenge.reserve`; also if the type of the content is not that of a submission.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _TYPES:

@@ -15,7 +15,7 @@ from mlstream.campaign.job import Job
 from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.progress_files import read_progress, remove_progress
 from mlstream.evaluation.run import RowProgress
-from mlstream.evaluation.settings import CampaignOptions, Settings
+from mlstream.evaluation.settings import CampaignOptions, SelectionMethod, Settings
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.publishing.presets import warn_of_other_data
 from mlstream.records.paths import remove_leftovers
@@ -73,6 +73,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     orders: Sequence[int] = CampaignOptions.orders,
     splits: Sequence[int] = CampaignOptions.splits,
     n_configurations: int = CampaignOptions.n_configurations,
+    selection: SelectionMethod = CampaignOptions.selection,
+    query_budget: int = CampaignOptions.query_budget,
     n_jobs: int = CampaignOptions.n_jobs,
     dask: str | None = CampaignOptions.dask,
     backend: str = "loky",
@@ -104,8 +106,14 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     splits : sequence of int
         Seeds of splits of the rows; by default the split that the stream has. See `mlstream.generators.resplit_rows`.
     n_configurations : int
-        Configurations of each strategy that are tried on the first experience; 0 for its defaults. They are drawn from
-        the grid of the strategy, and the most frugal wins. Strategies that are not given by name have no such grid.
+        Configurations of each strategy that are tried before it runs; 0 for its defaults. They are drawn from the grid
+        of the strategy. Strategies that are not given by name have no such grid.
+    selection : {"first-experience", "training-environment", "leave-one-environment-out", "validation-environment"}
+        Rows on which a configuration is chosen: the first experience, held-out rows of training environments, each
+        training environment in turn, or the validation environments. On the first experience the most frugal
+        configuration wins, on environments the one with the lowest normalised cross-entropy.
+    query_budget : int
+        Configurations of a search that may be scored on the validation environments.
     n_jobs : int
         Number of processes; -1 for as many as cores.
     dask : str, optional
@@ -157,6 +165,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         orders=tuple(orders),
         splits=tuple(splits),
         n_configurations=n_configurations,
+        selection=selection,
+        query_budget=query_budget,
         n_jobs=n_jobs,
         dask=dask,
     )

@@ -206,8 +206,9 @@ class RunResult(VersionedRecord):
 
         A strategy without parameters to search has defaults, whatever the campaign asks for.
         """
-        trials = [] if self.selection is None else self.selection.trials
-        return f"tuned ({len(trials)})" if any(trial.parameters for trial in trials) else "defaults"
+        if self.selection is None or not any(trial.parameters for trial in self.selection.trials):
+            return "defaults"
+        return self.selection.tuning
 
 
 class Runs(list[RunResult]):

@@ -6,6 +6,7 @@ the same bits; what it cannot read, or reads as NaN or infinity, is left to Pyth
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -71,6 +72,11 @@ def join_blocks(lines: Lines) -> Iterator[bytes]:
         yield b"".join(waiting)
 
 
+def is_worth_pyarrow(block: bytes) -> bool:
+    """Return whether pyarrow gains more on a block than its import takes, which is half a second, with pandas."""
+    return len(block) >= _BLOCK_BYTES or "pyarrow" in sys.modules
+
+
 def read_fast(
     block: bytes, header: CsvHeader, codes: Sequence[Mapping[str, float] | None], *, takes_missing: bool
 ) -> npt.NDArray[np.float64] | None:
@@ -125,7 +131,7 @@ def find_texts(
     n_rows : int
         Number of rows; None in place of both where pyarrow is not installed, or the block needs care.
     texts : dict of int to Distinct
-        By column; the index is none.
+        By column; the index is left out.
     """
     found = _parse(block, header, {}, takes_missing=takes_missing)
     if found is None:

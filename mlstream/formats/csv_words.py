@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from mlstream.formats.content import FormatError
-from mlstream.formats.csv_blocks import BlockLines, Distinct, find_texts, join_blocks
+from mlstream.formats.csv_blocks import BlockLines, Distinct, find_texts, is_worth_pyarrow, join_blocks
 from mlstream.formats.csv_dialects import CsvDialect, CsvHeader, read_header
 from mlstream.formats.csv_tables import iterate_rows
 from mlstream.formats.lines import Lines, Readable
@@ -48,7 +48,8 @@ def find_words(source: Readable, path: Path, dialect: CsvDialect) -> Mapping[str
     columns = [Words(name, path, takes_missing=dialect.takes_missing) for name in header.names]
     blocks, n_read = join_blocks(lines), lines.n_read
     for block in blocks:
-        n_rows = 0 if lines.is_short else _add_fast(columns, block, header, dialect, n_read)
+        is_fast = not lines.is_short and is_worth_pyarrow(block)
+        n_rows = _add_fast(columns, block, header, dialect, n_read) if is_fast else 0
         if n_rows:
             n_read += n_rows
             continue

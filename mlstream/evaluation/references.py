@@ -10,7 +10,8 @@ from scipy import sparse
 
 from metrics import stack_counts
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
-from mlstream.evaluation.learners import Learner, adapt_to_stream, fresh
+from mlstream.evaluation.learner_base import Learner
+from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.pools import count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter

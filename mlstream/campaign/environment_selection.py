@@ -12,7 +12,8 @@ import numpy as np
 
 from mlstream.evaluation.held_out import score_environment
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
-from mlstream.evaluation.learners import Learner, adapt_to_stream, fresh, warm_up
+from mlstream.evaluation.learner_base import Learner
+from mlstream.evaluation.learners import adapt_to_stream, fresh, warm_up
 from mlstream.evaluation.references import stack_features
 from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter

@@ -11,7 +11,7 @@ SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
 # Files of packages whose requirements contradict ours: no part of the environment.
 PEERS := $(CURDIR)/.venv/peers
-READERS := arff csv libsvm parquet xml npz packed card
+READERS := arff csv keel libsvm parquet xml npz packed card
 # Of the fuzzers; 0 draws another one each time.
 FUZZ_SEED ?= 0
 PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats

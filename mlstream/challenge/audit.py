@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from mlstream._files import is_plain, sha256_of
-from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.events import GENESIS, check_chain
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.replies import AuditReport
@@ -114,8 +113,8 @@ def _flag_submissions(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
         path = folder.submissions / digest
         try:
             reason = looks_like_decoding(read_submission(path.read_bytes(), scorer.layout)) if is_plain(path) else None
-        except InvalidSubmission:
-            # Not read yet, or changed, which is a problem of its own.
+        except (ValueError, OSError):
+            # It was not read yet, or it or the truth was changed, which is a problem of its own.
             continue
         if reason:
             yield f"submission {', '.join(map(str, numbers))}: {reason}"

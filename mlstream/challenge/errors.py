@@ -5,6 +5,7 @@ No message depends on truth: messages state rules, what was sent, and times.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import ClassVar
 
@@ -97,3 +98,18 @@ class StateFailed(ChallengeError):
 
     code = "state_failed"
     http_status = 503
+
+
+def to_reply(error: ChallengeError) -> dict[str, str | int]:
+    """Return what a client needs to raise the same error: code, message, exit status, and the time of a reset."""
+    reply: dict[str, str | int] = {"error": error.code, "message": str(error), "exit_status": error.exit_status}
+    return reply | {"reset": error.reset.isoformat()} if isinstance(error, BudgetSpent) else reply
+
+
+def from_reply(reply: Mapping[str, object]) -> ChallengeError:
+    """Return the error that `to_reply` described; of an unknown code, one with exit status 1."""
+    message = " ".join(str(reply.get("message", "refused")).split())
+    if reply.get("error") == BudgetSpent.code:
+        return BudgetSpent(message, datetime.fromisoformat(str(reply.get("reset"))))
+    kinds = {kind.code: kind for kind in ChallengeError.__subclasses__()}
+    return kinds.get(str(reply.get("error")), ChallengeError)(message)

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer import Abort
 
-from mlstream.cli import generate, listing, perturb, publishing, running, synthesise
+from mlstream.cli import challenge, generate, listing, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
 from mlstream.cli.inspect import inspect
 from mlstream.cli.suggest_tasks import suggest_tasks
@@ -79,13 +79,14 @@ synthesise.app.command("events")(synthesise_events)
 app.add_typer(synthesise.app, name="synthesise", rich_help_panel=MAKE)
 app.add_typer(perturb.app, name="perturb", rich_help_panel=MAKE)
 app.add_typer(publishing.datasets, name="datasets", rich_help_panel=MAKE)
+app.add_typer(challenge.app, name="challenge", rich_help_panel="Compete")
 
 
 def main() -> NoReturn:
     """Run the command line.
 
     An error is one line on standard error. The exit status is then 1; it is 2 where the command cannot be parsed, and
-    130 where it is interrupted.
+    130 where it is interrupted. `mlstream challenge submit` has more, by what was wrong.
     """
     try:
         with warnings.catch_warnings():
@@ -96,7 +97,8 @@ def main() -> NoReturn:
     except (Abort, KeyboardInterrupt):
         _fail("interrupted.", _INTERRUPTED)
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        _fail(_describe(error), 1)
+        # Errors of a challenge have exit statuses of their own.
+        _fail(_describe(error), getattr(error, "exit_status", 1))
     raise SystemExit(status or 0)
 
 

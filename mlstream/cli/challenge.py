@@ -1,0 +1,32 @@
+"""The commands of a challenge, of its organiser and of its teams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from mlstream.cli import challenge_organiser as organiser
+from mlstream.cli import challenge_serving as serving
+from mlstream.cli import challenge_team as team
+
+app = typer.Typer(
+    help="Host a challenge on environments that nobody has seen, or take part in one.", no_args_is_help=True
+)
+
+_ORGANISER: tuple[Callable[..., None], ...] = (
+    organiser.join,
+    organiser.invite,
+    organiser.merge,
+    serving.serve,
+    organiser.score,
+    organiser.leaderboard,
+    organiser.close,
+    organiser.release,
+    organiser.audit,
+)
+_TEAM: tuple[Callable[..., None], ...] = (team.submit, team.status, team.select)
+
+for panel, commands in (("The organiser", _ORGANISER), ("A team", _TEAM)):
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)

@@ -1,0 +1,163 @@
+"""Submissions by folders: the protocol of both sides, and nothing but plain files of a team's own."""
+
+import json
+import os
+import threading
+
+import pytest
+
+from mlstream.challenge.errors import (
+    BudgetSpent,
+    ChallengeError,
+    ClockRanBack,
+    InvalidSubmission,
+    PhaseClosed,
+    UnknownToken,
+    from_reply,
+    to_reply,
+)
+from mlstream.challenge.inbox import Inbox, send
+from mlstream.challenge.teams import team_of_token
+from tests.mlstream.challenge.challenges import START, draw, make_challenge
+
+
+@pytest.fixture
+def challenge(tmp_path):
+    with make_challenge(tmp_path / "org", rules="queries_per_day = 1") as made:
+        yield made
+
+
+@pytest.fixture
+def inbox(tmp_path):
+    (tmp_path / "inbox").mkdir()
+    return tmp_path / "inbox"
+
+
+def put(inbox, token, content, *, team=None, name="a.csv"):
+    folder = inbox / (team or team_of_token(token))
+    folder.mkdir()
+    (folder / "token").write_text(token)
+    (folder / name).write_bytes(content)
+    return folder
+
+
+def reply_in(folder):
+    assert [path.name for path in folder.iterdir()] == ["reply.json"]
+    return json.loads((folder / "reply.json").read_text())
+
+
+def test_a_folder_is_scored_and_holds_the_reply_and_nothing_else(challenge, inbox):
+    token, other = challenge.join("Ada"), challenge.join("Bob")
+    folders = [put(inbox, one, draw(challenge)) for one in (token, other)]
+    box = Inbox(challenge, inbox)
+    assert len(list(box.empty())) == 2
+    (expected,) = {row.score for row in challenge.leaderboard()}
+    replies = sorted(map(reply_in, folders), key=lambda reply: reply["submission"])
+    assert replies == [{"submission": one, "query": 1, "remaining": 0, "score": expected} for one in (1, 2)]
+    # What has a reply is left alone.
+    assert list(box.empty()) == []
+
+
+@pytest.mark.parametrize("kind", ["spent", "invalid", "token", "other team", "too many", "no file"])
+def test_every_refusal_is_a_reply(challenge, inbox, kind):
+    token, other = challenge.join("Ada"), challenge.join("Bob")
+    if kind == "spent":
+        challenge.submit(draw(challenge, 1), token)
+    team = team_of_token(token)
+    typed = {"token": token[:-3] + "xyz", "other team": other}.get(kind, token)
+    folder = put(inbox, typed, b"nonsense" if kind == "invalid" else draw(challenge), team=team)
+    if kind == "too many":
+        (folder / "b.csv").touch()
+    if kind == "no file":
+        (folder / "a.csv").unlink()
+    list(Inbox(challenge, inbox).empty())
+    reply = reply_in(folder)
+    codes = {"spent": ("budget_spent", 3), "token": ("unknown_token", 5), "other team": ("unknown_token", 5)}
+    assert (reply["error"], reply["exit_status"]) == codes.get(kind, ("invalid_submission", 2))
+    assert challenge.status(token).queries_used == (kind == "spent")
+
+
+@pytest.mark.parametrize("kind", ["file link", "token link", "hard link", "pipe", "folder"])
+def test_links_and_anything_but_plain_files_are_refused(challenge, inbox, tmp_path, kind):
+    token = challenge.join("Ada")
+    folder = put(inbox, token, draw(challenge))
+    secret = tmp_path / "secret"
+    secret.write_text("the organiser's")
+    name = "token" if kind == "token link" else "a.csv"
+    (folder / name).unlink()
+    if kind.endswith("link") and kind != "hard link":
+        (folder / name).symlink_to(secret)
+    elif kind == "hard link":
+        os.link(secret, folder / name)
+    elif kind == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).mkdir()
+    list(Inbox(challenge, inbox).empty())
+    text = (folder / "reply.json").read_text()
+    assert "must be a plain file" in text
+    assert "organiser's" not in text
+    assert secret.read_text() == "the organiser's"
+
+
+def test_what_is_no_folder_of_a_team_is_reported_once_and_left_where_it_is(challenge, inbox, tmp_path):
+    token = challenge.join("Ada")
+    real = put(tmp_path, token, draw(challenge))
+    (inbox / team_of_token(token)).symlink_to(real)
+    (inbox / "..x").mkdir()
+    (inbox / "README").touch()
+    (inbox / ("0" * 12)).touch()
+    box = Inbox(challenge, inbox)
+    lines = list(box.empty())
+    assert len(lines) == 3
+    assert all("refused" in line for line in lines)
+    assert list(box.empty()) == []
+    assert {path.name for path in real.iterdir()} == {"token", "a.csv"}
+    assert challenge.status(token).queries_used == 0
+
+
+def test_a_team_sends_and_waits_for_the_reply(challenge, inbox, tmp_path):
+    token, done = challenge.join("Ada"), threading.Event()
+    contents = [draw(challenge), draw(challenge), draw(challenge, 1)]
+    thread = threading.Thread(target=watch, args=(Inbox(challenge, inbox), done))
+    thread.start()
+    try:
+        for content in contents[:2]:
+            (tmp_path / "mine.csv").write_bytes(content)
+            reply = send(tmp_path / "mine.csv", inbox, token, timeout_s=60)
+            assert (reply["submission"], reply["query"]) == (1, 1)
+        (tmp_path / "mine.csv").write_bytes(contents[2])
+        with pytest.raises(BudgetSpent) as caught:
+            send(tmp_path / "mine.csv", inbox, token, timeout_s=60)
+    finally:
+        done.set()
+        thread.join()
+    assert caught.value.reset == challenge.status(token).reset
+    assert [path.name for path in inbox.iterdir()] == [team_of_token(token)]
+
+
+def watch(box, done):
+    while not done.wait(0.01):
+        list(box.empty())
+
+
+def test_a_submission_that_waits_is_not_replaced(challenge, inbox, tmp_path):
+    token = challenge.join("Ada")
+    (tmp_path / "mine.csv").write_bytes(draw(challenge))
+    with pytest.raises(TimeoutError, match="Got no reply; it may come later"):
+        send(tmp_path / "mine.csv", inbox, token, timeout_s=0)
+    with pytest.raises(FileExistsError, match="an earlier submission waits"):
+        send(tmp_path / "mine.csv", inbox, token, timeout_s=0)
+    assert len(list(Inbox(challenge, inbox).empty())) == 1
+    assert "score" in reply_in(inbox / team_of_token(token))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BudgetSpent("m", START), *(kind("m") for kind in (InvalidSubmission, PhaseClosed, UnknownToken, ClockRanBack))],
+)
+def test_an_error_goes_through_a_reply(error):
+    again = from_reply(json.loads(json.dumps(to_reply(error))))
+    assert (type(again), str(again), again.exit_status) == (type(error), "m", error.exit_status)
+    assert getattr(again, "reset", None) == getattr(error, "reset", None)
+    assert type(from_reply({"error": "else"})) is ChallengeError

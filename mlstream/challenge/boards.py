@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import UnknownSubmission
 from mlstream.challenge.metrics_of_challenge import metric_of
 from mlstream.challenge.phases import phase_of
-from mlstream.challenge.replies import BoardRow, SubmissionStatus, TeamStatus
+from mlstream.challenge.replies import BoardRow, SubmissionStatus, TeamEntry, TeamStatus
 from mlstream.challenge.store import Reading, read_time
 from mlstream.challenge.teams import members_of, names_of, roots_of
 
@@ -123,6 +124,38 @@ def make_status(state: Reading, config: ChallengeConfig, team: str, now: datetim
             for number, name, time, score, trained, problem in rows
         ),
         selected=selected,
+    )
+
+
+def list_teams(state: Reading) -> tuple[TeamEntry, ...]:
+    """List all teams in the order in which they were made, those that were merged as one.
+
+    Parameters
+    ----------
+    state : Reading
+        The state.
+
+    Returns
+    -------
+    tuple of TeamEntry
+        Names, times and numbers of submissions.
+    """
+    roots = roots_of(state)
+    query = (
+        "SELECT s.team, COUNT(c.submission) AS scored, COUNT(r.submission) AS invalid, COUNT(*) AS n FROM submissions "
+        "AS s LEFT JOIN scores AS c ON c.submission = s.id LEFT JOIN rejections AS r ON r.submission = s.id "
+        "GROUP BY s.team"
+    )
+    counts: dict[str, Counter[str]] = {}
+    for team, scored, invalid, n in state.rows(query):
+        numbers = {"scored": scored, "invalid": invalid, "waiting": n - scored - invalid}
+        counts.setdefault(roots[team], Counter()).update(numbers)
+    return tuple(
+        TeamEntry(
+            name, read_time(time), *(counts.get(team, Counter())[kind] for kind in ("scored", "waiting", "invalid"))
+        )
+        for team, name, time in state.rows("SELECT id, name, time FROM teams ORDER BY time, id")
+        if roots[team] == team
     )
 
 

@@ -8,6 +8,7 @@ import typer
 
 from mlstream.cli import challenge_creation as creation
 from mlstream.cli import challenge_organiser as organiser
+from mlstream.cli import challenge_serving as serving
 from mlstream.cli import challenge_team as team
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ _ORGANISER: tuple[Callable[..., None], ...] = (
     organiser.join,
     organiser.invite,
     organiser.merge,
+    serving.serve,
     organiser.score,
     organiser.leaderboard,
     organiser.close,

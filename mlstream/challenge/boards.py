@@ -42,11 +42,13 @@ def make_board(state: Reading, config: ChallengeConfig) -> tuple[BoardRow, ...]:
     roots, names, metric = roots_of(state), names_of(state), metric_of(config.metric)
     best: dict[str, _Best] = {}
     counts: dict[str, int] = {}
-    # The index of scores holds all columns, and each group has few distinct scores.
-    query = "SELECT team, reported, MIN(submission) AS first, COUNT(*) AS n FROM scores GROUP BY team, reported"
+    # The index of scores holds all that is asked for.
+    choose = "MIN" if metric.lower_is_better else "MAX"
+    query = f"SELECT team, {choose}(reported) AS best, COUNT(*) AS n FROM scores GROUP BY team"  # noqa: S608 - our own
+    first = "SELECT MIN(submission) FROM scores WHERE team = ? AND reported = ?"
     for row in state.rows(query):
-        team = roots[row["team"]]
-        found = _Best(metric.sort_key(row["reported"]), row["first"], row["reported"])
+        team, score = roots[row["team"]], row["best"]
+        found = _Best(metric.sort_key(score), state.count(first, row["team"], score), score)
         best[team] = min(best.get(team, found), found)
         counts[team] = counts.get(team, 0) + row["n"]
     ordered = sorted(best, key=lambda team: best[team])

@@ -38,6 +38,7 @@ from mlstream.challenge.submitting import (
     require_admission,
     store_file,
     submission_row,
+    sweep_scratch,
     waiting_rows,
     write_scratch,
 )
@@ -296,6 +297,7 @@ class Challenge:
         team : str, optional
             Id of a team; all teams by default.
         """
+        sweep_scratch(self.folder)
         with self._store.read() as state:
             members = None if team is None else members_of(state, team)
             waiting = [int(row["id"]) for row in waiting_rows(state, members)]

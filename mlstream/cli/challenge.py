@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import typer
 
+from mlstream.cli import challenge_creation as creation
 from mlstream.cli import challenge_organiser as organiser
 from mlstream.cli import challenge_serving as serving
 from mlstream.cli import challenge_team as team
@@ -15,6 +16,8 @@ app = typer.Typer(
 )
 
 _ORGANISER: tuple[Callable[..., None], ...] = (
+    creation.create,
+    creation.verify,
     organiser.join,
     organiser.invite,
     organiser.merge,

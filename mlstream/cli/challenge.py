@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import typer
 
+from mlstream.cli import challenge_making as making
 from mlstream.cli import challenge_organiser as organiser
 from mlstream.cli import challenge_team as team
 
@@ -14,6 +15,8 @@ app = typer.Typer(
 )
 
 _ORGANISER: tuple[Callable[..., None], ...] = (
+    making.create,
+    making.verify,
     organiser.join,
     organiser.invite,
     organiser.merge,
@@ -25,6 +28,6 @@ _ORGANISER: tuple[Callable[..., None], ...] = (
 )
 _TEAM: tuple[Callable[..., None], ...] = (team.submit, team.status, team.select)
 
-for panel, commands in (("The organiser", _ORGANISER), ("A team", _TEAM)):
+for panel, commands in (("Start here", (making.demo,)), ("The organiser", _ORGANISER), ("A team", _TEAM)):
     for command in commands:
         app.command(rich_help_panel=panel)(command)

@@ -11,7 +11,7 @@ SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
 # Files of packages whose requirements contradict ours: no part of the environment.
 PEERS := $(CURDIR)/.venv/peers
-READERS := arff csv libsvm parquet xml npz packed card
+READERS := arff csv keel libsvm parquet xml npz packed card
 # Of the fuzzers; 0 draws another one each time.
 FUZZ_SEED ?= 0
 PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats
@@ -24,7 +24,7 @@ PYTHON_NEWEST ?= $(firstword $(foreach python,python3.13 $(wildcard $(HOME)/.pye
 	$(shell $(python) -c "print('$(python)')" 2>/dev/null)) python3.13)
 SUBSET := tests/metrics tests/mlstream $(addprefix tests/estimators/,test_base.py test_baselines.py test_kernel_cache.py \
 	interop/test_river.py trees/test_hoeffding.py)
-SUBSET_NEEDS := '.[skops,tables,dask,mlflow]' hypothesis pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
+SUBSET_NEEDS := '.[skops,tables,dask,mlflow,challenge]' hypothesis pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
 define check_subset
 $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) --editable $(SUBSET_NEEDS); \
 $(1)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal $(3) $(SUBSET)

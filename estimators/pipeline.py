@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import Tags, get_tags
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Bunch, Tags, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,8 +31,8 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
     ----------
     steps : list of (str, estimator) tuples
         Names and estimators. All but the last transform: they have ``partial_fit``, or need no fitting (as
-        `Normalizer`), or are fitted and frozen (`sklearn.frozen.FrozenEstimator`). The last is one of our classifiers;
-        `BinaryRelevance` wraps any classifier of scikit-learn.
+        `Normalizer`), or are fitted and frozen (`sklearn.frozen.FrozenEstimator`); "passthrough" or None leaves rows as
+        they are. The last is one of our classifiers; `BinaryRelevance` wraps any classifier of scikit-learn.
 
     Attributes
     ----------
@@ -40,6 +41,10 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
 
     Notes
     -----
+    As in scikit-learn, ``len(pipeline)`` counts the steps, and an index or a name selects one: the fitted step, once
+    there is one. A slice is a copy that goes its own way: ``pipeline[:-1]`` is a `Pipeline` of scikit-learn, which
+    transforms rows; ``pipeline[1:]`` is a `StreamPipeline`, which has learnt what these steps have.
+
     Transformers that learn are called row by row, whatever the chunk, so that it does not matter how a stream is cut;
     those that cannot learn from a single row (`IncrementalPCA`) cannot be used. If no transformer learns, a chunk is
     processed in one call. If one does, the very first row is predicted 0 with probability 0, since no transformer is
@@ -102,28 +107,42 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         return self
 
     @property
+    def named_steps(self) -> Bunch:
+        """The steps by name, also as attributes: the fitted ones, once there are any."""
+        return Bunch(**dict(getattr(self, "steps_", self.steps)))
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, key: int | str | slice) -> Any:
+        if isinstance(key, slice):
+            return self._slice(key)
+        return self.named_steps[key if isinstance(key, str) else self.steps[key][0]]
+
+    @property
     def uses_task(self) -> bool:
         """Whether `label_mask` changes what is learnt: that of the last step."""
-        return bool(self.steps[-1][1].uses_task)
+        return bool(self._given_last.uses_task)
 
     @property
     def uses_environment(self) -> bool:
         """Whether the environment of a row changes what is learnt: that of the last step."""
-        return bool(self.steps[-1][1].uses_environment)
+        return bool(self._given_last.uses_environment)
 
     @property
     def _row_metadata(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(self.steps[-1][1]._row_metadata)
+        # what is no classifier is refused once its steps are checked
+        return tuple(getattr(self._given_last, "_row_metadata", ()))
 
     @property
     def on_new_labels(self) -> OnNewLabels:
         """Treatment of labels that appear after the first call: the parameter of the last step."""
-        choice: OnNewLabels = self.steps[-1][1].on_new_labels
+        choice: OnNewLabels = self._given_last.on_new_labels
         return choice
 
     @property
     def _learns_unknown(self) -> bool:  # type: ignore[override]
-        return bool(self.steps[-1][1]._learns_unknown)
+        return bool(self._given_last._learns_unknown)
 
     @property
     def _takes_codes(self) -> bool:  # type: ignore[override]
@@ -131,8 +150,14 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = all(get_tags(step).input_tags.sparse for _, step in self.steps)
+        tags.input_tags.sparse = all(
+            get_tags(step).input_tags.sparse for _, step in self.steps if hasattr(step, "__sklearn_tags__")
+        )
         return tags
+
+    def _sk_visual_block_(self) -> Any:
+        # a diagram as scikit-learn's own, which `_repr_html_` draws
+        return Pipeline(self.steps)._sk_visual_block_()
 
     # ------------------------------------------------------------------ learn
     def partial_fit(
@@ -198,7 +223,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
     # ------------------------------------------------------------------ hooks
     def _start(self) -> None:
         self._check_steps()
-        self.steps_ = [(name, clone(step)) for name, step in self.steps]
+        self.steps_ = [(name, clone(step, safe=False)) for name, step in self.steps]
         self._learns = [_learns(name, step) for name, step in self.steps_[:-1]]
         self._has_begun = not any(self._learns)
         if self._has_begun:
@@ -206,7 +231,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
             self._last.begin(blank, self._blank_target(), self._announced())
 
     def _can_grow(self) -> bool:
-        return bool(self.steps[-1][1]._can_grow())
+        return bool(self._given_last._can_grow())
 
     def _grow(self, n_before: int) -> None:  # noqa: ARG002 - the last step counts its own labels
         if self._has_begun:
@@ -246,7 +271,7 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
         for learns, (_, transformer) in zip(self._learns, transformers, strict=True):
             if learns:
                 transformer.partial_fit(row)
-            row = transformer.transform(row)
+            row = _transformed(transformer, row)
         return row
 
     def _predict_proba(self, X: Features) -> Array:
@@ -268,13 +293,39 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
 
     # ------------------------------------------------------------------ steps
     @property
+    def _given_last(self) -> Any:
+        if not len(self.steps):
+            raise ValueError("steps must hold at least a classifier. Got an empty list instead.")
+        return self.steps[-1][1]
+
+    @property
     def _last(self) -> Any:
         return self.steps_[-1][1]
 
     def _transform(self, X: Features) -> Features:
         for _, transformer in self.steps_[:-1]:
-            X = transformer.transform(X)
+            X = _transformed(transformer, X)
         return X
+
+    def _slice(self, rows: slice) -> "Pipeline | StreamPipeline":
+        if rows.step not in (None, 1):
+            raise ValueError(f"A slice of a pipeline must have a step of 1. Got {rows.step} instead.")
+        if rows.indices(len(self))[1] < len(self):
+            return Pipeline(deepcopy(list(getattr(self, "steps_", self.steps))[rows]))
+        tail = StreamPipeline(deepcopy(list(self.steps)[rows]))
+        if len(tail) and getattr(self, "_has_begun", False):
+            with lock_of(self):
+                learnt = deepcopy({name: value for name, value in vars(self).items() if name != "steps"})
+            tail.__dict__.update(learnt | {"steps_": learnt["steps_"][rows], "_learns": learnt["_learns"][rows]})
+            tail._take_width(is_whole=len(tail) == len(self))
+        return tail
+
+    def _take_width(self, *, is_whole: bool) -> None:
+        """Take the number of features of the first step that has one, where the steps before it were cut off."""
+        if not is_whole:
+            self.__dict__.pop("feature_names_in_", None)
+            steps = [step for _, step in self.steps_ if hasattr(step, "n_features_in_")]
+            self.n_features_in_ = steps[0].n_features_in_
 
     def _announced(self) -> Any:
         return self.n_labels_ if self._target.multilabel else np.arange(len(self.classes_))
@@ -292,8 +343,18 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
             )
 
 
+def _passes_through(step: Any) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def _transformed(transformer: Any, X: Features) -> Features:
+    return X if _passes_through(transformer) else transformer.transform(X)
+
+
 def _learns(name: str, transformer: Any) -> bool:
     """Return whether a transformer learns from the stream; raise if it cannot be used."""
+    if _passes_through(transformer):
+        return False
     if not hasattr(transformer, "transform"):
         raise TypeError(f"Step {name!r} must have `transform`. Got a {type(transformer).__name__} instead.")
     if hasattr(transformer, "partial_fit"):

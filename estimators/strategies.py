@@ -56,7 +56,9 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
     on_new_labels : {'error', 'grow'}, default='error'
         What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
     **parameters
-        Parameters of the strategy, listed by `grid`; the others keep their defaults.
+        Parameters of the strategy, listed by `grid`, and any other that the learner's constructor has, such as
+        `random_state`; those of a learner inside have its name before them (``estimator__max_depth``). The others keep
+        the values of the strategy.
 
     Returns
     -------
@@ -75,12 +77,9 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
     NearestRowClassifier(window=100)
     """
     strategy = _find(name)
-    known = sorted({parameter for one in strategy.grids for parameter in one})
-    for parameter in parameters:
-        if parameter not in known:
-            hint = _nearest(parameter, known)
-            raise ValueError(f"{name} must have parameters among {known}. Got {parameter!r} instead{hint}")
-    learner = strategy.build(**parameters)
+    own = {parameter for one in strategy.grids for parameter in one} & set(parameters)
+    learner = strategy.build(**{parameter: parameters[parameter] for parameter in own})
+    _set_others(name, learner, {parameter: value for parameter, value in parameters.items() if parameter not in own})
     if on_new_labels == "error":
         return learner
     from estimators._new_labels import require_known_choice, set_choice
@@ -117,6 +116,19 @@ def grid(name: str) -> list[dict[str, list[Any]]]:
     [{'grace_period': [100, 200], 'delta': [1e-06, 1e-07], 'tau': [0.05, 0.1]}]
     """
     return [{parameter: list(values) for parameter, values in one.items()} for one in _find(name).grids]
+
+
+def _set_others(name: str, learner: StreamClassifier, others: Mapping[str, Any]) -> None:
+    known = learner.get_params()
+    for parameter in others:
+        if parameter not in known:
+            searched = sorted({own for one in _find(name).grids for own in one})
+            also = [other for other in sorted(known) if other not in {*searched, "on_new_labels"}]
+            hint = _nearest(parameter, [*searched, *also])
+            if hint == ".":
+                hint = f"; its learner, {type(learner).__name__}, also has {', '.join(also)}."
+            raise ValueError(f"{name} must have parameters among {searched}. Got {parameter!r} instead{hint}")
+    learner.set_params(**others)
 
 
 def _find(name: str) -> Strategy:

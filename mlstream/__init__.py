@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mlstream.interop.hub import upload
     from mlstream.interop.mlflow import track
     from mlstream.publishing.folder import publish, regenerate, verify
-    from mlstream.records.run_record import RunResult, load_runs
+    from mlstream.records.run_record import RunResult, Runs, load_runs
     from mlstream.reporting.report import report
     from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
 
@@ -42,7 +42,7 @@ _HOMES = {
     "mlstream.campaign.config": ("load_config",),
     "mlstream.evaluation.evaluate": ("evaluate",),
     "mlstream.reporting.report": ("report",),
-    "mlstream.records.run_record": ("RunResult", "load_runs"),
+    "mlstream.records.run_record": ("RunResult", "Runs", "load_runs"),
     "mlstream.campaign.search": ("Search",),
     "mlstream.interop.mlflow": ("track",),
     "mlstream.publishing.folder": ("publish", "regenerate", "verify"),
@@ -56,6 +56,7 @@ __all__ = [
     "Events",
     "Experience",
     "RunResult",
+    "Runs",
     "Search",
     "Stream",
     "StreamCard",

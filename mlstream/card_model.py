@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from mlstream import _html
 from mlstream._files import read_bounded
 from mlstream._reading import Categories, Missing
 from mlstream._validation_errors import describe_error
@@ -30,6 +31,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 SCHEMA_VERSION = 2
+_IDENTITY = {"always": "always", "training": "in training", "never": "never"}
 _MAX_BYTES = 64 * 2**20
 TaskRole = Literal["train", "validation", "test", "unseen", "pre-training", "downstream"]
 SharedRows = Literal["mask", "drop"]
@@ -327,6 +329,18 @@ class StreamCard(_Strict):
     )
     _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "terms"})
 
+    def __repr__(self) -> str:
+        n_rows = sum(experience.n_samples for experience in self.experiences)
+        return (
+            f"StreamCard({self.name!r}: {len(self.experiences)} experiences of {len(self.tasks)} tasks, {n_rows} rows, "
+            f"{len(self.feature_names)} features, {len(self.label_names)} labels)"
+        )
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return summarise(self, "Card of the stream")
+
     @model_validator(mode="before")
     @classmethod
     def _upgrade(cls, fields: object) -> object:
@@ -344,6 +358,31 @@ class StreamCard(_Strict):
         for what, got in chain(_repeated(self), _impossible(self), _misfitting(self), _dangling(self)):
             raise ValueError(f"{what} of the card must fit its lists. Got {got}")
         return self
+
+
+def summarise(card: StreamCard, what: str) -> str:
+    """Write what a card states in short as HTML: facts, the tasks and the schedule."""
+    learning, held_out = (sum(getattr(task, name) for task in card.tasks) for name in ("n_learning", "n_evaluation"))
+    facts = {
+        "Description": card.description,
+        "Source": f"{card.source.name} ({card.source.origin}), {card.source.n_samples:,} rows",
+        "Licence of the source": card.source.licence or "not stated",
+        "Scenario": f"{card.scenario.name}, {card.scenario.boundary} boundaries, tasks are shown "
+        f"{_IDENTITY[card.scenario.task_identity]}",
+        "Generator": f"{card.generator.name}, seed {card.generator.seed}",
+        "Rows": f"{learning:,} to learn in {len(card.experiences)} experiences, {held_out:,} to evaluate",
+        "Features": f"{len(card.feature_names):,}",
+        "Labels": f"{len(card.label_names):,}",
+        "Drifts": len(card.drifts) or "",
+    }
+    heads = ("Task", "Labels", "Labels per row", "Rows to learn", "Rows to evaluate")
+    tasks = [
+        (task.name, len(task.signature), f"{task.cardinality:.2f}", f"{task.n_learning:,}", f"{task.n_evaluation:,}")
+        for task in card.tasks
+    ]
+    sizes, visits = zip(*((one.n_samples, one.tasks) for one in card.experiences), strict=True)
+    schedule = _html.schedule([task.name for task in card.tasks], sizes, visits)
+    return _html.summary(f"{what} {card.name}", facts, _html.table(heads, tasks), schedule)
 
 
 def _impossible(card: StreamCard) -> Iterator[tuple[str, object]]:

@@ -1,13 +1,16 @@
-"""Data frames of any library, read through narwhals."""
+"""Data frames: those of any library are read through narwhals, those that are made are of pandas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def is_frame(value: object) -> bool:
@@ -138,6 +141,65 @@ def is_of_float32(frame: Any) -> bool:
         for column in iter_columns(frame)
     }
     return kinds == {"float32"}
+
+
+def make_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Make a frame of pandas of columns by name.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    """
+    frame: pd.DataFrame = _pandas().DataFrame(dict(columns))
+    return frame
+
+
+def make_table(
+    X: Any, Y: Any, feature_names: Sequence[str], label_names: Sequence[str], index: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """Make a frame of pandas of labels and features.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_rows, n_features)
+        Features; those of a CSR matrix become sparse columns.
+    Y : ndarray of uint8 or float32, shape (n_rows, n_labels)
+        Labels.
+    feature_names, label_names : sequence of str
+        One name per column.
+    index : mapping of str to array-like, optional
+        Levels of the index by name; by default rows are counted.
+
+    Returns
+    -------
+    DataFrame
+        Labels first, as in files.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    ValueError
+        If a feature and a label have one name.
+    """
+    pandas = _pandas()
+    if both := set(feature_names) & set(label_names):
+        raise ValueError(f"Features and labels must have different names in a frame. Got {min(both)!r} twice.")
+    rows = None if index is None else pandas.MultiIndex.from_arrays(list(index.values()), names=list(index))
+    make = pandas.DataFrame.sparse.from_spmatrix if sparse.issparse(X) else pandas.DataFrame
+    labels = pandas.DataFrame(np.asarray(Y), index=rows, columns=list(label_names))
+    features = make(X, index=rows, columns=list(feature_names))
+    frame: pd.DataFrame = pandas.concat([labels, features], axis="columns")
+    return frame
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("pandas must be installed for to_frame: pip install pandas.") from error
+    return pd
 
 
 def _is_sparse_type(dtype: Any) -> bool:

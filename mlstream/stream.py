@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream import array_likes, label_values
-from mlstream.card_model import ReadingCard, StreamCard
+from mlstream import _html, array_likes, label_values
+from mlstream.card_model import ReadingCard, StreamCard, summarise
+from mlstream.frames import make_table
+from mlstream.summaries import describe_shape, label_shares, list_facts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Features: TypeAlias = array_likes.Features
 Indicator: TypeAlias = label_values.Indicator
@@ -87,6 +92,14 @@ class Dataset:
         for field_name, value in ({"X": X, "Y": Y} | names).items():
             object.__setattr__(self, field_name, value)
 
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}: {describe_shape(self.X, self.Y)})"
+
+    def _repr_html_(self) -> str:
+        facts = list_facts(self.X, self.Y) | {"Source": self.source, "Licence": self.licence}
+        shares = _html.shares("Share of the rows that have the label", label_shares(self.label_names, self.Y))
+        return _html.summary(f"Dataset {self.name}", facts, shares)
+
     @classmethod
     def from_frame(
         cls,
@@ -139,6 +152,24 @@ class Dataset:
         table: Dataset = reader.read_frame(frame, labels, name=name, missing=missing, categories=categories)
         return table
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        DataFrame
+            Labels first, then features, in their own types; an unknown label is NaN. Features of a CSR matrix are
+            sparse columns. `from_frame` reads it again.
+
+        Examples
+        --------
+        >>> Dataset([[0.5], [2]], [[1, 0], [0, 1]]).to_frame()
+           y0  y1   x0
+        0   1   0  0.5
+        1   0   1  2.0
+        """
+        return make_table(self.X, self.Y, self.feature_names, self.label_names)
+
     @property
     def n_samples(self) -> int:
         """Number of rows."""
@@ -159,6 +190,9 @@ class Task:
 
     name: str
     signature: Mask
+
+    def __repr__(self) -> str:
+        return f"Task({self.name!r}: {np.count_nonzero(self.signature)} of {len(self.signature)} labels)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +222,32 @@ class Experience:
     def __post_init__(self) -> None:
         _settle_labels(self)
 
+    def __repr__(self) -> str:
+        tasks = np.unique(self.task_ids)
+        return f"Experience({describe_shape(self.X, self.Y)}; {_name_tasks(tasks)})"
+
+    def _repr_html_(self) -> str:
+        tasks, counts = np.unique(self.task_ids, return_counts=True)
+        rows = ", ".join(f"{count:,} of task {task}" for task, count in zip(tasks, counts, strict=True))
+        return _html.summary("Experience", {**list_facts(self.X, self.Y), "Tasks": rows, **_count_masked(self)})
+
     def __len__(self) -> int:
         return int(self.Y.shape[0])
+
+    def to_frame(self, feature_names: Sequence[str] = (), label_names: Sequence[str] = ()) -> pd.DataFrame:
+        """Return the rows as a frame of pandas, which must be installed.
+
+        Parameters
+        ----------
+        feature_names, label_names : sequence of str
+            One name per column; by default x0, x1, ... and y0, y1, ... `Stream.to_frame` takes those of the card.
+
+        Returns
+        -------
+        DataFrame
+            Labels first, then features. The index holds the task of each row, and its row in the source.
+        """
+        return _part_frame(self, feature_names, label_names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +277,31 @@ class EvaluationSet:
     def __post_init__(self) -> None:
         _settle_labels(self)
 
+    def __repr__(self) -> str:
+        return f"EvaluationSet({describe_shape(self.X, self.Y)}; task {self.task_id})"
+
+    def _repr_html_(self) -> str:
+        return _html.summary(
+            "Evaluation set", {**list_facts(self.X, self.Y), "Task": str(self.task_id), **_count_masked(self)}
+        )
+
     def __len__(self) -> int:
         return int(self.Y.shape[0])
+
+    def to_frame(self, feature_names: Sequence[str] = (), label_names: Sequence[str] = ()) -> pd.DataFrame:
+        """Return the rows as a frame of pandas, which must be installed.
+
+        Parameters
+        ----------
+        feature_names, label_names : sequence of str
+            One name per column; by default x0, x1, ... and y0, y1, ... `Stream.to_frame` takes those of the card.
+
+        Returns
+        -------
+        DataFrame
+            Labels first, then features. The index holds the task, and the row of each row in the source.
+        """
+        return _part_frame(self, feature_names, label_names)
 
 
 class StreamParts(NamedTuple):
@@ -274,6 +355,44 @@ class Stream:
         return (
             f"Stream({self._card.name!r}: {len(self)} experiences of {self.n_tasks} tasks, "
             f"{self.n_samples} rows, {self.n_features} features, {self.n_labels} labels)"
+        )
+
+    def _repr_html_(self) -> str:
+        return summarise(self._card, "Stream")
+
+    def to_frame(self, *, evaluation: bool = False) -> pd.DataFrame:
+        """Return the rows as a frame of pandas, which must be installed.
+
+        Parameters
+        ----------
+        evaluation : bool
+            Whether to return the rows of all evaluation sets, rather than those to learn from.
+
+        Returns
+        -------
+        DataFrame
+            Labels first, then features, as stored, whatever label masks say. The index holds the number of the
+            experience (not of evaluation sets), the name of the task, and the row in the source.
+
+        Examples
+        --------
+        >>> from mlstream.generators import multiplier_stream
+        >>> frame = multiplier_stream("monolab", n_rows=200).to_frame()
+        >>> frame.index.names, frame.columns[:5].tolist()
+        (FrozenList(['experience', 'task', 'row']), ['y0', 'y1', 'y2', 'y3', 'x0'])
+        """
+        parts: Sequence[Experience | EvaluationSet] = self.evaluation_sets if evaluation else self.experiences
+        names = np.array([task.name for task in self.tasks], dtype=object)
+        index = {} if evaluation else {"experience": np.repeat(np.arange(len(parts)), list(map(len, parts)))}
+        index |= {"task": names[np.concatenate([_task_ids(part) for part in parts])]}
+        index |= {"row": np.concatenate([part.row_ids for part in parts])}
+        X: list[Any] = [part.X for part in parts]
+        return make_table(
+            sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X),
+            np.concatenate([part.Y for part in parts]),
+            self._card.feature_names,
+            self._card.label_names,
+            index,
         )
 
     def with_card(self, card: StreamCard) -> Stream:
@@ -338,6 +457,29 @@ class Stream:
         for row, experience in zip(present, self.experiences, strict=True):
             row[np.unique(experience.task_ids)] = True
         return present
+
+
+def _task_ids(part: Experience | EvaluationSet) -> Index:
+    return part.task_ids if isinstance(part, Experience) else np.full(len(part), part.task_id)
+
+
+def _part_frame(
+    part: Experience | EvaluationSet, feature_names: Sequence[str], label_names: Sequence[str]
+) -> pd.DataFrame:
+    features = array_likes.as_names(feature_names, part.X, "x", part.X.shape[1])
+    labels = array_likes.as_names(label_names, part.Y, "y", part.Y.shape[1])
+    return make_table(part.X, part.Y, features, labels, {"task": _task_ids(part), "row": part.row_ids})
+
+
+def _name_tasks(tasks: Index) -> str:
+    if not len(tasks):
+        return "no task"
+    return f"task{'s' if len(tasks) > 1 else ''} {', '.join(map(str, tasks))}"
+
+
+def _count_masked(part: Experience | EvaluationSet) -> dict[str, str]:
+    counts = np.unique(np.atleast_2d(part.label_mask).sum(axis=1))
+    return {"Labels that count": " to ".join(map(str, counts[[0, -1]] if len(counts) > 1 else counts))}
 
 
 def _settle_labels(part: Experience | EvaluationSet) -> None:

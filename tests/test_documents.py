@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mlstream import load_config, save
+from mlstream.challenge.config import read_config
 from mlstream.cli import app
 from tests.mlstream.evaluation.streams import make_stream
 
@@ -98,14 +99,14 @@ def run_console(block: Block, names: dict[str, object], page: str) -> None:
             assert (ROOT / arguments[0]).is_file(), line
 
 
-def load_campaign(block: Block, names: dict[str, object], page: str) -> None:
-    """Load a campaign file, and make its learners."""
-    path = Path("campaign.toml")
+def load_toml(block: Block, names: dict[str, object], page: str) -> None:
+    """Load a campaign file, and make its learners; or the rules of a challenge, which name themselves."""
+    path = Path("challenge.toml" if block.code.startswith("# challenge.toml\n") else "campaign.toml")
     path.write_text(block.code, encoding="utf-8")
-    assert load_config(path).learners()
+    assert read_config(path) if path.stem == "challenge" else load_config(path).learners()
 
 
-RUNNERS = {"python": run_python, "pycon": run_session, "console": run_console, "toml": load_campaign}
+RUNNERS = {"python": run_python, "pycon": run_session, "console": run_console, "toml": load_toml}
 
 
 @pytest.mark.slow

@@ -52,7 +52,9 @@ def test_a_stream_is_inspected_without_learners(tmp_path):
     assert found >= ARRAYS
 
 
-@pytest.mark.parametrize("arguments", [["inspect", "synthetic-rand"], ["generate", "--help"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["inspect", "synthetic-rand"], ["inspect", "yeast-tasks"], ["generate", "--help"]], ids=" ".join
+)
 def test_a_stream_is_made_without_learners(arguments, tmp_path):
     assert imported(COMMAND.format(arguments=arguments), tmp_path) & (LEARNING | TABLES | DRAWING) == set()
 

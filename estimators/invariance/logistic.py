@@ -40,7 +40,7 @@ class InvariantLogisticClassifier(StreamClassifier):
     penalty : {'none', 'irm', 'vrex', 'group-dro'}, default='none'
         'none' pools all rows and ignores the environments. The others learn from the risks R_e of the environments, the
         mean log loss of their rows; see Notes.
-    strength : float, default=10.0
+    strength : float, default=1000.0
         Factor of the penalty of 'irm' and 'vrex', at least 0.
     group_step : float, default=0.1
         Step of the weights of the environments under 'group-dro', at least 0: greater ones turn faster to the worst.
@@ -124,7 +124,7 @@ class InvariantLogisticClassifier(StreamClassifier):
         self,
         penalty: Penalty = "none",
         *,
-        strength: float = 10.0,
+        strength: float = 1000.0,
         group_step: float = 0.1,
         l2: float = 1.0,
         max_iter: int = 500,

@@ -15,10 +15,11 @@ from mlstream.campaign.job import Job
 from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.progress_files import read_progress, remove_progress
 from mlstream.evaluation.run import RowProgress
-from mlstream.evaluation.settings import CampaignOptions, Settings
+from mlstream.evaluation.settings import CampaignOptions, SelectionMethod, Settings
+from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.publishing.presets import warn_of_other_data
 from mlstream.records.paths import remove_leftovers
-from mlstream.records.run_record import RunResult, save_card
+from mlstream.records.run_record import RunResult, Runs, save_card
 from mlstream.stream import Stream
 
 _POLL_INTERVAL_S = 0.5
@@ -65,20 +66,22 @@ class CampaignProgress(NamedTuple):
 
 def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     strategies: Sequence[str] | Mapping[str, Any],
-    streams: Sequence[Stream],
+    streams: Sequence[StreamLike],
     seeds: Sequence[int],
     directory: str | os.PathLike[str],
     *,
     orders: Sequence[int] = CampaignOptions.orders,
     splits: Sequence[int] = CampaignOptions.splits,
     n_configurations: int = CampaignOptions.n_configurations,
+    selection: SelectionMethod = CampaignOptions.selection,
+    query_budget: int = CampaignOptions.query_budget,
     n_jobs: int = CampaignOptions.n_jobs,
     dask: str | None = CampaignOptions.dask,
     backend: str = "loky",
     progress: Callable[[CampaignProgress], None] | None = None,
     config: str | None = None,
     **options: Any,
-) -> list[RunResult]:
+) -> Runs:
     """Run every strategy on every stream, as often as it is repeated, and record each run in a folder.
 
     A campaign that was stopped, or killed, resumes: runs with a record are kept, except failed ones, which are tried
@@ -89,9 +92,10 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     strategies : sequence of str, or mapping of str to str, estimator or Search
         Names of `estimators.strategies`; or by names of your own such names, estimators, or a
         `mlstream.campaign.search.Search`.
-    streams : sequence of Stream
-        The streams. Of those that share a name, such as two that were made from one table, the first keeps it, and the
-        others are called "-2", "-3" and so on; `name` of the generators makes better names.
+    streams : sequence of Stream, str or path
+        The streams; or their files, published folders, or names of streams that this project publishes. Of those that
+        share a name, such as two that were made from one table, the first keeps it, and the others are called "-2",
+        "-3" and so on; `name` of the generators makes better names.
     seeds : sequence of int
         Seeds of the learners.
     directory : path
@@ -102,8 +106,14 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     splits : sequence of int
         Seeds of splits of the rows; by default the split that the stream has. See `mlstream.generators.resplit_rows`.
     n_configurations : int
-        Configurations of each strategy that are tried on the first experience; 0 for its defaults. They are drawn from
-        the grid of the strategy, and the most frugal wins. Strategies that are not given by name have no such grid.
+        Configurations of each strategy that are tried before it runs; 0 for its defaults. They are drawn from the grid
+        of the strategy. Strategies that are not given by name have no such grid.
+    selection : {"first-experience", "training-environment", "leave-one-environment-out", "validation-environment"}
+        Rows on which a configuration is chosen: the first experience, held-out rows of training environments, each
+        training environment in turn, or the validation environments. On the first experience the most frugal
+        configuration wins, on environments the one with the lowest normalised cross-entropy.
+    query_budget : int
+        Configurations of a search that may be scored on the validation environments.
     n_jobs : int
         Number of processes; -1 for as many as cores.
     dask : str, optional
@@ -121,8 +131,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
 
     Returns
     -------
-    list of RunResult
-        All records, including those kept: by stream, then strategy, then repetition.
+    Runs
+        A list of all records, including those kept: by stream, then strategy, then repetition.
 
     Raises
     ------
@@ -155,11 +165,13 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         orders=tuple(orders),
         splits=tuple(splits),
         n_configurations=n_configurations,
+        selection=selection,
+        query_budget=query_budget,
         n_jobs=n_jobs,
         dask=dask,
     )
     # Processes keep the working directory that they started in, and may have started for an earlier campaign.
-    folder, streams = Path(directory).absolute(), name_apart(streams)
+    folder, streams = Path(directory).absolute(), name_apart(_open_streams(streams))
     warn_of_other_data(stream.card for stream in streams)
     jobs = plan_jobs(strategies, streams, folder, chosen, Settings(**options))
     records = {job.path: record for job in jobs if (record := job.find_record()) is not None}
@@ -176,7 +188,13 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         for job, record in ended:
             records[job.path] = record
             notifier.notify_end(record, record.status)
-    return [records[job.path] for job in jobs]
+    return Runs(records[job.path] for job in jobs)
+
+
+def _open_streams(streams: Sequence[StreamLike]) -> list[Stream]:
+    if isinstance(streams, str):
+        raise TypeError(f"streams must be a list of streams, or of their names. Got {streams!r} instead.")
+    return [as_stream(stream) for stream in streams]
 
 
 def _prepare_folder(directory: Path, jobs: Sequence[Job], streams: Sequence[Stream], config: str | None) -> None:

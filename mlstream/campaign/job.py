@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
 from mlstream._files import write_text_atomically
-from mlstream.campaign.search import Search, choose
+from mlstream.campaign.search import Criterion, Search, choose
 from mlstream.evaluation.provenance import describe_run, to_json
 from mlstream.evaluation.settings import Settings
 from mlstream.records.paths import Repetition, progress_path, run_path, selection_path
@@ -42,6 +42,8 @@ class Job:
         The folder of the campaign.
     settings : Settings
         The options of the evaluation.
+    criterion : Criterion
+        Rows on which a search chooses.
     """
 
     strategy: str
@@ -51,6 +53,7 @@ class Job:
     repetition: Repetition
     directory: Path
     settings: Settings
+    criterion: Criterion = field(default_factory=Criterion)
 
     @property
     def path(self) -> Path:
@@ -84,7 +87,7 @@ class Job:
         kept = self.find_selection()
         if kept is not None:
             return kept
-        selection = choose(self.learner, self.stream, self.repetition.seed, self.settings)
+        selection = choose(self.learner, self.stream, self.repetition.seed, self.settings, self.criterion)
         path = self._selection_path
         path.parent.mkdir(parents=True, exist_ok=True)
         record = SelectionRecord(run=self._origin(), selection=selection)
@@ -157,7 +160,8 @@ class Job:
     def _origin(self) -> dict[str, JsonValue]:
         """Return everything that the outcome of a selection depends on."""
         fields = self.describe()
-        return {name: fields[name] for name in ("stream_sha256", "label_space", "settings")} | {"tried": self._drawn()}
+        origin = {name: fields[name] for name in ("stream_sha256", "label_space", "settings")}
+        return origin | {"tried": self._drawn()} | self.criterion.as_json()
 
     def _drawn(self) -> JsonValue:
         if not isinstance(self.learner, Search):
@@ -173,6 +177,8 @@ class Job:
         drawn = to_json(self.learner.draw(self.repetition.seed)) if isinstance(self.learner, Search) else None
         tried = None if record.selection is None else [dict(trial.parameters) for trial in record.selection.trials]
         self._require_same(path, {"configurations tried": (tried, drawn)})
+        if record.selection is not None:
+            self._require_same(path, {"selection": (record.selection.method, self.criterion.method)})
 
     def _require_same(self, path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:
         for name, (got, expected) in pairs.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mlstream.campaign.job import Job
-from mlstream.campaign.search import Search
+from mlstream.campaign.search import Criterion, Search
 from mlstream.card_model import StreamCard
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
@@ -44,12 +44,14 @@ def plan_jobs(
     Raises
     ------
     ValueError
-        If there is nothing to run, two runs have the same name, a strategy is unknown, or a stream cannot be put in
-        another order or split.
+        If there is nothing to run, two runs have the same name, a strategy is unknown, a stream cannot be put in
+        another order or split, or lacks the environments of the selection.
     TypeError
         If a learner is not an estimator.
     """
     learners = _learners(strategies, options.n_configurations)
+    criterion = Criterion(options.selection, options.query_budget)
+    _require_search(learners, streams, criterion)
     jobs = [job for stream in streams for job in _jobs_on(stream, learners, directory, options, settings)]
     if not jobs:
         raise ValueError("A campaign must have strategies, streams and seeds. Got an empty list of one of them.")
@@ -107,12 +109,24 @@ def _jobs_on(
     ]
     for (strategy, learner), seed, (order, split, varied) in product(learners.items(), seeds, variants):
         repetition = Repetition(seed, order, split)
-        yield Job(strategy, learner, varied, stream.card.name, repetition, directory, settings)
+        criterion = Criterion(options.selection, options.query_budget)
+        yield Job(strategy, learner, varied, stream.card.name, repetition, directory, settings, criterion)
 
 
 def _repeat(stream: Stream, order: int | None, split: int | None) -> Stream:
     varied = stream if order is None else reordered_tasks(stream, seed=order)
     return varied if split is None else resplit_rows(varied, seed=split)
+
+
+def _require_search(learners: Mapping[str, Any], streams: Sequence[Stream], criterion: Criterion) -> None:
+    searches = [learner for learner in learners.values() if isinstance(learner, Search)]
+    if criterion.method != "first-experience" and learners and not searches:
+        raise ValueError(
+            f"selection must be 'first-experience' where no configurations are searched (n_configurations, --tune). "
+            f"Got {criterion.method!r} instead."
+        )
+    for stream, search in product(streams, searches):
+        criterion.require(search, stream)
 
 
 def _learners(strategies: Sequence[str] | Mapping[str, Any], n_configurations: int) -> dict[str, Any]:

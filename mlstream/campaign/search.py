@@ -1,4 +1,4 @@
-"""The choice of a configuration: some are drawn and tested on the first experience, and the most frugal one wins."""
+"""The choice of a configuration: some are drawn and tried, and the most frugal one, or the most general one, wins."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import JsonValue
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from metrics import frug
+from mlstream.campaign.environment_selection import require_environments, score_on_environments
 from mlstream.evaluation.label_space import (
     CountedLabels,
     labels_at_prediction,
@@ -24,7 +26,7 @@ from mlstream.evaluation.provenance import to_json
 from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import precision_k, test_then_train
-from mlstream.evaluation.settings import Settings, require_count
+from mlstream.evaluation.settings import CampaignOptions, SelectionMethod, Settings, require_count
 from mlstream.records.run_record import PhaseResources, Resources, to_score
 from mlstream.records.selection_record import Selection, Trial
 from mlstream.stream import Stream
@@ -35,7 +37,7 @@ Grid = Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True)
 class Search:
-    """A learner whose configuration is chosen on the first experience of each stream.
+    """A learner whose configuration is chosen on each stream, by default on its first experience.
 
     Parameters
     ----------
@@ -95,19 +97,60 @@ class Search:
         return [{name: part[name] for name in part if name not in self.parameters} for part in grids]
 
 
-def choose(search: Search, stream: Stream, seed: int, settings: Settings) -> Selection:
-    """Try configurations on the first experience, and choose the one with the greatest frugality.
+@dataclass(frozen=True)
+class Criterion:
+    """Rows on which configurations are scored, and how often validation environments may be asked.
+
+    Parameters
+    ----------
+    method : {"first-experience", "training-environment", "leave-one-environment-out", "validation-environment"}
+        The rows.
+    query_budget : int
+        Largest number of configurations that may be scored on the validation environments.
+    """
+
+    method: SelectionMethod = CampaignOptions.selection
+    query_budget: int = CampaignOptions.query_budget
+
+    @property
+    def asks_validation(self) -> bool:
+        """Whether each trial is a query of the validation environments."""
+        return self.method == "validation-environment"
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return what the outcome depends on; nothing for the first experience, as in older records."""
+        if self.method == "first-experience":
+            return {}
+        return {"method": self.method} | ({"query_budget": self.query_budget} if self.asks_validation else {})
+
+    def require(self, search: Search, stream: Stream) -> None:
+        """Raise a ValueError if the stream lacks the environments, or the search would exceed the budget."""
+        require_environments(stream, self.method)
+        n_drawn = len(search.draw(0))
+        if self.asks_validation and n_drawn > self.query_budget:
+            raise ValueError(
+                f"n_configurations must be at most query_budget, {self.query_budget} queries of the validation "
+                f"environments. Got {n_drawn} configurations instead."
+            )
+
+
+def choose(
+    search: Search, stream: Stream, seed: int, settings: Settings, criterion: Criterion | None = None
+) -> Selection:
+    """Try configurations, and choose the best one.
 
     Parameters
     ----------
     search : Search
         The strategy and its grid.
     stream : Stream
-        The stream; only its first experience is used.
+        The stream; only the rows that the criterion names are used.
     seed : int
-        Seed of the draw, and of every learner.
+        Seed of the draw, of every learner, and of the rows that are held out.
     settings : Settings
         The options of the evaluation; the time cap holds for the whole search.
+    criterion : Criterion, optional
+        Rows on which configurations are scored; by default those of the first experience.
 
     Returns
     -------
@@ -116,26 +159,48 @@ def choose(search: Search, stream: Stream, seed: int, settings: Settings) -> Sel
 
     Raises
     ------
+    ValueError
+        If the stream lacks environments, or there are more configurations than queries.
     RuntimeError
         If every configuration failed; the traceback of the first is in the message.
 
     Notes
     -----
-    Frugality is BA_macro - C / (1 + C), where C is the energy of the trial. Energy below the meter's resolution is
-    noise and counts as zero. Ties go to the configuration drawn first. A trial that the cap cut short is chosen only if
-    no trial was complete. A single configuration is not tried: there is nothing to choose.
+    On the first experience the greatest frugality wins: BA_macro - C / (1 + C), where C is the energy of the trial.
+    Energy below the meter's resolution is noise and counts as zero. On environments the lowest normalised cross-entropy
+    wins, mean over environments. Ties go to the configuration drawn first. A trial that the cap cut short is chosen
+    only if no trial was complete. A single configuration is not tried: there is nothing to choose.
+
+    References
+    ----------
+    Gulrajani, Lopez-Paz, "In search of lost domain generalization", ICLR 2021, section 3: the three methods of
+    selection over environments. A trial on the validation environments is a query; the record counts them.
     """
+    criterion = criterion or Criterion()
+    criterion.require(search, stream)
     drawn = search.draw(seed)
     if len(drawn) == 1:
-        return Selection(trials=[_untried(drawn[0])], chosen=0)
+        return _select([_untried(drawn[0])], 0, criterion)
     deadline = math.inf if settings.time_cap_s is None else time.perf_counter() + settings.time_cap_s
     trials: list[Trial] = []
     for configuration in drawn:
         is_late = trials and time.perf_counter() > deadline
         trials.append(
-            _untried(configuration) if is_late else _try(search, configuration, stream, seed, settings, deadline)
+            _untried(configuration)
+            if is_late
+            else _try(search, configuration, stream, seed, settings, criterion.method, deadline)
         )
-    return Selection(trials=trials, chosen=_best(trials))
+    return _select(trials, _best(trials), criterion)
+
+
+def _select(trials: list[Trial], chosen: int, criterion: Criterion) -> Selection:
+    return Selection(
+        trials=trials,
+        chosen=chosen,
+        method=criterion.method,
+        n_queries=sum(trial.status == "done" for trial in trials) if criterion.asks_validation else 0,
+        query_budget=criterion.query_budget if criterion.asks_validation else None,
+    )
 
 
 def select_cost(selection: Selection) -> PhaseResources:
@@ -150,11 +215,21 @@ def select_cost(selection: Selection) -> PhaseResources:
 
 
 def _try(
-    search: Search, configuration: Configuration, stream: Stream, seed: int, settings: Settings, deadline: float
+    search: Search,
+    configuration: Configuration,
+    stream: Stream,
+    seed: int,
+    settings: Settings,
+    method: SelectionMethod,
+    deadline: float,
 ) -> Trial:
+    ba_macro = nce = None
     try:
         estimator = search.build(configuration)
-        ba_macro, is_complete, used = _test_on_first_experience(estimator, stream, seed, settings, deadline)
+        if method == "first-experience":
+            ba_macro, is_complete, used = _test_on_first_experience(estimator, stream, seed, settings, deadline)
+        else:
+            nce, is_complete, used = score_on_environments(estimator, stream, seed, settings, method, deadline)
     except Exception:
         return Trial(parameters=_as_json(configuration), status="failed", error=traceback.format_exc())
     phases = used.phases.values()
@@ -166,6 +241,7 @@ def _try(
         status="done" if is_complete else "capped",
         ba_macro=ba_macro,
         frugality=None if ba_macro is None else frug(ba_macro, counted, energy_unit=settings.energy_unit),
+        nce=nce,
         wall_time_s=sum(phase.wall_time_s for phase in phases),
         cpu_time_s=sum(phase.cpu_time_s for phase in phases),
         energy_kwh=energy_kwh,
@@ -196,15 +272,22 @@ def _test_on_first_experience(
 
 
 def _best(trials: Sequence[Trial]) -> int:
-    """Return the index of the first trial with the greatest frugality, complete trials before those cut short."""
+    """Return the index of the first trial with the best score, complete trials before those cut short."""
     failed = [trial.error for trial in trials if trial.status == "failed"]
     if len(failed) == len(trials):
         raise RuntimeError(
-            f"At least one configuration must learn the first experience. Got this from the first:\n{failed[0]}"
+            f"At least one configuration must learn the rows that it is tried on. Got this from the first:\n{failed[0]}"
         )
     ranks = {"done": 2, "capped": 1, "untried": 0, "failed": -1}
-    worth = [(ranks[trial.status], -math.inf if trial.frugality is None else trial.frugality) for trial in trials]
+    worth = [(ranks[trial.status], _score(trial)) for trial in trials]
     return worth.index(max(worth))
+
+
+def _score(trial: Trial) -> float:
+    """Return the score of a trial, of which the greatest wins; that of an undefined one is the lowest."""
+    if trial.nce is not None:
+        return -trial.nce
+    return -math.inf if trial.frugality is None else trial.frugality
 
 
 def _untried(configuration: Configuration) -> Trial:

@@ -274,7 +274,9 @@ def _source(card: StreamCard) -> Iterator[str]:
         yield f"- SHA-256 of the source's content: `{source.sha256}`."
     if source.reading:
         options = source.reading.model_dump(exclude_defaults=True)
-        listed = ", ".join(f"{name} {code(str(value))}" for name, value in options.items())
+        listed = ", ".join(
+            f"{name.replace('n_dropped', 'rows left out')} {code(str(options[name]))}" for name in options
+        )
         yield f"- How its columns became features: {listed}."
     yield f"- Licence: {_licence(terms.licence) or 'not stated'}"
     if source.licence != terms.licence and source.licence:

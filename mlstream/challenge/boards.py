@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import UnknownSubmission
 from mlstream.challenge.metrics_of_challenge import metric_of
 from mlstream.challenge.phases import phase_of
-from mlstream.challenge.replies import BoardRow, SubmissionStatus, TeamStatus
+from mlstream.challenge.replies import BoardRow, SubmissionStatus, TeamEntry, TeamStatus
 from mlstream.challenge.store import Reading, read_time
 from mlstream.challenge.teams import members_of, names_of, roots_of
 
@@ -41,11 +42,13 @@ def make_board(state: Reading, config: ChallengeConfig) -> tuple[BoardRow, ...]:
     roots, names, metric = roots_of(state), names_of(state), metric_of(config.metric)
     best: dict[str, _Best] = {}
     counts: dict[str, int] = {}
-    # The index of scores holds all columns, and each group has few distinct scores.
-    query = "SELECT team, reported, MIN(submission) AS first, COUNT(*) AS n FROM scores GROUP BY team, reported"
+    # The index of scores holds all that is asked for.
+    choose = "MIN" if metric.lower_is_better else "MAX"
+    query = f"SELECT team, {choose}(reported) AS best, COUNT(*) AS n FROM scores GROUP BY team"  # noqa: S608 - our own
+    first = "SELECT MIN(submission) FROM scores WHERE team = ? AND reported = ?"
     for row in state.rows(query):
-        team = roots[row["team"]]
-        found = _Best(metric.sort_key(row["reported"]), row["first"], row["reported"])
+        team, score = roots[row["team"]], row["best"]
+        found = _Best(metric.sort_key(score), state.count(first, row["team"], score), score)
         best[team] = min(best.get(team, found), found)
         counts[team] = counts.get(team, 0) + row["n"]
     ordered = sorted(best, key=lambda team: best[team])
@@ -121,6 +124,38 @@ def make_status(state: Reading, config: ChallengeConfig, team: str, now: datetim
             for number, name, time, score, trained, problem in rows
         ),
         selected=selected,
+    )
+
+
+def list_teams(state: Reading) -> tuple[TeamEntry, ...]:
+    """List all teams in the order in which they were made, those that were merged as one.
+
+    Parameters
+    ----------
+    state : Reading
+        The state.
+
+    Returns
+    -------
+    tuple of TeamEntry
+        Names, times and numbers of submissions.
+    """
+    roots = roots_of(state)
+    query = (
+        "SELECT s.team, COUNT(c.submission) AS scored, COUNT(r.submission) AS invalid, COUNT(*) AS n FROM submissions "
+        "AS s LEFT JOIN scores AS c ON c.submission = s.id LEFT JOIN rejections AS r ON r.submission = s.id "
+        "GROUP BY s.team"
+    )
+    counts: dict[str, Counter[str]] = {}
+    for team, scored, invalid, n in state.rows(query):
+        numbers = {"scored": scored, "invalid": invalid, "waiting": n - scored - invalid}
+        counts.setdefault(roots[team], Counter()).update(numbers)
+    return tuple(
+        TeamEntry(
+            name, read_time(time), *(counts.get(team, Counter())[kind] for kind in ("scored", "waiting", "invalid"))
+        )
+        for team, name, time in state.rows("SELECT id, name, time FROM teams ORDER BY time, id")
+        if roots[team] == team
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mlstream._files import read_bounded
 from mlstream.challenge.audit import audit_challenge
-from mlstream.challenge.boards import make_board, make_history, make_status, require_selectable
+from mlstream.challenge.boards import list_teams, make_board, make_history, make_status, require_selectable
 from mlstream.challenge.clock import Clock, utc_now
 from mlstream.challenge.closing import list_selected, read_ranking, record_final, record_ranking, require_end
 from mlstream.challenge.config import ChallengeConfig, read_config
@@ -22,7 +22,7 @@ from mlstream.challenge.manifest import Manifest, read_manifest
 from mlstream.challenge.phases import Phase, phase_of, require_phase
 from mlstream.challenge.ranking import FinalRanking
 from mlstream.challenge.release import release_truth
-from mlstream.challenge.replies import AuditReport, BoardRow, Reply, Reservation, TeamStatus
+from mlstream.challenge.replies import AuditReport, BoardRow, Reply, Reservation, TeamEntry, TeamStatus
 from mlstream.challenge.scoring_pool import ScoringPool
 from mlstream.challenge.store import Store, Writing, after_last
 from mlstream.challenge.submission_files import require_size
@@ -38,6 +38,7 @@ from mlstream.challenge.submitting import (
     require_admission,
     store_file,
     submission_row,
+    sweep_scratch,
     waiting_rows,
     write_scratch,
 )
@@ -136,6 +137,10 @@ class Challenge:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.shut_down()
+
+    def now(self) -> datetime:
+        """Return the time of the organiser's machine."""
+        return self._clock()
 
     def phase(self) -> Phase:
         """Return the phase: registration, development, selection, final or published."""
@@ -292,6 +297,7 @@ class Challenge:
         team : str, optional
             Id of a team; all teams by default.
         """
+        sweep_scratch(self.folder)
         with self._store.read() as state:
             members = None if team is None else members_of(state, team)
             waiting = [int(row["id"]) for row in waiting_rows(state, members)]
@@ -335,6 +341,11 @@ class Challenge:
         """Return the public board of the development phase: best validation score, count and time of each team."""
         with self._store.read() as state:
             return make_board(state, self.config)
+
+    def teams(self) -> tuple[TeamEntry, ...]:
+        """Return all teams as the organiser sees them."""
+        with self._store.read() as state:
+            return list_teams(state)
 
     def history(self) -> dict[str, list[tuple[datetime, float]]]:
         """Return for each team the times at which its best score improved, and the scores."""

@@ -131,6 +131,26 @@ class BoardRow(NamedTuple):
     time: datetime
 
 
+class TeamEntry(NamedTuple):
+    """A team as the organiser sees it.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    time : datetime
+        When it was made.
+    n_scored, n_waiting, n_invalid : int
+        Submissions that were scored, that are to be scored, and that were rejected.
+    """
+
+    name: str
+    time: datetime
+    n_scored: int
+    n_waiting: int
+    n_invalid: int
+
+
 class AuditReport(NamedTuple):
     """The outcome of an audit.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -20,6 +21,9 @@ from mlstream.challenge.replies import Reply
 from mlstream.challenge.scoring import PublicScores
 from mlstream.challenge.store import Reading, Writing
 from mlstream.challenge.teams import members_of, root_of
+
+# No upload is between scratch and state for so long.
+_SCRATCH_S = 86_400.0
 
 
 class QueriesWaiting(Exception):  # noqa: N818 - never an error for anyone: the reason to read files first
@@ -72,6 +76,15 @@ def write_scratch(folder: OrganiserFolder, content: bytes) -> Path:
         path.unlink()
         raise
     return path
+
+
+def sweep_scratch(folder: OrganiserFolder) -> None:
+    """Delete what processes that died left on its way, long ago."""
+    oldest = time.time() - _SCRATCH_S
+    for path in folder.scratch.iterdir():
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()
 
 
 def store_file(folder: OrganiserFolder, scratch: Path, sha256: str) -> None:

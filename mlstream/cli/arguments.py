@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from mlstream._files import read_bounded
 from mlstream._reading import Categories, Missing
 from mlstream.cli.completion import complete_streams, complete_tables
 
@@ -250,6 +249,8 @@ def read_lists(path: Path) -> list[list[str]]:
 
 def _read_json(path: Path) -> Any:
     import json
+
+    from mlstream._files import read_bounded
 
     content = read_bounded(path, _MAX_BYTES)
     try:

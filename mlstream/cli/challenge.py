@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import typer
 
-from mlstream.cli import challenge_making as making
+from mlstream.cli import challenge_creation as creation
 from mlstream.cli import challenge_organiser as organiser
+from mlstream.cli import challenge_serving as serving
 from mlstream.cli import challenge_team as team
 
 app = typer.Typer(
@@ -15,11 +16,12 @@ app = typer.Typer(
 )
 
 _ORGANISER: tuple[Callable[..., None], ...] = (
-    making.create,
-    making.verify,
+    creation.create,
+    creation.verify,
     organiser.join,
     organiser.invite,
     organiser.merge,
+    serving.serve,
     organiser.score,
     organiser.leaderboard,
     organiser.close,
@@ -28,6 +30,6 @@ _ORGANISER: tuple[Callable[..., None], ...] = (
 )
 _TEAM: tuple[Callable[..., None], ...] = (team.submit, team.status, team.select)
 
-for panel, commands in (("Start here", (making.demo,)), ("The organiser", _ORGANISER), ("A team", _TEAM)):
+for panel, commands in (("Start here", (creation.demo,)), ("The organiser", _ORGANISER), ("A team", _TEAM)):
     for command in commands:
         app.command(rich_help_panel=panel)(command)

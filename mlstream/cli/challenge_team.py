@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlstream._files import read_bounded
+
+if TYPE_CHECKING:
+    from mlstream.challenge.client import RemoteChallenge
+    from mlstream.challenge.engine import Challenge
+    from mlstream.challenge.replies import TeamStatus
 
 _VARIABLE = "MLSTREAM_CHALLENGE_TOKEN"
 _MAX_TOKEN_BYTES = 4096
@@ -18,16 +24,18 @@ TokenFile = Annotated[
     Path | None,
     typer.Option(help=f"File that holds the token of the team; by default the variable {_VARIABLE}, or a prompt."),
 ]
-OwnFolder = Annotated[Path, typer.Option(help="The organiser's folder, on the organiser's machine.")]
+ServerUrl = Annotated[str | None, typer.Option(help="Address of the server, such as https://host.example.")]
+OwnFolder = Annotated[Path | None, typer.Option(help="The organiser's folder, on the organiser's machine.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def submit(
     file: Annotated[Path, typer.Argument(help="Probabilities of all hidden rows: CSV (.gz), NPZ or Parquet.")],
-    folder: Annotated[Path | None, typer.Option(help="The organiser's folder, on the organiser's machine.")] = None,
+    url: ServerUrl = None,
+    folder: OwnFolder = None,
     inbox: Annotated[Path | None, typer.Option(help="Folder that the organiser's account empties.")] = None,
     token_file: TokenFile = None,
-    timeout: Annotated[float, typer.Option(min=0, help="Seconds to wait for the reply in an inbox.")] = 600.0,
+    timeout: Annotated[float, typer.Option(min=0, help="Seconds to wait for the score.")] = 600.0,
     as_json: AsJson = False,
 ) -> None:
     """Send a submission, which uses one query of the day, and print its score on the validation environments.
@@ -37,10 +45,14 @@ def submit(
     """
     from mlstream.cli import console
 
-    if (folder is None) == (inbox is None):
-        raise ValueError("One of --folder and --inbox must be given. Got both, or neither.")
+    _require_one({"--url": url, "--folder": folder, "--inbox": inbox})
     token = _read_token(token_file)
-    reply = _submit_to(folder, file, token) if folder is not None else _send(inbox, file, token, timeout)
+    if url is not None:
+        reply = _submit_over_http(url, file, token, timeout)
+    elif folder is not None:
+        reply = _submit_to(folder, file, token)
+    else:
+        reply = _send(inbox, file, token, timeout)
     if as_json:
         typer.echo(json.dumps(reply))
         return
@@ -52,13 +64,15 @@ def submit(
         console.print_line(f"On held-out rows of the training environments, it scored {reply['in_distribution']}.")
 
 
-def status(folder: OwnFolder, token_file: TokenFile = None, as_json: AsJson = False) -> None:
+def status(
+    url: ServerUrl = None, folder: OwnFolder = None, token_file: TokenFile = None, as_json: AsJson = False
+) -> None:
     """Print the submissions of the team, its budget, and what is selected for the end."""
-    from mlstream.challenge.engine import Challenge
     from mlstream.cli import console
 
-    with Challenge.open(folder) as challenge:
-        found = challenge.status(_read_token(token_file))
+    _require_one({"--url": url, "--folder": folder})
+    token = _read_token(token_file)
+    found = _status_over_http(url, token) if url is not None else _status_of(folder, token)
     if as_json:
         described = found._asdict() | {"submissions": [row._asdict() for row in found.submissions]}
         typer.echo(json.dumps(described, default=lambda time: time.isoformat()))
@@ -82,24 +96,63 @@ def status(folder: OwnFolder, token_file: TokenFile = None, as_json: AsJson = Fa
 
 def select(
     submissions: Annotated[list[int], typer.Argument(metavar="ID...", help="Numbers of submissions.")],
-    folder: OwnFolder,
+    url: ServerUrl = None,
+    folder: OwnFolder = None,
     token_file: TokenFile = None,
 ) -> None:
     """Choose the submissions that count at the end; by default, the one with the best score on validation."""
-    from mlstream.challenge.engine import Challenge
     from mlstream.cli import console
 
-    with Challenge.open(folder) as challenge:
-        challenge.select(_read_token(token_file), submissions)
+    _require_one({"--url": url, "--folder": folder})
+    token = _read_token(token_file)
+    if url is not None:
+        _connect(url, token).select(submissions)
+    else:
+        with _open(folder) as challenge:
+            challenge.select(token, submissions)
     console.print_line(f"Selected: {', '.join(map(str, submissions))}")
 
 
-def _submit_to(folder: Path, file: Path, token: str) -> dict[str, Any]:
+def _require_one(options: dict[str, object]) -> None:
+    given = [name for name, value in options.items() if value is not None]
+    if len(given) != 1:
+        raise ValueError(f"One of {', '.join(options)} must be given. Got {' and '.join(given) or 0} instead.")
+
+
+def _open(folder: Path | None) -> Challenge:
     from mlstream.challenge.engine import Challenge
+
+    return Challenge.open(str(folder))
+
+
+def _connect(url: str, token: str) -> RemoteChallenge:
+    from mlstream.challenge.client import RemoteChallenge
+
+    return RemoteChallenge(url, token)
+
+
+def _status_of(folder: Path | None, token: str) -> TeamStatus:
+    with _open(folder) as challenge:
+        return challenge.status(token)
+
+
+def _status_over_http(url: str, token: str) -> TeamStatus:
+    return _connect(url, token).status()
+
+
+def _submit_to(folder: Path, file: Path, token: str) -> dict[str, Any]:
     from mlstream.challenge.inbox import describe_reply
 
-    with Challenge.open(folder) as challenge:
+    with _open(folder) as challenge:
         return describe_reply(challenge.submit(file, token))
+
+
+def _submit_over_http(url: str, file: Path, token: str, timeout: float) -> dict[str, Any]:
+    from mlstream.cli import console
+
+    with console.download_progress() as bars:
+        progress = None if bars is None else partial(bars, file.name)
+        return _connect(url, token).submit(file, progress=progress, timeout_s=timeout)
 
 
 def _send(inbox: Path | None, file: Path, token: str, timeout: float) -> dict[str, Any]:

@@ -90,11 +90,13 @@ def run(
         changed = {name: chosen[name] for name in typed if name in _FOR_FILES}
         _run_file(Path(sources[0]), output, changed, typed, quiet=quiet)
         return
+    if output is None:
+        raise ValueError("--output must name the folder of the records. Got nothing.")
+    if not quiet:
+        _announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
     from mlstream.cli.strategy_texts import parse_strategies
     from mlstream.publishing.named_streams import open_named
 
-    if output is None:
-        raise ValueError("--output must name the folder of the records. Got nothing.")
     learners, streams = parse_strategies(strategies), [open_named(name) for name in sources]
     results = _run_and_show(learners, streams, output, quiet=quiet, **chosen)
     _require_success(results, output)
@@ -102,6 +104,8 @@ def run(
 
 def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str], *, quiet: bool) -> None:
     """Run a campaign file, and write its report."""
+    if not quiet:
+        _announce(str(path))
     from mlstream.campaign.config import load_config
     from mlstream.cli import console
     from mlstream.publishing.named_streams import open_named
@@ -129,6 +133,13 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
     if not quiet:
         console.print_line(f"Wrote {page}")
     _require_success(results, folder)
+
+
+def _announce(what: str) -> None:
+    """Print what is run, before the imports and the compilation, which take seconds."""
+    from mlstream.cli import console
+
+    console.print_line(f"Running {what}.")
 
 
 @contextmanager

@@ -25,13 +25,17 @@ def parse_strategies(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def _parse(text: str) -> Any:
-    from estimators.strategies import make_strategy
+    from estimators.strategies import grid, make_strategy
 
     found = _CALL.fullmatch(text)
     if found is None:
         raise _error(text)
     name, arguments = found.groups()
-    return name if arguments is None else make_strategy(name.strip(), **_parse_parameters(arguments, text))
+    if arguments is not None:
+        return make_strategy(name.strip(), **_parse_parameters(arguments, text))
+    # An unknown name is an error before anything slow is imported.
+    grid(name)
+    return name
 
 
 def _parse_parameters(arguments: str, text: str) -> dict[str, Any]:

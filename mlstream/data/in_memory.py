@@ -106,7 +106,9 @@ def read_frame(
             "Dataset(X, Y) takes arrays."
         )
     if labels is None:
-        raise ValueError("labels must name the label columns of a frame: labels=[...], or their number. Got None.")
+        raise ValueError(
+            "labels must name the label columns of a frame, as in Dataset.from_frame(frame, labels=[...]). Got None."
+        )
     names, reading = column_names(frame), make_reading(missing, categories)
     head = Table(Path(name), tuple(map(Column, names)), np.empty((0, len(names))), np.empty(0, np.int64))
     columns, parents = choose_labels(head, normalise_rule(labels))

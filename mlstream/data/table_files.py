@@ -13,7 +13,7 @@ from scipy import sparse
 
 from mlstream.card_model import ReadingCard, StreamCard
 from mlstream.cards.terms import stated_terms
-from mlstream.formats.columns import BY_DEFAULT, part_all
+from mlstream.formats.columns import BY_DEFAULT, has_complete_row, part_all
 from mlstream.formats.content import FormatError, UnpackedFile, stem
 from mlstream.formats.csv_dialects import dialect_of
 from mlstream.formats.csv_tables import NotNumericError
@@ -63,14 +63,18 @@ def load_table(path: Path, choices: Choices) -> Dataset:
 def iterate_table(path: Path, choices: Choices, chunk_size: int) -> Iterator[Dataset]:
     """Read a table from a file some rows at a time; as `load_table`, but without the hash."""
     words = _find_words(path, choices) if _begins_with_words(path, choices) else None
-    first = None
+    first, n_left_out = None, 0
     with UnpackedFile(path) as file:
         for table in regroup(read_tables(path, file, choices.reading, words=words), chunk_size):
+            if choices.reading.missing == "drop" and not _has_rows_left(table, choices):
+                n_left_out += len(table.lines)
+                continue
             chunk = to_dataset([table], choices)
             first = first or chunk
             yield chunk if sparse.issparse(chunk.X) == sparse.issparse(first.X) else _convert(chunk)
     if first is None:
-        raise FormatError(f"{path} must hold at least one row. Got a header only.")
+        got = f"{n_left_out} with missing values" if n_left_out else "a header only"
+        raise FormatError(f"{path} must hold at least one row. Got {got}.")
 
 
 def to_dataset(tables: Iterable[Table], choices: Choices) -> Dataset:
@@ -128,6 +132,10 @@ def _begins_with_words(path: Path, choices: Choices) -> bool:
     except NotNumericError:
         return True
     return False
+
+
+def _has_rows_left(table: Table, choices: Choices) -> bool:
+    return has_complete_row(table, choose_labels(table, choices.rule, choices.card).indices)
 
 
 def _convert(chunk: Dataset) -> Dataset:

@@ -27,6 +27,7 @@ from mlstream.evaluation.summary import (
     add_references,
     without_pretraining,
 )
+from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.records.run_record import References, Resources, RunResult, Score, to_score
 from mlstream.stream import Stream
 
@@ -37,7 +38,7 @@ class UndefinedCellsWarning(UserWarning):
 
 def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its record holds
     estimator: Any,
-    stream: Stream,
+    stream: StreamLike,
     *,
     label_space: LabelSpace | None = Settings.label_space,
     metrics: Sequence[str] = Settings.metrics,
@@ -70,8 +71,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         scenario always shows the task, an estimator whose `predict` or `predict_proba` has a parameter `label_mask`
         gets the labels of the row's task there too, and is called row by row. Where labels emerge, an estimator made
         with ``on_new_labels="grow"`` is given the labels that have emerged so far, in that order; others are given all.
-    stream : Stream
-        The stream, with its card.
+    stream : Stream, str or path
+        The stream; or its file, its published folder, or the name of one that this project publishes.
     label_space : {"task", "seen", "all"}, optional
         Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
         scenario asks. That is "seen" for the scenarios class-incremental, task-free, label-emerging and iirc, and
@@ -194,6 +195,7 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         chunk_size=chunk_size,
         warm_up_rows=warm_up_rows,
     )
+    stream = as_stream(stream)
     copy = fresh(estimator, require_seed(seed))
     description = describe_run(estimator, stream, seed, settings)
     with ResourceMeter(energy, cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__) as counts:

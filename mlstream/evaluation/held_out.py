@@ -84,7 +84,7 @@ class SetScorer:
         if self._parents:
             found |= self._score_paths(scored)
         if self._has_environments:
-            found["nce"] = _score_environment(scored)
+            found["nce"] = score_environment(scored)
         return found
 
     def _score_paths(self, scored: Scored) -> dict[str, float]:
@@ -187,7 +187,19 @@ def _both_classes(scored: Scored) -> Mask:
     return np.asarray((n_true > 0) & (n_true < n_counted))
 
 
-def _score_environment(scored: Scored) -> float:
+def score_environment(scored: Scored) -> float:
+    """Return the normalised cross-entropy of rows of one environment.
+
+    Parameters
+    ----------
+    scored : Scored
+        The rows and their predictions.
+
+    Returns
+    -------
+    float
+        Mean over the labels that have both classes; NaN if no label has.
+    """
     if not _both_classes(scored).any():
         return math.nan
     return nce(scored.Y, scored.predictions.proba, label_mask=scored.mask, constant_labels="skip")

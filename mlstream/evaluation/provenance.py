@@ -15,7 +15,8 @@ from pydantic import JsonValue
 
 from mlstream.card_model import StreamCard
 from mlstream.evaluation.label_space import resolve_label_space, shows_task_at_prediction
-from mlstream.evaluation.learners import fresh, takes_task_to_predict, uses_task
+from mlstream.evaluation.learner_base import takes_task_to_predict, uses_task
+from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.run import precision_k
 from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrapped_as

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from metrics import stack_counts
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
-from mlstream.evaluation.learners import Learner, adapt_to_stream, fresh
+from mlstream.evaluation.learner_base import Learner
+from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.pools import count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
@@ -102,7 +103,7 @@ class _Models:
 
 def _rows_until(stream: Stream, step: int) -> _Rows:
     experiences = stream.experiences[:step]
-    X, Y = _stack([part.X for part in experiences]), np.concatenate([part.Y for part in experiences])
+    X, Y = stack_features([part.X for part in experiences]), np.concatenate([part.Y for part in experiences])
     return _Rows(X, Y, np.concatenate([np.broadcast_to(part.label_mask, part.Y.shape) for part in experiences]))
 
 
@@ -116,7 +117,8 @@ def _shuffled(rows: _Rows, seed: int, step: int) -> _Rows:
     return rows.take(np.random.default_rng([seed, step]).permutation(len(rows.Y)))
 
 
-def _stack(parts: Sequence[Any]) -> Features:
+def stack_features(parts: Sequence[Any]) -> Features:
+    """Return the rows of all parts."""
     if sparse.issparse(parts[0]):
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
     return np.asarray(np.concatenate(parts))

@@ -11,7 +11,7 @@ import numpy as np
 from metrics.named import find_metrics
 from mlstream.evaluation.held_out import HeldOutScorer, SetScorer, count_constant_labels
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
-from mlstream.evaluation.learners import Learner
+from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.predictions import Floats, Predictions
 from mlstream.evaluation.prequential import PrequentialScorer, plan_curves
 from mlstream.evaluation.scoring import Scored, count_known_only

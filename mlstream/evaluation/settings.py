@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 LabelSpace = Literal["task", "seen", "all"]
 OneClass = Literal["skip", "recall", "river"]
+SelectionMethod = Literal[
+    "first-experience", "training-environment", "leave-one-environment-out", "validation-environment"
+]
 EnergyMethod = Literal["codecarbon", "cpu", "none"]
 EnergyUnit = Literal["J", "kJ", "MJ", "Wh", "kWh", "MWh"]
 Check = Callable[[Any, str], object]
@@ -277,10 +280,22 @@ class CampaignOptions:
     n_configurations: int = field(
         default=0,
         metadata=_about(
-            "Configurations of each strategy that are tried on the first experience; 0 for its defaults.",
+            "Configurations of each strategy that are tried before it runs; 0 for its defaults.",
             partial(require_count, minimum=0),
             "--tune",
         ),
+    )
+    selection: SelectionMethod = field(
+        default="first-experience",
+        metadata=_about(
+            "Rows on which a configuration is chosen: the first experience, held-out rows of training environments, "
+            "each training environment in turn, or the validation environments.",
+            partial(_require_choice, get_args(SelectionMethod)),
+        ),
+    )
+    query_budget: int = field(
+        default=30,
+        metadata=_about("Configurations of a search that may be scored on the validation environments.", require_count),
     )
     n_jobs: int = field(
         default=1, metadata=_about("Number of processes; -1 for as many as cores.", _require_processes, "--jobs", "-j")

@@ -161,6 +161,12 @@ def require_complete(table: Table, columns: Sequence[int], way_out: str = "") ->
     )
 
 
+def has_complete_row(table: Table, labels: Sequence[int]) -> bool:
+    """Tell whether a row has a value in every column but those of labels."""
+    missing = _find_missing(table, np.setdiff1d(np.arange(len(table.columns)), labels).tolist())
+    return bool((~missing.any(axis=1)).any())
+
+
 def _find_missing(table: Table, columns: Sequence[int]) -> npt.NDArray[np.bool_]:
     block = _take_columns(table.cells, columns)
     if not sparse.issparse(block):

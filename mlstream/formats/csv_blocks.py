@@ -6,6 +6,7 @@ the same bits; what it cannot read, or reads as NaN or infinity, is left to Pyth
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -62,6 +63,11 @@ def join_blocks(lines: Lines) -> Iterator[bytes]:
             waiting = []
     if waiting:
         yield b"".join(waiting)
+
+
+def is_worth_pyarrow(block: bytes) -> bool:
+    """Return whether pyarrow gains more on a block than its import takes, which is half a second, with pandas."""
+    return len(block) >= _BLOCK_BYTES or "pyarrow" in sys.modules
 
 
 def read_fast(

@@ -16,6 +16,8 @@ from mlstream.formats.content import FormatError, at, bare_path, show
 from mlstream.formats.lines import Lines
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+# Excel writes and reads such a line before the names.
+_STATED = re.compile(r"sep=([^\"])", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -76,7 +78,13 @@ def read_header(lines: Lines, dialect: CsvDialect) -> CsvHeader:
     """
     head = lines.head()
     first = next(head, "")
-    separator = dialect.separator or _find_separator(first, lines.path)
+    if "\0" in first:
+        rule = "text must be UTF-8 or Latin-1"
+        raise FormatError(f"{at(lines.path, 1)}: {rule}. Got zero bytes, as of UTF-16; save it as CSV in UTF-8.")
+    stated = _STATED.fullmatch(first) if dialect.takes_index else None
+    if stated:
+        first = next(head, "")
+    separator = dialect.separator or (stated and stated[1]) or _find_separator(first, lines.path)
     names = tuple(map(unguard_text, _split(first, head, separator, lines)))
     has_index = dialect.takes_index and len(names) > 1 and not names[0]
     header = CsvHeader(separator, names[1:] if has_index else names, has_index)

@@ -16,7 +16,7 @@ import numpy as np
 from mlstream._spreadsheets import guard_text
 from mlstream.formats.arff.writer import format_dense_rows
 from mlstream.formats.content import FormatError, at, show
-from mlstream.formats.csv_blocks import BlockLines, join_blocks, read_fast
+from mlstream.formats.csv_blocks import BlockLines, is_worth_pyarrow, join_blocks, read_fast
 from mlstream.formats.csv_dialects import OWN, SEPARATORS, CsvDialect, CsvHeader, read_header
 from mlstream.formats.lines import Lines, Readable
 from mlstream.formats.table import Column, Table, gather, to_number
@@ -70,7 +70,7 @@ def read_csv(
     yield Table(path, reader.columns, np.empty((0, len(header.names))), np.empty(0, np.int64))
     blocks, line = join_blocks(lines), lines.n_read
     for block in blocks:
-        table = reader.read_fast(block, line) if not lines.is_short else None
+        table = reader.read_fast(block, line) if is_worth_pyarrow(block) and not lines.is_short else None
         if table is not None:
             line += len(table.lines)
             yield table

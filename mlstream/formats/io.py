@@ -35,8 +35,8 @@ def save(stream: Stream, path: str | os.PathLike[str]) -> None:
 
     Examples
     --------
-    >>> from mlstream import load_dataset, task_stream
-    >>> stream = task_stream(load_dataset("yeast"))
+    >>> from mlstream import task_stream
+    >>> stream = task_stream("yeast")
     >>> save(stream, "yeast.npz")  # doctest: +SKIP
     """
     path = Path(path)

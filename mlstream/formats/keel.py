@@ -20,7 +20,7 @@ _N_ROWS = 4096
 _MAX_CLASSES = 1000
 _MISSING = frozenset({"?", "<null>", "null", ""})
 _ATTRIBUTE = re.compile(r"""('[^']*'|"[^"]*"|[^\s{\[]+)\s*(.*)""")
-_NUMERIC = re.compile(r"(real|integer)\s*(?:\[([^\],]*),([^\],]*)\])?", re.IGNORECASE)
+_NUMERIC = re.compile(r"(real|integer|numeric)\s*(?:\[([^\],]*),([^\],]*)\])?", re.IGNORECASE)
 _VALUES = re.compile(r"\{(.*)\}")
 
 Reader = Callable[[str], float | None]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mlstream.generators.synthetic.environments import environment_stream
     from mlstream.generators.synthetic.events import synthetic_events
     from mlstream.generators.synthetic.hat_and_shirt import hat_and_shirt_stream
+    from mlstream.generators.synthetic.invariant_features import invariant_features
     from mlstream.generators.synthetic.multipliers import multiplier_rows, multiplier_stream
 
 _HOMES = {
@@ -84,6 +85,7 @@ _HOMES = {
     "mlstream.generators.synthetic.environments": ("environment_stream",),
     "mlstream.generators.synthetic.events": ("synthetic_events",),
     "mlstream.generators.synthetic.hat_and_shirt": ("hat_and_shirt_stream",),
+    "mlstream.generators.synthetic.invariant_features": ("invariant_features",),
     "mlstream.generators.synthetic.multipliers": (
         "multiplier_rows",
         "multiplier_stream",
@@ -109,6 +111,7 @@ __all__ = [
     "hat_and_shirt_stream",
     "hierarchy_from_names",
     "iirc_stream",
+    "invariant_features",
     "missing_features",
     "missing_labels",
     "multiplier_rows",

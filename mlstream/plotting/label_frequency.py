@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.drawing.labels import bars_size, draw_label_bars, draw_label_shares, label_shares, label_size
+from mlstream.formats.labels import LabelRule
 from mlstream.label_sets import label_frequencies
 from mlstream.plotting._axes import axes_or_new
-from mlstream.stream import Dataset, Stream
+from mlstream.stream import Stream
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,13 +107,17 @@ class LabelFrequencyDisplay:
         return self
 
     @classmethod
-    def from_dataset(cls, dataset: Dataset, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+    def from_dataset(
+        cls, dataset: TableLike, labels: LabelRule = None, *, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
         """Draw the share of the rows of a table that carry each label, among rows where it is known.
 
         Parameters
         ----------
-        dataset : Dataset
-            The table.
+        dataset : Dataset, str, path, data frame, Bunch or tuple
+            The table, or what `mlstream.data.as_dataset` makes one of.
+        labels : int, sequence of str or path, optional
+            The label columns of a file or of a frame.
         ax, **kwargs
             See `plot`.
 
@@ -120,7 +126,8 @@ class LabelFrequencyDisplay:
         LabelFrequencyDisplay
             The display, drawn.
         """
-        return cls(label_frequencies(dataset.Y), label_names=dataset.label_names).plot(ax, **kwargs)
+        table = as_dataset(dataset, labels)
+        return cls(label_frequencies(table.Y), label_names=table.label_names).plot(ax, **kwargs)
 
     @classmethod
     def from_stream(cls, stream: Stream, *, ax: Axes | None = None, **kwargs: Any) -> Self:

@@ -166,8 +166,8 @@ def regenerate(card: StreamCard, *, table: str | os.PathLike[str] | None = None)
 
     Examples
     --------
-    >>> from mlstream import load_dataset, task_stream
-    >>> card = task_stream(load_dataset("yeast"), seed=1).card
+    >>> from mlstream import task_stream
+    >>> card = task_stream("yeast", seed=1).card
     >>> regenerate(card).card == card
     True
     """

@@ -4,12 +4,48 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TypeAlias
 
 from mlstream._files import nearest_name
 from mlstream.data.registry import list_datasets, warn_if_shadowed
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
 from mlstream.stream import Stream
+
+StreamLike: TypeAlias = Stream | str | os.PathLike[str]
+
+
+def as_stream(source: StreamLike) -> Stream:
+    """Return the stream that a user means.
+
+    Parameters
+    ----------
+    source : Stream, str or path
+        A Stream, which is returned as it is; or for `open_named` a file, a published folder, or a name.
+
+    Returns
+    -------
+    Stream
+        The stream.
+
+    Raises
+    ------
+    TypeError
+        If `source` is something else, such as a table.
+    FileNotFoundError
+        If there is no such file or name.
+    """
+    if isinstance(source, Stream):
+        return source
+    if isinstance(source, str):
+        return open_named(source)
+    if isinstance(source, os.PathLike):
+        # A bare name is that of a published stream, a path never is.
+        return open_named(str(Path(source).absolute()))
+    raise TypeError(
+        "stream must be a Stream, its file or published folder, or the name of a stream. "
+        f"Got {type(source).__name__} instead; task_stream makes a stream of a table."
+    )
 
 
 def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:

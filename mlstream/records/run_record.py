@@ -8,16 +8,21 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Annotated, Any, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, field_validator
 
 from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
+from mlstream.frames import make_frame
 from mlstream.records.checks import require_consistent
 from mlstream.records.paths import Repetition, file_name, run_path
+from mlstream.records.run_tables import run_columns, run_html, score_columns
 from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord, read_record, refusal
 from mlstream.records.selection_record import Selection, SelectionRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Seconds = Annotated[float, Field(ge=0)]
 KilowattHours = Annotated[float, Field(ge=0)]
@@ -37,6 +42,10 @@ Score = float | None
 def to_score(value: float) -> Score:
     """Return a score as a record holds it: None where it is NaN."""
     return None if math.isnan(value) else float(value)
+
+
+# Of all scores, those that a line shows.
+_SHOWN = ("acc", "bwt", "ba_macro")
 
 
 class PhaseResources(Record):
@@ -163,6 +172,28 @@ class RunResult(VersionedRecord):
             return values
         return {_RENAMED_SCORES.get(name, name): value for name, value in values.items()}
 
+    def __repr__(self) -> str:
+        seeds = {"seed": self.seed, "order": self.order_seed, "split": self.split_seed}
+        repetition = ", ".join(f"{what} {seed}" for what, seed in seeds.items() if seed is not None)
+        shown = "".join(f", {name} {value:.3f}" for name in _SHOWN if (value := self.scores.get(name)) is not None)
+        return f"RunResult({self.strategy!r} on {self.stream!r}, {repetition}: {self.status}{shown})"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return run_html(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the matrices R as a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        DataFrame
+            A row for each experience and task: the number of experiences learnt by then (0: before any), the task, and
+            a column for each metric; NaN where a score is not defined. A frame of many runs is that of `load_runs`.
+        """
+        return make_frame(score_columns(self))
+
     @property
     def label_space_rule(self) -> str:
         """The label space; where it is that of an older schema and means something else, its version is stated too."""
@@ -175,8 +206,24 @@ class RunResult(VersionedRecord):
 
         A strategy without parameters to search has defaults, whatever the campaign asks for.
         """
-        trials = [] if self.selection is None else self.selection.trials
-        return f"tuned ({len(trials)})" if any(trial.parameters for trial in trials) else "defaults"
+        if self.selection is None or not any(trial.parameters for trial in self.selection.trials):
+            return "defaults"
+        return self.selection.tuning
+
+
+class Runs(list[RunResult]):
+    """A list of runs that can become a table."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the runs as a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        DataFrame
+            A row for each run: stream, strategy, seeds and status, every score, and the cost of the stream; NaN where
+            something is not defined or was not measured.
+        """
+        return make_frame(run_columns(self))
 
 
 def save_run(result: RunResult, directory: str | os.PathLike[str]) -> Path:
@@ -275,7 +322,7 @@ def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
     return run
 
 
-def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
+def load_runs(directory: str | os.PathLike[str]) -> Runs:
     """Read every record of a campaign, sorted by stream, strategy and seed.
 
     Parameters
@@ -285,8 +332,8 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
 
     Returns
     -------
-    list of RunResult
-        At least one.
+    Runs
+        A list of at least one RunResult, with `Runs.to_frame`.
 
     Raises
     ------
@@ -306,7 +353,7 @@ def load_runs(directory: str | os.PathLike[str]) -> list[RunResult]:
             f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json), as `mlstream run` writes them. "
             f"Got {got}."
         )
-    return [load_run_at(path, directory) for path in paths]
+    return Runs(load_run_at(path, directory) for path in paths)
 
 
 def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:

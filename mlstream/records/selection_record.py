@@ -1,4 +1,4 @@
-"""The record of a search: every configuration that was tried on the first experience, and the one that was chosen."""
+"""The record of a search: every configuration that was tried, and the one that was chosen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mlstream.records.schema import Record, VersionedRecord
 
 
 class Trial(Record):
-    """One configuration on the first experience of a stream."""
+    """One configuration on the first experience of a stream, or on its environments."""
 
     parameters: dict[str, JsonValue]
     status: Literal["done", "capped", "failed", "untried"] = Field(
@@ -18,6 +18,9 @@ class Trial(Record):
     )
     ba_macro: float | None = Field(default=None, description="Prequential, over the rows of the trial.")
     frugality: float | None = Field(default=None, description="BA_macro minus C / (1 + C), C the energy of the trial.")
+    nce: float | None = Field(
+        default=None, description="Normalised cross-entropy, mean over the environments of the selection."
+    )
     wall_time_s: Annotated[float, Field(ge=0)] = 0.0
     cpu_time_s: Annotated[float, Field(ge=0)] = 0.0
     energy_kwh: Annotated[float, Field(ge=0)] | None = None
@@ -30,6 +33,19 @@ class Selection(Record):
 
     trials: list[Trial] = Field(min_length=1)
     chosen: int = Field(ge=0, description="Index of the chosen configuration among the trials.")
+    method: Literal[
+        "first-experience", "training-environment", "leave-one-environment-out", "validation-environment"
+    ] = Field(default="first-experience", description="Rows on which trials were scored.")
+    n_queries: int = Field(default=0, ge=0, description="Trials that were scored on the validation environments.")
+    query_budget: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Most queries of the validation environments that were allowed; None without any."
+    )
+
+    @property
+    def tuning(self) -> str:
+        """Short description: "tuned (10)" from 10 configurations, with the method beside it on environments."""
+        where = "" if self.method == "first-experience" else f", {self.method}"
+        return f"tuned ({len(self.trials)}{where})"
 
 
 class SelectionRecord(VersionedRecord):

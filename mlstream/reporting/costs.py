@@ -8,15 +8,14 @@ from typing import NamedTuple
 
 from mlstream.drawing.costs import CostPoint, cost_chart
 from mlstream.drawing.plotly_parts import Chart
-from mlstream.records.run_record import PhaseResources, RunResult
+from mlstream.records.run_record import RunResult
+from mlstream.records.run_tables import SELECTION, total_cost
 from mlstream.reporting.groups import Group
 from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading, score_heading
 from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cells
 
 Amount = Callable[[RunResult], float | None]
 
-# Choosing hyper-parameters comes before the stream: its cost is shown, but belongs to no total.
-SELECTION = "select"
 _JOULES_OF_KWH = 3.6e6
 _SCORE = "acc"
 _PHASES = (SELECTION, "predict", "learn", "online", "evaluate")
@@ -100,21 +99,17 @@ def phase_names(groups: Iterable[Group]) -> list[str]:
 
 def wall_time_s(run: RunResult, phase: str | None = None) -> float | None:
     """Return the wall seconds of one phase, or of the stream; None where they were not measured."""
-    parts = [used.wall_time_s for used in _used(run, phase)]
-    return sum(parts) if parts else None
+    return total_cost(run, "wall_time_s", phase)
 
 
 def cpu_time_s(run: RunResult) -> float | None:
     """Return the CPU seconds of the stream; None where they were not measured."""
-    parts = [used.cpu_time_s for used in _used(run, None)]
-    return sum(parts) if parts else None
+    return total_cost(run, "cpu_time_s")
 
 
 def energy_kwh(run: RunResult, phase: str | None = None) -> float | None:
     """Return the energy of one phase, or of the stream; None where any part of it was not measured."""
-    parts = [used.energy_kwh for used in _used(run, phase)]
-    known = [part for part in parts if part is not None]
-    return sum(known) if known and len(known) == len(parts) else None
+    return total_cost(run, "energy_kwh", phase)
 
 
 def energy_j(run: RunResult, phase: str | None = None) -> float | None:
@@ -198,8 +193,3 @@ def _peak_memory_bytes(run: RunResult) -> float | None:
 def model_size_bytes(run: RunResult) -> float | None:
     """Return the size of the model at the end; None where it was not measured."""
     return run.resources.model_size_bytes if run.resources is not None else None
-
-
-def _used(run: RunResult, phase: str | None) -> list[PhaseResources]:
-    phases = run.resources.phases if run.resources is not None else {}
-    return [used for name, used in phases.items() if (name == phase if phase else name != SELECTION)]

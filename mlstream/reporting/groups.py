@@ -103,11 +103,11 @@ def describe_tuning(run: RunResult) -> str:
     Returns
     -------
     str
-        "tuned (10)" where they were searched among 10 configurations, otherwise "defaults".
+        "tuned (10)" where they were searched among 10 configurations on the first experience, "tuned (10, METHOD)" on
+        environments, otherwise "defaults".
     """
     # With a single configuration there was nothing to search.
-    n_configurations = len(run.selection.trials) if run.selection is not None else 1
-    return f"tuned ({n_configurations})" if n_configurations > 1 else "defaults"
+    return run.selection.tuning if run.selection is not None and len(run.selection.trials) > 1 else "defaults"
 
 
 def join_distinct(texts: Iterable[str]) -> str:

@@ -151,9 +151,12 @@ def _class_of(run: RunResult) -> str:
 def _tuning(how: str, strategies: Iterable[str]) -> str:
     if how == "defaults":
         return f"The parameters of {join_words(strategies)} were not searched."
+    tried = f"The parameters of {join_words(strategies)} were {how}: configurations were drawn at random and tried on"
+    if "environment" in how:
+        return f"{tried} environments, and the one with the lowest mean normalised cross-entropy was chosen."
     return (
-        f"The parameters of {join_words(strategies)} were {how}: configurations were drawn at random and tried on the "
-        "first experience, and the one with the greatest BA_macro minus C / (1 + C), C its energy, was chosen."
+        f"{tried} the first experience, and the one with the greatest BA_macro minus C / (1 + C), C its energy, was "
+        "chosen."
     )
 
 

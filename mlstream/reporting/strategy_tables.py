@@ -44,18 +44,16 @@ def strategy_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Tab
 
 def trial_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Table | None:
     """Build the table of the configurations that were tried for one strategy; None where there was no search."""
-    rows = [
-        row
-        for groups in streams.values()
-        for group in groups
-        if group.strategy == strategy
-        for run in group.runs
-        for row in _trial_rows(run)
-    ]
-    if not rows:
+    groups = [group for parts in streams.values() for group in parts if group.strategy == strategy]
+    # A single configuration was taken without a trial.
+    runs = [run for group in groups for run in group.runs if run.selection and len(run.selection.trials) > 1]
+    if not runs:
         return None
+    trials = [trial for run in runs if run.selection for trial in run.selection.trials]
+    scores = ["ba_macro", *(["nce"] if any(trial.nce is not None for trial in trials) else [])]
     heads = (Heading("Stream"), Heading("Run"), Heading("Configuration"), Heading("Status"))
-    return Table((*heads, score_heading("ba_macro"), Heading("Wall s", "lower"), Heading("Chosen")), tuple(rows))
+    rows = [row for run in runs for row in _trial_rows(run, scores)]
+    return Table((*heads, *map(score_heading, scores), Heading("Wall s", "lower"), Heading("Chosen")), tuple(rows))
 
 
 def _row(stream: str, group: Group) -> tuple[Cell, ...]:
@@ -71,9 +69,8 @@ def _row(stream: str, group: Group) -> tuple[Cell, ...]:
     )
 
 
-def _trial_rows(run: RunResult) -> list[tuple[Cell, ...]]:
-    # A single configuration was taken without a trial.
-    if run.selection is None or len(run.selection.trials) == 1:
+def _trial_rows(run: RunResult, scores: Sequence[str]) -> list[tuple[Cell, ...]]:
+    if run.selection is None:
         return []
     seeds = (("seed", run.seed), ("order", run.order_seed), ("split", run.split_seed))
     name = ", ".join(f"{what} {number}" for what, number in seeds if number is not None)
@@ -87,7 +84,7 @@ def _trial_rows(run: RunResult) -> list[tuple[Cell, ...]]:
                 Cell(name, name),
                 Cell(shown, shown, is_best=is_chosen),
                 Cell(trial.status, trial.status),
-                Cell(format_score(trial.ba_macro), trial.ba_macro),
+                *(Cell(format_score(getattr(trial, name)), getattr(trial, name)) for name in scores),
                 Cell(format_seconds(trial.wall_time_s), trial.wall_time_s),
                 Cell("chosen" if is_chosen else "", int(is_chosen)),
             )

@@ -1,11 +1,15 @@
 """A pipeline is the loop over rows: predict as was learnt before, teach the transformers, teach the classifier."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -31,6 +35,7 @@ def normalised(learner):
 PIPELINES = [
     scaled(NearestRowClassifier(window=50)),
     normalised(BinaryRelevance(HoeffdingTreeClassifier(grace_period=10, max_depth=1))),
+    StreamPipeline([("none", "passthrough"), ("nothing", None), ("learn", NearestRowClassifier(window=50))]),
 ]
 
 
@@ -111,3 +116,108 @@ def test_an_error_leaves_the_transformers_as_they_were():
     with pytest.raises(ValueError, match="sample_weight"):
         pipeline.partial_fit(X, Y, sample_weight=-np.ones(60))
     assert np.array_equal(pipeline.steps_[0][1].mean_, mean)
+
+
+# ------------------------------------------------- as scikit-learn's Pipeline
+def steps():
+    return [("scale", StandardScaler()), ("norm", Normalizer()), ("learn", NearestRowClassifier())]
+
+
+def pairs():
+    """Return our pipeline and scikit-learn's, before they learn anything and after."""
+    ours, theirs = StreamPipeline(steps()), Pipeline(steps())
+    yield ours, theirs
+    yield clone(ours).fit(X, Y), clone(theirs).fit(X, Y)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), list(pairs()), ids=["new", "fitted"])
+def test_steps_are_selected_as_in_scikit_learn(ours, theirs):
+    assert len(ours) == len(theirs) == 3
+    assert list(ours.named_steps) == list(theirs.named_steps)
+    for key in (0, 1, 2, -1, "scale", "learn"):
+        assert type(ours[key]) is type(theirs[key])
+        assert hasattr(ours[key], "mean_") == hasattr(theirs[key], "mean_")
+    assert ours.named_steps.scale is ours["scale"] is ours[0]
+    for wrong, error in ((3, IndexError), ("other", KeyError), (slice(0, 3, 2), ValueError)):
+        for pipeline in (ours, theirs):
+            with pytest.raises(error):
+                pipeline[wrong]
+    for part in (slice(0, 2), slice(1, None), slice(None), slice(-1, None), slice(1, 2), slice(2, 1)):
+        assert [name for name, _ in ours[part].steps] == [name for name, _ in theirs[part].steps]
+
+
+@pytest.mark.parametrize("n_learnt", [1, 30])
+def test_slices_of_what_has_learnt_do_what_the_steps_do(n_learnt):
+    pipeline = StreamPipeline(steps()).partial_fit(X[:n_learnt], Y[:n_learnt])
+    Z, expected = pipeline[:2].transform(X), pipeline.predict(X)
+    assert np.array_equal(Z, Pipeline(pipeline.steps_[:2]).transform(X))
+    assert np.array_equal(pipeline[1:].predict(pipeline[:1].transform(X)), expected)
+    assert np.array_equal(pipeline[2:].predict(Z), expected)
+    assert np.array_equal(pipeline[:].predict(X), expected)
+    pipeline[1:].partial_fit(X, 1 - Y)
+    assert np.array_equal(pipeline.predict(X), expected)
+
+
+def test_a_tail_has_the_width_of_its_own_rows():
+    frozen = FrozenEstimator(PCA(2, random_state=0).fit(X))
+    pipeline = StreamPipeline([("project", frozen), ("none", None), ("learn", NearestRowClassifier())]).fit(X, Y)
+    tail = pipeline[1:]
+    assert (pipeline.n_features_in_, tail.n_features_in_) == (4, 2)
+    Z = frozen.transform(X)
+    alone = NearestRowClassifier().fit(Z, Y)
+    for rows in (slice(0, 1), slice(1, 7)):
+        got, expected = (learner.predict_then_fit(Z[rows], 1 - Y[rows])[1] for learner in (tail, alone))
+        assert np.array_equal(got, expected)
+    assert pipeline.n_features_in_ == 4
+
+
+@pytest.mark.parametrize("nothing", ["passthrough", None])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_a_step_that_passes_rows_through_is_as_if_it_was_not_there(nothing, as_sparse):
+    rows = sparse.csr_array(X) if as_sparse else X
+    without = StreamPipeline([("scale", MaxAbsScaler()), ("learn", NearestRowClassifier())])
+    with_it = StreamPipeline([("scale", MaxAbsScaler()), ("none", nothing), ("learn", NearestRowClassifier())])
+    replaced = StreamPipeline([("first", StandardScaler()), *with_it.steps]).set_params(first=nothing)
+    for start in (0, 20, 40):
+        chunk = slice(start, start + 20)
+        expected = without.predict_then_fit(rows[chunk], Y[chunk])
+        for pipeline in (with_it, replaced):
+            assert np.array_equal(pipeline.predict_then_fit(rows[chunk], Y[chunk]), expected)
+    assert with_it["none"] == replaced.named_steps.first == nothing
+    only = StreamPipeline([("none", nothing), ("learn", NearestRowClassifier())]).fit(X, Y)
+    assert np.array_equal(only.predict(X), NearestRowClassifier().fit(X, Y).predict(X))
+    copy = pickle.loads(pickle.dumps(clone(with_it).fit(X, Y)))  # noqa: S301 - our own bytes
+    assert np.array_equal(copy.predict(X), clone(without).fit(X, Y).predict(X))
+
+
+def test_setting_a_step_reads_as_in_scikit_learn():
+    for pipeline in (StreamPipeline(steps()), Pipeline(steps())):
+        pipeline.set_params(norm="passthrough", scale__with_mean=False)
+        assert pipeline.named_steps["norm"] == pipeline[1] == pipeline.get_params()["norm"] == "passthrough"
+        assert not pipeline["scale"].with_mean
+
+
+def test_the_diagram_is_that_of_scikit_learn():
+    ours, theirs = StreamPipeline(steps()), Pipeline(steps())
+    for name in ("Normalizer", "StandardScaler", "NearestRowClassifier"):
+        assert name in ours._repr_html_()
+    for _ in range(2):
+        blocks = [pipeline._sk_visual_block_() for pipeline in (ours, theirs)]
+        assert blocks[0].kind == blocks[1].kind == "serial"
+        assert blocks[0].names == blocks[1].names
+        for pipeline in (ours, theirs):
+            pipeline.set_params(norm="passthrough")
+    assert "passthrough" in ours._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "message"),
+    [
+        ([], ValueError, "steps must hold at least a classifier"),
+        ([("scale", StandardScaler()), ("learn", "passthrough")], TypeError, "classifier of this package"),
+        ([("scale", "pass"), ("learn", NearestRowClassifier())], TypeError, "must have `transform`. Got a str"),
+    ],
+)
+def test_steps_that_are_none_are_refused(steps, error, message):
+    with pytest.raises(error, match=message):
+        StreamPipeline(steps).partial_fit(X, Y)

@@ -89,3 +89,21 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 def test_an_unknown_parameter_is_answered_with_those_there_are():
     with pytest.raises(ValueError, match=r"among \['delta', 'grace_period', 'tau'\]. Got 'depth' instead"):
         make_strategy("BR_HT", depth=3)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_any_parameter_of_the_learner_can_be_set(name):
+    for parameter, value in make_strategy(name).get_params().items():
+        if parameter != "on_new_labels":
+            other = object()
+            assert make_strategy(name, **{parameter: other}).get_params()[parameter] is other, (parameter, value)
+
+
+def test_parameters_of_a_strategy_and_of_its_learner_go_together():
+    given = make_strategy("NN_TLH_fifo", hidden_units=50, fifo_size=7, random_state=3, fifo__draws=2)
+    assert given.get_params()["random_state"] == 3
+    assert (given.hidden_units, given.fifo.size, given.fifo.draws) == (50, 7, 2)
+    assert make_strategy("BR_HT", tau=0.2, estimator__max_depth=3).estimator.max_depth == 3
+    message = r"NN must have parameters among \['learning_rate'\]. Got 'seed' instead; .* also has .*, random_state, "
+    with pytest.raises(ValueError, match=message):
+        make_strategy("NN", seed=3)

@@ -43,7 +43,18 @@ def _parquet() -> list[bytes]:
 
 _MAKERS: dict[str, Callable[[], list[bytes]]] = {
     "arff": lambda: [text.encode() for text, _ in DIALECTS.values()],
-    "csv": lambda: [b"a,y\n1,0\n2.5e3,1\n", b'"a,b","c""d"\r\n1,0\r\n', b"a,y\n1,\n2,0\n"],
+    "csv": lambda: [
+        b"a,y\n1,0\n2.5e3,1\n",
+        b'"a,b","c""d"\r\n1,0\r\n',
+        b"a,y\n1,\n2,0\n",
+        b";a;c\r\n0;1,5;red\r\n",
+        b"a\tc\n1.5\tTrue\nNA\tfalse\n",
+        b",c,b\n0,red,yes\n1,blue,no\n",
+    ],
+    "keel": lambda: [
+        b"@relation r\n@attribute a real [0, 1]\n@attribute c{u, v}\n@inputs a\n@outputs c\n@data\n1, u\n?, <null>\n",
+        b"@relation r\n@attribute a integer [0, 9]\n@attribute y {0,1}\n@attribute z {0,1}\n@output y, z\n@data\n1,0,1",
+    ],
     "libsvm": lambda: [b"1,3 1:0.5 4:-2e3\n 2:1\n"],
     "parquet": _parquet,
     "xml": lambda: [format_labels("abc", {"c": "a"}).encode()],

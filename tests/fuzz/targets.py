@@ -9,16 +9,21 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
 
 from mlstream.card_model import parse_card
+from mlstream.formats import csv_tables
 from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
 from mlstream.formats.arff.reader import parse_arff
 from mlstream.formats.content import FormatError, UnpackedFile
+from mlstream.formats.csv_dialects import CsvDialect
 from mlstream.formats.csv_tables import parse_csv
+from mlstream.formats.csv_words import find_words
+from mlstream.formats.keel import read_keel
 from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Lines
 from mlstream.formats.mulan import read_labels
@@ -43,8 +48,16 @@ def read_arff(content: bytes) -> None:
 
 
 def read_csv(content: bytes) -> None:
-    """Read CSV."""
+    """Read CSV as we write it; and as people have it, where a second pass finds words, by pyarrow and row by row."""
     _read(lambda: parse_csv(content, PATH))
+    outcomes = [_read_csv(content, is_short=is_short) for is_short in (True, False)]
+    assert outcomes[0] == outcomes[1], outcomes
+    assert "\n" not in outcomes[0]
+
+
+def read_dat(content: bytes) -> None:
+    """Read KEEL."""
+    _read(lambda: gather(read_keel(BytesIO(content), PATH)))
 
 
 def read_svm(content: bytes) -> None:
@@ -84,6 +97,7 @@ def read_card(content: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "arff": read_arff,
     "csv": read_csv,
+    "keel": read_dat,
     "libsvm": read_svm,
     "parquet": read_parquet,
     "xml": read_xml,
@@ -118,6 +132,29 @@ def _unpack(path: Path) -> None:
     with UnpackedFile(path) as file:
         while file.read(2**16):
             pass
+
+
+class _LongLines(Lines):
+    """Lines that are worth loading pyarrow, however few they are."""
+
+    @property
+    def is_short(self) -> bool:
+        return False
+
+    @is_short.setter
+    def is_short(self, _: bool) -> None:
+        """Stay long."""
+
+
+def _read_csv(content: bytes, *, is_short: bool) -> Any:
+    dialect = CsvDialect(None, takes_index=True, takes_missing=True)
+    try:
+        words = find_words(BytesIO(content), PATH, dialect)
+        with patch.object(csv_tables, "Lines", Lines if is_short else _LongLines):
+            table = gather(csv_tables.read_csv(BytesIO(content), PATH, dialect, words))
+    except FormatError as error:
+        return str(error)
+    return table.names, table.lines.tolist(), table.cells.tobytes()
 
 
 def _outcome(content: bytes, *, is_short: bool) -> Any:

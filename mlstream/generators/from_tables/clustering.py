@@ -13,6 +13,7 @@ from scipy import sparse
 from metrics._validation import require_choice
 from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
+from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
@@ -31,7 +32,7 @@ _ROUNDING = 1e-9
 
 
 def task_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
-    dataset: Dataset,
+    dataset: TableLike,
     *,
     n_tasks: int = 4,
     seed: int = 0,
@@ -52,8 +53,8 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
 
     Parameters
     ----------
-    dataset : Dataset
-        A table.
+    dataset : Dataset, str, path, Bunch or tuple
+        A table, as `mlstream.data.as_dataset` takes it: a Dataset, its name or path, a scikit-learn Bunch, or (X, Y).
     n_tasks : int
         Number of clusters of label vectors, before merging.
     seed : int
@@ -108,10 +109,10 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
     >>> task_stream(table, n_tasks=2, seed=0)
     Stream('toy-tasks': 4 experiences of 2 tasks, 56 rows, 3 features, 4 labels)
     """
-    given = dict(locals())
+    given, source = dict(locals()), as_dataset(dataset)
     require_choice(variant, "variant", ("standard", "published"))
     visits = VisitPlan(tuple(learning_fractions), evaluation_fraction, order, stratified, window, shape, seed)
-    table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
+    table, rows, drops = clean(source, unlabelled=unlabelled, constant_features=constant_features)
     labelled = rows[has_label(table.Y[rows])]
     assignment = cluster_label_sets(table.Y[labelled], n_tasks, seed=seed, n_init=n_init, variant=variant)
     if merge_single_label:
@@ -119,12 +120,12 @@ def task_stream(  # noqa: PLR0913 - the options of a generator are what its card
         assignment = merge_single_label_clusters(table.Y[labelled], assignment, least_rows=least)
     partition = group_label_sets(table, rows, assignment, seed)
     parts, unused = lay_out(table, partition, visits)
-    name = name or f"{dataset.name}-tasks"
+    name = name or f"{source.name}-tasks"
     card = describe_stream(
         table,
         parts,
         name=name,
-        description=f"Tasks from the label sets of {dataset.name}, visited {len(learning_fractions)} times each"
+        description=f"Tasks from the label sets of {source.name}, visited {len(learning_fractions)} times each"
         f"{_describe_merges(n_tasks - len(partition))}.",
         generator=describe_call(task_stream, given | visits.describe() | {"name": name}),
         scenario=ScenarioCard(name="task-based", boundary=visits.boundary, task_identity="training"),

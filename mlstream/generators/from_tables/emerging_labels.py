@@ -8,6 +8,7 @@ import numpy as np
 
 from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
+from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
@@ -22,7 +23,7 @@ _DRAWN_FROM = ("first_labels", "labels_per_task")
 
 
 def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
-    dataset: Dataset,
+    dataset: TableLike,
     *,
     seed: int = 0,
     first_labels: int = 3,
@@ -37,8 +38,8 @@ def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are wh
 
     Parameters
     ----------
-    dataset : Dataset
-        A table.
+    dataset : Dataset, str, path, Bunch or tuple
+        A table, as `mlstream.data.as_dataset` takes it: a Dataset, its name or path, a scikit-learn Bunch, or (X, Y).
     seed : int
         Source of everything random.
     first_labels : int
@@ -86,23 +87,23 @@ def emerging_labels_stream(  # noqa: PLR0913 - the options of a generator are wh
     >>> [int(experience.label_mask.sum()) for experience in stream]
     [2, 4, 6]
     """
-    given = dict(locals())
+    given, source = dict(locals()), as_dataset(dataset)
     plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
-    table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
+    table, rows, drops = clean(source, unlabelled=unlabelled, constant_features=constant_features)
     if label_lists is None:
         Y = table.Y[rows]
         emergence = draw_emergence(Y, first_labels=first_labels, labels_per_task=labels_per_task, seed=seed)
     else:
         emergence = read_emergence(table, label_lists)
     parts = _lay_out(table, rows, emergence, plan)
-    name = name or f"{dataset.name}-label-emerging"
+    name = name or f"{source.name}-label-emerging"
     n_tasks = len(parts.tasks)
     lists = [[table.label_names[label] for label in np.flatnonzero(emergence == task)] for task in range(n_tasks)]
     card = describe_stream(
         table,
         parts,
         name=name,
-        description=f"Labels of {dataset.name} that emerge in {n_tasks} tasks, one group after another.",
+        description=f"Labels of {source.name} that emerge in {n_tasks} tasks, one group after another.",
         generator=describe_call(
             emerging_labels_stream, given | {"label_lists": lists, "name": name}, replaced=_DRAWN_FROM
         ),

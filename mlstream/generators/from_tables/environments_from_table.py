@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call
 from mlstream.generators.from_tables.cleaning import Keep, clean
 from mlstream.generators.from_tables.environment_roles import check_roles, describe_environments, lay_out_roles
 from mlstream.generators.from_tables.task_rules import TaskRule, find_tasks
-from mlstream.stream import Dataset, Stream, StreamParts
+from mlstream.stream import Stream, StreamParts
 
 
 def carve_environments(
-    dataset: Dataset,
+    dataset: TableLike,
     roles: Sequence[str] = ("train", "train", "train", "validation", "test", "unseen"),
     *,
     seed: int = 0,
@@ -26,8 +27,8 @@ def carve_environments(
 
     Parameters
     ----------
-    dataset : Dataset
-        A table.
+    dataset : Dataset, str, path, Bunch or tuple
+        A table, as `mlstream.data.as_dataset` takes it: a Dataset, its name or path, a scikit-learn Bunch, or (X, Y).
     roles : sequence of {"train", "validation", "test", "unseen"}
         Role of each environment, in the order in which the rule finds them.
     seed : int
@@ -62,18 +63,18 @@ def carve_environments(
     >>> [task.name for task in stream.tasks]
     ['train-0', 'unseen-0']
     """
-    given = dict(locals())
+    given, source = dict(locals()), as_dataset(dataset)
     if by not in ("features", "column", "time"):
         raise ValueError(f"by must be one of 'features', 'column', 'time'. Got {by!r} instead.")
-    table, rows, drops = clean(dataset, unlabelled=unlabelled)
+    table, rows, drops = clean(source, unlabelled=unlabelled)
     rule = TaskRule(by, len(roles), column=column, seed=seed, evaluation_fraction=evaluation_fraction)
     partition, _, remark = find_tasks(table, rows, rule)
     roles = check_roles(roles, len(partition))
     parts = lay_out_roles(table, partition.members, roles, evaluation_fraction=evaluation_fraction, seed=seed)
     _require_both_classes(parts)
     call = describe_call(carve_environments, given | {"roles": roles})
-    name = f"{dataset.name}-environments"
-    description = f"Environments of {dataset.name} by {by}{remark}."
+    name = f"{source.name}-environments"
+    description = f"Environments of {source.name} by {by}{remark}."
     card = describe_environments(table, parts, roles, call, name=name, description=description)
     return Stream(parts, card.model_copy(update={"drops": list(drops)}))
 

@@ -10,6 +10,7 @@ import numpy as np
 from metrics._validation import require_choice
 from mlstream.card_model import DropCard, ScenarioCard
 from mlstream.cards.description import describe_stream
+from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._checks import require_count
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
@@ -37,7 +38,7 @@ _DRAWN_FROM = ("labels_per_task", "first_labels")
 
 
 def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
-    dataset: Dataset,
+    dataset: TableLike,
     *,
     seed: int = 0,
     hierarchy: Mapping[str, str] | Literal["names", "discover"] | None = None,
@@ -59,8 +60,8 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
 
     Parameters
     ----------
-    dataset : Dataset
-        A table.
+    dataset : Dataset, str, path, Bunch or tuple
+        A table, as `mlstream.data.as_dataset` takes it: a Dataset, its name or path, a scikit-learn Bunch, or (X, Y).
     seed : int
         Source of everything random.
     hierarchy : mapping of str to str, or {"names", "discover"}, optional
@@ -129,21 +130,21 @@ def iirc_stream(  # noqa: PLR0913 - the options of a generator are what its card
     >>> [task.signature.astype(int).tolist() for task in stream.tasks]
     [[1, 0, 0, 0], [1, 1, 1, 1]]
     """
-    given = dict(locals())
+    given, source = dict(locals()), as_dataset(dataset)
     require_choice(information, "information", ("incomplete", "complete"))
     plan = VisitPlan((1 - evaluation_fraction,), evaluation_fraction, seed=seed)
-    table, parents = _resolve_hierarchy(dataset, hierarchy, min_support, add_superclasses)
+    table, parents = _resolve_hierarchy(source, hierarchy, min_support, add_superclasses)
     table, rows, drops = clean(table, constant_features=constant_features)
     parents = {child: parent for child, parent in parents.items() if child in table.label_names}
     shares = SuperclassShares(superclass_share, subclass_share, superclass_cap)
     order = _resolve_order(table, parents, introductions, (labels_per_task, first_labels, plain_first), seed)
     parts, unused = _lay_out(table, rows, parents, order, shares, plan, information)
-    name = name or f"{dataset.name}-iirc"
+    name = name or f"{source.name}-iirc"
     card = describe_stream(
         table,
         parts,
         name=name,
-        description=f"Labels of {dataset.name} refined from superclasses to subclasses, {information} information.",
+        description=f"Labels of {source.name} refined from superclasses to subclasses, {information} information.",
         generator=describe_call(
             iirc_stream,
             given | {"introductions": order, "name": name},

@@ -11,6 +11,7 @@ import numpy as np
 from metrics._validation import require_choice
 from mlstream.card_model import ScenarioCard, TaskRole
 from mlstream.cards.description import describe_stream
+from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.generators._parameters import describe_call
 from mlstream.generators._randomness import Purpose, generator_for
 from mlstream.generators.from_tables.cleaning import Keep, clean
@@ -73,7 +74,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
-    dataset: Dataset,
+    dataset: TableLike,
     scenario: str,
     *,
     seed: int = 0,
@@ -98,8 +99,8 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
 
     Parameters
     ----------
-    dataset : Dataset
-        A table.
+    dataset : Dataset, str, path, Bunch or tuple
+        A table, as `mlstream.data.as_dataset` takes it: a Dataset, its name or path, a scikit-learn Bunch, or (X, Y).
     scenario : str
         Name of a scenario, such as "class-incremental"; an error lists all of them.
     seed : int
@@ -194,9 +195,9 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
     >>> scenario_stream(table, "class-incremental", n_tasks=2)
     Stream('toy-class-incremental': 2 experiences of 2 tasks, 42 rows, 2 features, 4 labels)
     """
-    given = dict(locals())
+    given, source = dict(locals()), as_dataset(dataset)
     rules, by, task_identity = _choose(scenario, by, task_identity)
-    table, rows, drops = clean(dataset, unlabelled=unlabelled, constant_features=constant_features)
+    table, rows, drops = clean(source, unlabelled=unlabelled, constant_features=constant_features)
     fractions = tuple(rules.learning_fractions if learning_fractions is None else learning_fractions)
     plan = VisitPlan(fractions, evaluation_fraction, order, stratified, window or 0, shape, seed)
     before, rows = _pretrain(table, rows, plan, pretraining_fraction if scenario == "pre-training" else None)
@@ -208,14 +209,14 @@ def scenario_stream(  # noqa: PLR0913 - the options of a generator are what its 
         require_domain_shift(table, partition, scenario)
     plan = _fit_plan(plan, partition, in_time=by == "time", blurred=rules.blurred and window is None)
     parts, unused = lay_out(table, partition, plan, shuffle=by != "time")
-    name = name or f"{dataset.name}-{scenario}"
+    name = name or f"{source.name}-{scenario}"
     chosen = {"by": by, "task_identity": task_identity, "name": name}
     parts = chain_parts(before, parts)
     card = describe_stream(
         table,
         parts,
         name=name,
-        description=f"The {scenario} scenario from {dataset.name}, tasks by {by}{remark}.",
+        description=f"The {scenario} scenario from {source.name}, tasks by {by}{remark}.",
         generator=describe_call(scenario_stream, given | plan.describe() | chosen),
         scenario=ScenarioCard(
             name=scenario,

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mlstream.data.in_memory import TableLike, as_dataset
 from mlstream.drawing.matplotlib_parts import write_picture
 from mlstream.generators._checks import require_count, require_seed
 from mlstream.generators.from_tables.clustering import cluster_label_sets
 from mlstream.label_sets import count_label_sets, count_labels, has_label
-from mlstream.stream import Dataset, Indicator
+from mlstream.stream import Indicator
 
 
 class Suggestion(NamedTuple):
@@ -38,14 +39,15 @@ class Suggestion(NamedTuple):
     n_single_label: tuple[int, ...]
 
 
-def suggest_n_tasks(dataset: Dataset, *, max_tasks: int = 10, seed: int = 0, n_init: int = 10) -> Suggestion:
+def suggest_n_tasks(dataset: TableLike, *, max_tasks: int = 10, seed: int = 0, n_init: int = 10) -> Suggestion:
     """Suggest the number of tasks for `task_stream`.
 
     Parameters
     ----------
-    dataset : Dataset
-        A table; rows without labels are left out. The label set of a row with unknown labels is that of the labels
-        known to be present.
+    dataset : Dataset, str, path, Bunch or tuple
+        A table, as `mlstream.data.as_dataset` takes it: a Dataset, its name or path, a scikit-learn Bunch, or (X, Y).
+        Rows without labels are left out. The label set of a row with unknown labels is that of the labels known to be
+        present.
     max_tasks : int
         Greatest number to try, at least 2; no more than there are distinct label sets.
     seed : int
@@ -71,12 +73,13 @@ def suggest_n_tasks(dataset: Dataset, *, max_tasks: int = 10, seed: int = 0, n_i
     >>> suggest_n_tasks(table, max_tasks=4).n_tasks
     2
     """
+    source = as_dataset(dataset)
     require_count(max_tasks, "max_tasks", minimum=2)
-    occurring = dataset.Y[:, count_labels(dataset.Y) > 0]
+    occurring = source.Y[:, count_labels(source.Y) > 0]
     Y = occurring[has_label(occurring)]
     n_sets = count_label_sets(Y)
     if n_sets < 2:
-        raise ValueError(f"{dataset.name} must have at least two distinct label sets. Got {n_sets}.")
+        raise ValueError(f"{source.name} must have at least two distinct label sets. Got {n_sets}.")
     candidates = tuple(range(2, min(max_tasks, n_sets) + 1))
     found = [_measure(Y, n_tasks, require_seed(seed), n_init) for n_tasks in candidates]
     diversity, single = (tuple(values) for values in zip(*found, strict=True))

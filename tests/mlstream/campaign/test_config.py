@@ -33,6 +33,8 @@ seeds = [3, 4]
 orders = [0, 1]
 splits = [2]
 n_configurations = 2
+selection = "validation-environment"
+query_budget = 7
 directory = "out"
 n_jobs = 2
 dask = "tcp://x:1"
@@ -47,6 +49,7 @@ time_cap_s = inf
 n_checkpoints = 9
 window = 50
 chunk_size = 64
+warm_up_rows = 3
 
 [strategies.NN]
 [strategies.fast]
@@ -76,6 +79,8 @@ grid = [{ step = [0.1, 0.2] }]
         "orders": [0, 1],
         "splits": [2],
         "n_configurations": 2,
+        "selection": "validation-environment",
+        "query_budget": 7,
         "n_jobs": 2,
         "dask": "tcp://x:1",
         "label_space": "seen",
@@ -89,6 +94,7 @@ grid = [{ step = [0.1, 0.2] }]
         "n_checkpoints": 9,
         "window": 50,
         "chunk_size": 64,
+        "warm_up_rows": 3,
     }
 
 

@@ -89,7 +89,7 @@ def test_energy_counts_unless_it_is_noise(monkeypatch):
         phases = {"learn": used.phases["learn"].model_copy(update={"energy_kwh": energy})}
         used = used.model_copy(update={"phases": phases, "energy_below_resolution": is_noise})
         monkeypatch.setattr(selecting, "_test_on_first_experience", lambda *_: (0.75, True, used))
-        return selecting._try(Search(Online(), STEPS), {"step": 1.0}, STREAM, 0, FREE, 1e9)
+        return selecting._try(Search(Online(), STEPS), {"step": 1.0}, STREAM, 0, FREE, "first-experience", 1e9)
 
     assert trial(1.0, is_noise=False).frugality == 0.25
     assert trial(1.0, is_noise=True).frugality == 0.75

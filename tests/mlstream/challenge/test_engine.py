@@ -1,6 +1,9 @@
 """A challenge from the first token to the last rank: budget, phases, repeats, selections, and no way around them."""
 
+import errno
 import json
+import os
+import time
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -186,6 +189,24 @@ def test_a_query_that_was_reserved_before_a_crash_is_completed_and_counts(challe
         status = again.status(token)
     assert status.queries_used == 1
     assert status.submissions[0].score == challenge.submit(draw(challenge), token).score
+
+
+def test_files_that_a_dead_process_left_on_their_way_are_deleted_after_a_day(challenge):
+    for name, age_s in (("old", 100_000), ("new", 60)):
+        path = challenge.folder.scratch / name
+        path.touch()
+        os.utime(path, (time.time() - age_s,) * 2)
+    challenge.complete_pending()
+    assert [path.name for path in challenge.folder.scratch.iterdir()] == ["new"]
+
+
+def test_nothing_stays_on_its_way_when_a_submission_is_refused(challenge):
+    token = challenge.join("Ada")
+    for seed in range(3):
+        challenge.submit(draw(challenge, seed), token)
+    with pytest.raises(BudgetSpent):
+        challenge.submit(draw(challenge, 3), token)
+    assert list(challenge.folder.scratch.iterdir()) == []
 
 
 def test_files_that_wait_and_are_invalid_do_not_spend_the_budget(challenge):
@@ -448,6 +469,45 @@ def test_a_folder_without_state_or_open_to_others_is_refused(challenge):
         Challenge.open(path)
     with pytest.raises(StateFailed):
         challenge.join("Ada")
+
+
+def test_a_full_disk_counts_nothing_and_leaves_nothing(challenge, monkeypatch):
+    token, content = challenge.join("Ada"), draw(challenge)
+
+    def fail(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="No space left"):
+            challenge.submit(content, token)
+    assert challenge.status(token).queries_used == 0
+    assert [*challenge.folder.scratch.iterdir(), *challenge.folder.submissions.iterdir()] == []
+    assert challenge.submit(content, token).query == 1
+
+
+def test_a_state_that_cannot_be_written_counts_nothing(challenge):
+    token, content = challenge.join("Ada"), draw(challenge)
+    connection = challenge._store._connect()
+    n_pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {n_pages}")
+    n_reserved = 0
+
+    def reserve_until_full():
+        nonlocal n_reserved
+        while True:
+            challenge.reserve(content + b"\n" * n_reserved, token)
+            n_reserved += 1
+            challenge._clock.advance(days=1)
+
+    with pytest.raises(StateFailed, match=r"on a disk with space\. Got this error: database or disk is full"):
+        reserve_until_full()
+    connection.execute("PRAGMA max_page_count = 1000000")
+    n_stored = len(list(challenge.folder.submissions.iterdir()))
+    assert len(challenge.status(token).submissions) == n_reserved
+    # The bytes may be there without a query, never a query without its bytes.
+    assert n_stored - n_reserved in {0, 1}
+    assert challenge.audit().is_whole
 
 
 def test_a_file_above_the_size_of_the_rules_is_refused_before_it_is_stored(tmp_path):

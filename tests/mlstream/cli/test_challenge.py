@@ -121,7 +121,7 @@ def test_a_token_comes_from_a_file_the_environment_or_a_prompt(folder, monkeypat
 def test_one_way_to_submit_must_be_named(folder):
     token = ("--token-file", "x")
     for ways in ((), ("--folder", folder, "--inbox", ".")):
-        assert "One of --folder and --inbox must be given" in fails("submit", "0.csv", *ways, *token)[1]
+        assert "One of --url, --folder, --inbox must be given" in fails("submit", "0.csv", *ways, *token)[1]
     assert "One of --watch and --once must be given" in fails("score", folder, "--inbox", ".")[1]
 
 

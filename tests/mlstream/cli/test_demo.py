@@ -1,6 +1,7 @@
 """The demo does the whole job, and what it leaves behind stands alone."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,23 @@ def test_the_demo_leaves_a_published_stream_complete_runs_and_a_report(tmp_path)
     html = page.read_text(encoding="utf-8")
     assert all(name in html for name in STRATEGIES)
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?http", html)
+    require_printed_results(runs)
+
+
+def require_printed_results(runs):
+    """Compare the table of the README with the runs: a part of them, every number, and in bold the best of a column."""
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+) \| [^|]+ \| (\S*\d\S*) \| (\S*\d\S*) \| (\S*\d\S*) \|$", readme, re.MULTILINE)
+    printed = {name: numbers for name, *numbers in rows}
+    scores = {run.strategy: [run.scores[name] for name in ("ba_macro", "acc", "bwt")] for run in runs}
+    assert len(printed) >= 5
+    assert printed.keys() <= scores.keys()
+    for name, numbers in printed.items():
+        assert [number.strip("*") for number in numbers] == [f"{score:.3f}" for score in scores[name]]
+    for column in range(3):
+        best = max(float(numbers[column].strip("*")) for numbers in printed.values())
+        bold = {float(numbers[column].strip("*")) for numbers in printed.values() if numbers[column].startswith("**")}
+        assert bold == {best}
 
 
 def test_a_demo_that_fails_leaves_nothing_and_a_second_try_works(tmp_path, monkeypatch):

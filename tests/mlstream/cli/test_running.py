@@ -23,6 +23,18 @@ def test_options_of_strategies_add_up_and_parameters_name_runs(tiny, tmp_path):
     assert "1NN(window=10)" in result.output
 
 
+def test_the_first_line_comes_before_anything_slow(tiny, tmp_path, monkeypatch, capsys):
+    def stop(_name):
+        assert capsys.readouterr().out == f"Running NN,mean on {tiny}; records go to {tmp_path / 'out'}.\n"
+        raise ValueError("here")
+
+    monkeypatch.setattr("mlstream.publishing.named_streams.open_named", stop)
+    monkeypatch.setattr("sys.argv", ["mlstream", "run", str(tiny), "-s", "NN,mean", "-o", str(tmp_path / "out")])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == "Error: here\n"
+
+
 def test_quiet_prints_nothing(tiny, tmp_path):
     result = invoke("run", tiny, "-s", "mean", "-o", tmp_path / "out", "--energy", "none", "--quiet")
     assert (result.exit_code, result.output) == (0, "")

@@ -122,7 +122,7 @@ def test_numbers_among_sparse_columns_and_words_among_them():
     [
         ({"a": [1], "k": [1]}, ["z"], "labels must be columns, each named once. Got 'z', which is no column"),
         ({"a": [1], "k": [1]}, "k", "labels must be a number of columns, a list of names"),
-        ({"a": [1], "k": [1]}, None, "labels must name the label columns of a frame: labels="),
+        ({"a": [1], "k": [1]}, None, "labels must name the label columns of a frame, as in Dataset.from_frame"),
         ({"a": [1], "k": [1]}, ["a", "k"], "features the others. Got 2 labels"),
         ({"a": [1], "k": [2]}, ["k"], "label 'k' must be 0 or 1. Got 2"),
         ({"a": [], "k": []}, ["k"], "^table must hold at least one row. Got 0.$"),

@@ -7,7 +7,7 @@ import pytest
 
 from metrics import precision_at_k_maximum, subset_accuracy
 from mlstream.evaluation.label_space import CountedLabels
-from mlstream.evaluation.learners import Learner
+from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.predictions import Predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import Run, precision_k
@@ -106,7 +106,7 @@ class Known(Learner):
     def _test_then_train(self, X, Y, mask, heads):
         raise NotImplementedError
 
-    _predict_online = _learn = _test_then_train
+    _predict_online = _learn = _learn_together = _test_then_train
 
 
 def run(kind, predict, label_space=None, source=None):

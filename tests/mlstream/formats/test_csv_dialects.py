@@ -110,6 +110,10 @@ def test_what_pandas_writes_is_read(tmp_path: Path, separator: str, index: bool)
     ("text", "message"),
     [
         ("a;b,y\n1;2,0\n", "line 1: the names of columns must be separated by one of .* Got commas and semicolons in"),
+        (
+            "a\0,\0y\0\n\0",
+            "line 1: text must be UTF-8 or Latin-1. Got zero bytes, as of UTF-16; save it as CSV in UTF-8",
+        ),
         ("a b y\n1 2 0\n", "line 1: the names of columns must be at least two, .* Got 'a b y'; separator= or --sep"),
         (",a,y\n5,1,0\n", "line 2: the first column must have a name, unless it numbers the rows .* Got '5' for row 0"),
         (",a,y\n0,1,0\n2,1,0\n", "line 3: the first column must have a name, .* Got '2' for row 1"),
@@ -134,6 +138,14 @@ def test_what_is_not_read_is_one_error_with_the_way_out(tmp_path: Path, text: st
     assert "\n" not in str(caught.value)
 
 
+def test_a_line_of_excel_states_the_separator(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("sep=;\na, in mm;y\n1;0\nx;1\n", encoding="utf-8")
+    with pytest.raises(FormatError, match="line 4: column 'a, in mm' must be a finite number"):
+        load_dataset(tmp_path / "x.csv", labels=["y"])
+    table = load_dataset(tmp_path / "x.csv", labels=["y"], categories="ordinal")
+    assert (table.feature_names, table.X.tolist()) == (("a, in mm",), [[0], [1]])
+
+
 def test_labels_may_be_words_for_truth_values(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("a,y\n1,yes\n2,no\n3,\n", encoding="utf-8")
     table = load_dataset(tmp_path / "x.csv", labels=["y"])
@@ -146,6 +158,17 @@ def test_words_for_missing_values_are_read_on_demand(tmp_path: Path) -> None:
     table = load_dataset(tmp_path / "x.csv", labels=["y"], missing="mean", categories="ordinal")
     np.testing.assert_array_equal(table.X, [[1, 0], [2, 1], [3, 0.5]])
     np.testing.assert_array_equal(table.Y, [[np.nan], [0], [1]])
+
+
+def test_chunks_without_a_complete_row_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,y\n1,0\n,1\n,1\n,0\n5,1\n", encoding="utf-8")
+    chunks = list(iter_dataset(tmp_path / "x.csv", labels=["y"], chunk_size=2, missing="drop"))
+    assert [chunk.X.tolist() for chunk in chunks] == [[[1]], [[5]]]
+    (tmp_path / "y.csv").write_text("a,y\n,0\n,1\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"y\.csv must hold at least one row. Got 2 with missing values"):
+        list(iter_dataset(tmp_path / "y.csv", labels=["y"], missing="drop"))
+    with pytest.raises(ValueError, match="missing must be error, drop or keep for a table that is read in chunks"):
+        next(iter_dataset(tmp_path / "x.csv", labels=["y"], missing="mean"))
 
 
 def test_a_separator_of_another_format_is_refused(tmp_path: Path) -> None:
@@ -180,12 +203,15 @@ def write_long(path: Path) -> Path:
     return path
 
 
-def test_the_same_bits_come_with_pyarrow_and_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("missing", ["indicator", "keep"])
+def test_the_same_bits_come_with_pyarrow_and_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
     pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
     path = write_long(tmp_path / "x.csv")
 
     def read() -> Dataset:
-        return load_dataset(path, labels=["y"], missing="indicator", categories="one-hot")
+        return load_dataset(path, labels=["y"], missing=missing, categories="one-hot")
 
     outcomes: list[bool] = []
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 from mlstream import plotting
@@ -175,6 +176,13 @@ def test_frequencies_of_a_table_are_among_the_rows_where_the_label_is_known(Y, e
     display = LabelFrequencyDisplay.from_dataset(make_table(Y))
     np.testing.assert_allclose([bar.get_height() for bar in display.bars_], expected)
     assert [tick.get_text() for tick in display.ax_.get_xticklabels()] == ["rain", "wind"]
+
+
+def test_a_table_may_be_named_or_a_frame_whose_labels_are_named():
+    assert LabelFrequencyDisplay.from_dataset("yeast").label_names[0] == "Class1"
+    frame = pd.DataFrame({"x": [0.5, 1.5], "rain": [True, False], "wind": [True, True]})
+    display = LabelFrequencyDisplay.from_dataset(frame, labels=["rain", "wind"])
+    assert display.frequencies.tolist() == [0.5, 1.0]
 
 
 def test_ranks_are_those_of_the_scores_and_bars_join_what_lies_within_the_critical_difference():

@@ -1,0 +1,1 @@
+"""A challenge over HTTP: pages for people, and requests for programs."""

@@ -1,0 +1,114 @@
+"""The application: routes, errors, and what guards them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+
+from mlstream.challenge.errors import BudgetSpent, ChallengeError, UnknownToken
+from mlstream.challenge.server import api, pages
+from mlstream.challenge.server.guard import Guard, TooLarge
+from mlstream.challenge.server.host import Host
+
+# Beside the file, a form holds names and separators.
+_FORM_BYTES = 100_000
+_PAYLOAD_TOO_LARGE, _UNPROCESSABLE, _SERVER_ERROR = 413, 422, 500
+
+
+def build_app(host: Host) -> Guard:
+    """Build the application of a challenge.
+
+    Parameters
+    ----------
+    host : Host
+        The challenge, and how it is offered.
+
+    Returns
+    -------
+    ASGI application
+        For any server of ASGI; `serve` runs it in uvicorn.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        with host.running():
+            yield
+
+    app = FastAPI(
+        title=host.challenge.config.name,
+        version=version("mlstream"),
+        description="Submissions, budget and board of a challenge.",
+        # The pages that FastAPI would make of the schema load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=lifespan,
+    )
+    app.state.host = host
+    app.include_router(api.router)
+    app.include_router(pages.router, include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")))
+    for kind, handler in _HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+    return Guard(app, names=host.names, max_bytes=host.challenge.config.max_bytes + _FORM_BYTES)
+
+
+async def _refuse(request: Request, error: Any) -> Response:
+    """Reply to what the engine refuses; no reply depends on truth."""
+    headers, content = {}, {"code": error.code, "message": str(error)}
+    if isinstance(error, BudgetSpent):
+        seconds = max(int((error.reset - request.app.state.host.challenge.now()).total_seconds()) + 1, 1)
+        headers["retry-after"], content["reset"] = str(seconds), error.reset.isoformat()
+    if isinstance(error, UnknownToken):
+        headers["www-authenticate"] = "Bearer"
+    return _reply(request, error.http_status, content, headers)
+
+
+async def _refuse_content(request: Request, error: Any) -> Response:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return _reply(request, _UNPROCESSABLE, {"code": "invalid_request", "message": f"{where}: {first['msg']}"}, {})
+
+
+async def _refuse_size(request: Request, _: Any) -> Response:
+    return _reply(request, _PAYLOAD_TOO_LARGE, {"code": "too_large", "message": "The request is too large."}, {})
+
+
+async def _drop(_: Request, __: Any) -> Response:
+    # Nobody reads it: the client has gone.
+    return Response(status_code=400)
+
+
+async def _refuse_address(request: Request, error: Any) -> Response:
+    return _reply(request, error.status_code, {"code": "not_found", "message": str(error.detail)}, {})
+
+
+async def _fail(request: Request, _: Any) -> Response:
+    content = {"code": "internal", "message": "The server could not do this; its log says why."}
+    return _reply(request, _SERVER_ERROR, content, {})
+
+
+def _reply(request: Request, status: int, content: dict[str, str], headers: dict[str, str]) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": content}, status, headers)
+    return pages.show_error(request, status, content["message"], headers)
+
+
+_HANDLERS: dict[Any, Any] = {
+    ChallengeError: _refuse,
+    RequestValidationError: _refuse_content,
+    TooLarge: _refuse_size,
+    ClientDisconnect: _drop,
+    HTTPException: _refuse_address,
+    Exception: _fail,
+}

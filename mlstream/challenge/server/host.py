@@ -1,0 +1,119 @@
+"""State that all requests to a server share: the challenge, the bundle, and the work that goes on behind replies."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import secrets
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mlstream._files import is_plain, sha256_of
+from mlstream.challenge.bundle import SUMS
+from mlstream.challenge.engine import Challenge
+from mlstream.challenge.errors import ChallengeError
+from mlstream.challenge.organiser import is_organiser
+from mlstream.challenge.replies import Reservation
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Host:
+    """A challenge as a server offers it.
+
+    Parameters
+    ----------
+    challenge : Challenge
+        The challenge.
+    bundle : Path or None
+        The public bundle, whose files can then be downloaded.
+    names : frozenset of str
+        Names under which the server may be asked for, besides those of this machine.
+    is_encrypted : bool
+        Whether what travels is encrypted, here or by a proxy: cookies are then kept from plain connections.
+    n_scoring : int
+        How many submissions are scored at once.
+    """
+
+    challenge: Challenge
+    bundle: Path | None = None
+    names: frozenset[str] = frozenset()
+    is_encrypted: bool = False
+    n_scoring: int = 1
+    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    _workers: list[ThreadPoolExecutor] = field(default_factory=list, repr=False)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Score what is reserved, from the rest of an earlier process on, until the block ends."""
+        with ThreadPoolExecutor(self.n_scoring, "score") as workers:
+            self._workers.append(workers)
+            workers.submit(self._score_rest)
+            try:
+                yield
+            finally:
+                self._workers.clear()
+
+    def score_later(self, reservation: Reservation) -> None:
+        """Score a reserved submission after those before it."""
+        for workers in self._workers:
+            workers.submit(self._score, reservation)
+
+    def is_organiser(self, token: str) -> bool:
+        """Return whether a token is the organiser's."""
+        return is_organiser(self.challenge.folder, token)
+
+    def form_token(self, session: str) -> str:
+        """Return the text by which a form proves that it comes from a page of this server (against CSRF)."""
+        return hmac.digest(self._key, session.encode(), "sha256").hex()
+
+    def is_form_token(self, session: str, token: str) -> bool:
+        """Return whether a form comes from a page of this server, made for this session."""
+        return hmac.compare_digest(self.form_token(session).encode(), token.encode("utf-8", "surrogatepass"))
+
+    def _score(self, reservation: Reservation) -> None:
+        try:
+            self.challenge.complete(reservation)
+        except ChallengeError as error:
+            _LOG.info("submission %d: %s", reservation.submission, error.code)
+
+    def _score_rest(self) -> None:
+        try:
+            self.challenge.complete_pending()
+        except ChallengeError as error:
+            _LOG.warning("submissions of an earlier process: %s", error.code)
+
+
+def require_bundle(bundle: Path, expected_sha256: str) -> Mapping[str, str]:
+    """Return the files of a bundle and their hashes.
+
+    Parameters
+    ----------
+    bundle : Path
+        The folder.
+    expected_sha256 : str
+        Hash of its SHA256SUMS, from the manifest.
+
+    Returns
+    -------
+    mapping of str to str
+        Name -> SHA-256.
+
+    Raises
+    ------
+    ValueError
+        If it is not the bundle of the challenge, or a file has changed.
+    """
+    sums = bundle / SUMS
+    if not is_plain(sums) or sha256_of(sums) != expected_sha256:
+        raise ValueError(f"{bundle} must be the bundle of this challenge, as `create` made it. Got another {SUMS}.")
+    lines = (line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines())
+    files = {name: digest for digest, name in lines}
+    for name, digest in files.items():
+        if not is_plain(bundle / name) or sha256_of(bundle / name) != digest:
+            raise ValueError(f"{bundle / name} must be as `create` made it. Got a changed file, or none there.")
+    return {**files, SUMS: expected_sha256}

@@ -1,0 +1,35 @@
+"""Times and numbers as people read them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
+
+
+def say_span(span: timedelta) -> str:
+    """Write a span of time in its largest two units.
+
+    Examples
+    --------
+    >>> say_span(timedelta(hours=5, minutes=1)), say_span(timedelta(seconds=20)), say_span(timedelta(days=2))
+    ('5 hours and 1 minute', 'less than a minute', '2 days')
+    """
+    left, parts = max(int(span.total_seconds()), 0), []
+    for unit, seconds in _UNITS:
+        count, left = divmod(left, seconds)
+        if count:
+            parts.append(f"{count} {unit}{'s' if count > 1 else ''}")
+    return " and ".join(parts[:2]) or "less than a minute"
+
+
+def say_time(time: datetime) -> str:
+    """Write a time in UTC, to the minute.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> say_time(datetime(2026, 3, 1, 9, 5, tzinfo=UTC))
+    '2026-03-01 09:05 UTC'
+    """
+    return f"{time:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,75 @@
+"""Commands that make a challenge, compare its files with what they must be, and play one through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlstream.cli.arguments import open_stream
+
+
+def create(
+    config: Annotated[Path, typer.Option(help="The rules: challenge.toml.")],
+    folder: Annotated[Path, typer.Option(metavar="ORG", help="The organiser's folder, to be made.")],
+    bundle: Annotated[Path, typer.Option(metavar="PUB", help="The bundle for contestants, to be made.")],
+    stream: Annotated[
+        str | None,
+        typer.Argument(help="A stream, or a name that `mlstream streams` lists; by default, that of the rules."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Accept hidden environments of few rows.")] = False,
+) -> None:
+    """Make a challenge: the organiser's folder, which nobody else may read, and the bundle for contestants."""
+    from mlstream.challenge.config import read_config
+    from mlstream.challenge.create import advise
+    from mlstream.challenge.engine import Challenge
+    from mlstream.cli import console
+
+    rules = read_config(config)
+    if stream is None and rules.stream is None:
+        raise ValueError(f"STREAM must be given, or stream in {config}. Got neither.")
+    found = open_stream(stream or str(rules.stream))
+    with Challenge.create(found, config, folder, bundle, force=force) as challenge:
+        manifest = challenge.manifest
+    for line in advise(found, manifest):
+        typer.echo(f"Warning: {line}", err=True)
+    console.print_line(f"Created {folder}: keep it private. It holds truth and state.")
+    console.print_line(
+        f"Created {bundle}: publish it. A submission holds {manifest.n_hidden} rows and "
+        f"{len(manifest.scored_labels)} labels."
+    )
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's folder.")],
+    bundle: Annotated[Path | None, typer.Option(metavar="PUB", help="The bundle, or a copy of it.")] = None,
+) -> None:
+    """Compare the truth, and the bundle, with what the stream and the rules lead to.
+
+    All differences are listed, and the exit status is then 1.
+    """
+    from mlstream.challenge.verify import verify_challenge
+    from mlstream.cli import console
+
+    problems = verify_challenge(folder, bundle)
+    for line in problems:
+        console.print_line(f"Wrong: {line}")
+    if problems:
+        raise typer.Exit(1)
+    console.print_line(f"{folder} is as it was made.")
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to create; it must not exist.")],
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the environments; by default a large one is drawn.")
+    ] = None,
+) -> None:
+    """Play a challenge of 12 synthetic environments through: five teams, rankings and a page."""
+    from mlstream.cli.challenge_demo import run_challenge_demo
+    from mlstream.cli.challenge_organiser import show_ranking
+
+    ranking, page = run_challenge_demo(output, seed=seed)
+    show_ranking(ranking)
+    typer.echo(f"The page: open {page} in a browser")

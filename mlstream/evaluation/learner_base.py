@@ -1,0 +1,197 @@
+"""The interface of learners: test-then-train, prediction and learning, measured, checked, and begun in good time."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mlstream.evaluation.first_rows import FirstRows
+from mlstream.evaluation.label_space import mask_rows
+from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
+from mlstream.evaluation.resources import ResourceMeter
+from mlstream.stream import Features, Index, Indicator, Mask
+
+
+def uses_task(estimator: Any) -> bool:
+    """Return whether an estimator takes the label mask when it learns."""
+    return bool(getattr(estimator, "uses_task", False))
+
+
+def takes_task_to_predict(estimator: Any) -> bool:
+    """Return whether an estimator takes the labels of the task when it predicts, as one with a head per task does."""
+    return any(_takes_mask(estimator, method) for method in ("predict", "predict_proba"))
+
+
+class Learner(ABC):
+    """An estimator, its calls measured and its predictions checked.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator, which this changes.
+    n_labels : int
+        Number of labels of the stream.
+    meter : ResourceMeter
+        What measures its calls.
+    warm_up_rows : int, optional
+        Rows to wait for before it first learns; None: as few as it accepts.
+    """
+
+    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, warm_up_rows: int | None = None) -> None:
+        self.estimator = estimator
+        self.first_rows = FirstRows(warm_up_rows)
+        self._n_labels = n_labels
+        self._meter = meter
+        self._name = type(estimator).__name__
+        self._uses_task = uses_task(estimator)
+        self._with_heads = {name: _takes_mask(estimator, name) for name in ("predict", "predict_proba")}
+        self._can_predict = False
+
+    @abstractmethod
+    def begin(self, X: Features, Y: Indicator) -> None:
+        """Take the state before any learning; only the widths of X and Y are read."""
+
+    def predict(self, X: Features, heads: Mask | None = None) -> Predictions:
+        """Predict held-out rows; 0 with probability 0 if the estimator has learnt nothing and has no start state.
+
+        `heads`, the labels of the rows' tasks, are passed to an estimator that takes them.
+        """
+        if not self._can_predict:
+            return no_predictions(X.shape[0], self._n_labels)
+        X = plain(X)
+        with self._meter.block(), self._meter.phase("evaluate"):
+            predictions = self._call_predict(X, heads)
+        return self._read(*predictions, X.shape[0])
+
+    def test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None = None) -> Predictions:
+        """Predict each row with what was learnt from the rows before it, then learn it.
+
+        A row of which no label counts has nothing to learn: it is only predicted.
+        """
+        known = np.broadcast_to(mask.any(axis=-1), len(Y))
+        if known.all():
+            return self._wait_or_train(X, Y, mask, heads)
+        cuts = [0, *np.flatnonzero(np.diff(known)) + 1, len(Y)]
+        predictions = []
+        for rows in (slice(start, stop) for start, stop in pairwise(cuts)):
+            own = None if heads is None else mask_rows(heads, rows)
+            if known[rows.start]:
+                predictions.append(self._wait_or_train(X[rows], Y[rows], mask_rows(mask, rows), own))
+            else:
+                predictions.append(self._predict_online(X[rows], own))
+        return join_predictions(predictions)
+
+    def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        """Learn rows one after the other, except those without a label that counts."""
+        known = np.broadcast_to(mask.any(axis=-1), len(Y))
+        if not known.all():
+            X, Y, mask = X[known], Y[known], mask_rows(mask, known)
+        if len(Y):
+            self._wait_or_learn(X, Y, mask)
+
+    def _wait_or_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+        """Predict rows and learn them; as long as the learner waits, rows are kept, then learnt in one call."""
+        stop, predictions = 0, []
+        for rows in self._waiting_rows(X, Y, mask):
+            own = None if heads is None else mask_rows(heads, rows)
+            predictions.append(self._predict_online(X[rows], own))
+            stop = rows.stop
+        if stop < len(Y):
+            rows = slice(stop, None)
+            own = None if heads is None else mask_rows(heads, rows)
+            predictions.append(self._test_then_train(X[rows], Y[rows], mask_rows(mask, rows), own))
+        return join_predictions(predictions)
+
+    def _wait_or_learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        """Learn rows; as long as the learner waits, they are kept, then learnt in one call."""
+        stop = 0
+        for rows in self._waiting_rows(X, Y, mask):
+            stop = rows.stop
+        if stop < len(Y):
+            rows = slice(stop, None)
+            self._learn(X[rows], Y[rows], mask_rows(mask, rows))
+
+    def _waiting_rows(self, X: Features, Y: Indicator, mask: Mask) -> Iterator[slice]:
+        """Yield rows to be predicted as long as the learner waits, and keep or learn them after that."""
+        if self.first_rows.are_open:
+            # Labels that cannot be learnt are refused before any row is.
+            self._known_part(Y, mask)
+        start = 0
+        while self.first_rows.are_open and start < len(Y):
+            rows = slice(start, start + self.first_rows.count_next(len(Y) - start))
+            yield rows
+            self._try_first_rows(X[rows], Y[rows], mask_rows(mask, rows))
+            start = rows.stop
+
+    def _try_first_rows(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        Y, mask, learnt = self._known_part(Y, mask)
+        rows = self.first_rows.add(plain(X)[learnt], Y[learnt], mask_rows(mask, learnt))
+        if rows is None:
+            return
+        try:
+            self._learn_together(*rows)
+        except ValueError as error:
+            if not self.first_rows.can_wait(error):
+                raise
+        else:
+            self.first_rows.close()
+
+    def _known_part(self, Y: Indicator, mask: Mask) -> tuple[Indicator, Mask, Index | Mask]:
+        """Return labels and mask as the estimator takes them, and the rows that it learns."""
+        return Y, mask, np.ones(len(Y), dtype=bool)
+
+    @abstractmethod
+    def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
+        """Predict rows and learn them, one after the other."""
+
+    @abstractmethod
+    def _learn_together(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        """Learn the first rows in one call."""
+
+    @abstractmethod
+    def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
+        """Predict rows of the stream that are not learnt."""
+
+    @abstractmethod
+    def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
+        """Learn rows, one after the other."""
+
+    def _call_predict(self, X: Features, heads: Mask | None) -> tuple[Any, Any]:
+        decided, proba = (
+            getattr(self.estimator, name)(X, **({} if heads is None or not takes_heads else {"label_mask": heads}))
+            if hasattr(self.estimator, name)
+            else None
+            for name, takes_heads in self._with_heads.items()
+        )
+        return decided, proba
+
+    def _read(self, decided: Any, proba: Any, n_samples: int) -> Predictions:
+        if isinstance(proba, list):
+            proba = self._positive_columns(proba)
+        return read_predictions(self._name, decided, proba, (n_samples, self._n_labels))
+
+    def _positive_columns(self, proba: list[Any]) -> Any:
+        # scikit-learn's multi-output classifiers: per label, one column per class; without `classes_`, those announced.
+        announced = [np.array([0, 1])] * self._n_labels
+        classes = getattr(self.estimator, "classes_", announced)
+        columns = [part[:, np.asarray(values) == 1].sum(axis=1) for part, values in zip(proba, classes, strict=True)]
+        return np.column_stack(columns)
+
+    def _visible(self, mask: Mask) -> dict[str, Mask]:
+        return {"label_mask": mask} if self._uses_task else {}
+
+
+def plain(X: Features) -> Features:
+    """Return a memory-mapped array as a plain one: validation and compiled code are slower on subclasses."""
+    return X if sparse.issparse(X) else np.asarray(X)
+
+
+def _takes_mask(estimator: Any, method: str) -> bool:
+    call = getattr(estimator, method, None)
+    return call is not None and "label_mask" in inspect.signature(call).parameters

@@ -27,6 +27,7 @@ _ORGANISER: tuple[Callable[..., None], ...] = (
     organiser.close,
     organiser.release,
     organiser.audit,
+    creation.export,
 )
 _TEAM: tuple[Callable[..., None], ...] = (team.submit, team.status, team.select)
 

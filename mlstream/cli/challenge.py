@@ -29,7 +29,7 @@ _ORGANISER: tuple[Callable[..., None], ...] = (
     organiser.audit,
     creation.export,
 )
-_TEAM: tuple[Callable[..., None], ...] = (team.submit, team.status, team.select)
+_TEAM: tuple[Callable[..., None], ...] = (team.predict, team.submit, team.status, team.select)
 
 for panel, commands in (("Start here", (creation.demo,)), ("The organiser", _ORGANISER), ("A team", _TEAM)):
     for command in commands:

@@ -28,7 +28,7 @@ _MAX_CARD_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """What a contestant has.
+    """Training rows with labels, and hidden rows without.
 
     Parameters
     ----------

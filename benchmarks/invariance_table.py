@@ -15,7 +15,8 @@ from metrics import nce
 from mlstream.generators import environment_stream, invariant_features
 from mlstream.stream import Stream
 
-SEEDS = range(sized(5, 1))
+# The default strength was chosen on the seeds 0 to 2, by scores in unseen environments: the tables need other streams.
+SEEDS = range(100, 100 + sized(5, 1))
 STRENGTHS = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]
 HELD_OUT = ("validation", "test", "unseen")
 Predict = Callable[[Any], Any]

@@ -59,13 +59,13 @@ def require_environments(stream: Stream, method: SelectionMethod) -> None:
     if method == "first-experience":
         return
     roles = stream.card.scenario.task_roles or []
-    way_out = f"selection must be 'first-experience' for the stream {stream.card.name!r}"
+    rule = f"selection (--selection) must be another method for the stream {stream.card.name!r}"
     if stream.card.scenario.name != "environments":
-        raise ValueError(f"{way_out}, which has no environments with roles. Got {method!r} instead.")
+        raise ValueError(f"{rule}, which has no environments with roles: 'first-experience'. Got {method!r} instead.")
     if method == "validation-environment" and "validation" not in roles:
-        raise ValueError(f"{way_out}, or a method without a validation environment, which it lacks. Got {method!r}.")
+        raise ValueError(f"{rule}, of which no environment has the role 'validation'. Got {method!r} instead.")
     if method == "leave-one-environment-out" and roles.count("train") < 2:
-        raise ValueError(f"{way_out}, which has one training environment: none is left without it. Got {method!r}.")
+        raise ValueError(f"{rule}, which has one training environment only. Got {method!r} instead.")
 
 
 def list_folds(stream: Stream, method: SelectionMethod, seed: int) -> Iterator[Fold]:

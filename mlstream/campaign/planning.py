@@ -122,7 +122,8 @@ def _require_search(learners: Mapping[str, Any], streams: Sequence[Stream], crit
     searches = [learner for learner in learners.values() if isinstance(learner, Search)]
     if criterion.method != "first-experience" and learners and not searches:
         raise ValueError(
-            f"selection must be 'first-experience' where no configurations are searched (n_configurations, --tune). "
+            f"selection (--selection) must be 'first-experience' unless configurations are searched (n_configurations, "
+            f"--tune, or a grid). "
             f"Got {criterion.method!r} instead."
         )
     for stream, search in product(streams, searches):

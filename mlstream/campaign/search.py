@@ -129,8 +129,8 @@ class Criterion:
         n_drawn = len(search.draw(0))
         if self.asks_validation and n_drawn > self.query_budget:
             raise ValueError(
-                f"n_configurations must be at most query_budget, {self.query_budget} queries of the validation "
-                f"environments. Got {n_drawn} configurations instead."
+                f"n_configurations (--tune) must be at most query_budget (--query-budget), the {self.query_budget} "
+                f"queries of the validation environments. Got {n_drawn} configurations instead."
             )
 
 

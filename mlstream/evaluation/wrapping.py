@@ -91,18 +91,24 @@ def _require_learner(estimator: Any) -> None:
 def _find_way_out(estimator: Any) -> str | None:
     """Return what to do about an instance that cannot learn from a stream; None if it can."""
     learns = hasattr(estimator, "partial_fit") or hasattr(estimator, "predict_then_fit")
-    if not learns and isinstance(estimator, Pipeline):
-        return ": StreamPipeline of estimators takes the same steps, each with partial_fit"
-    if not learns and hasattr(estimator, "fit"):
+    if not learns:
+        return _find_substitute(estimator)
+    if not hasattr(estimator, "get_params"):
+        return ": derive its class from sklearn.base.BaseEstimator"
+    if hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).estimator_type in _NOT_CLASSIFIERS:
+        return f" that classifies, and this one is a {get_tags(estimator).estimator_type.replace('_', ' ')}"
+    return None
+
+
+def _find_substitute(estimator: Any) -> str:
+    if isinstance(estimator, Pipeline):
+        return ": StreamPipeline of estimators takes such steps, with BinaryRelevance around its classifier"
+    if hasattr(estimator, "fit"):
         return (
             ", and this one only learns whole tables: make_strategy of estimators makes some by name, such as '1NN' "
             "or 'BR_random_forest'"
         )
-    if not learns or not hasattr(estimator, "get_params"):
-        return "" if not learns else ": derive its class from sklearn.base.BaseEstimator"
-    if hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).estimator_type in _NOT_CLASSIFIERS:
-        return f" that classifies, and this one is a {get_tags(estimator).estimator_type.replace('_', ' ')}"
-    return None
+    return ""
 
 
 def _in_one_line(text: str) -> str:

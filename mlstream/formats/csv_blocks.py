@@ -7,8 +7,8 @@ the same bits; what it cannot read, or reads as NaN or infinity, is left to Pyth
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,13 @@ from mlstream.formats.text_columns import MISSING_WORDS
 # Enough for pyarrow to be worth a call, few enough to be nothing beside a table.
 _BLOCK_BYTES = 4 * 2**20
 _NEWLINE = ord("\n")
+
+
+class Distinct(NamedTuple):
+    """Different texts of a column, and the row of each where it comes first."""
+
+    texts: list[str]
+    rows: list[int]
 
 
 class BlockLines:
@@ -91,6 +98,72 @@ def read_fast(
     ndarray of shape (n_rows, width) or None
         The cells, the index among them; None where pyarrow is not installed, or the block needs care.
     """
+    all_codes = [None, *codes] if header.has_index else list(codes)
+    types = {place: "number" if one is None else "word" for place, one in enumerate(all_codes)}
+    table = _parse(block, header, types, takes_missing=takes_missing)
+    if table is None:
+        return None
+    cells = np.empty((table.num_rows, header.width))
+    for place, (column, one) in enumerate(zip(table.columns, all_codes, strict=True)):
+        if not _read_column(column, one, cells[:, place]):
+            return None
+    return cells
+
+
+def find_texts(
+    block: bytes, header: CsvHeader, wanted: Collection[int], *, takes_missing: bool
+) -> tuple[int, dict[int, Distinct]] | None:
+    """Find the different texts of columns in a block of plain rows by pyarrow.
+
+    Parameters
+    ----------
+    block : bytes
+        Whole lines.
+    header : CsvHeader
+        The first line of the file.
+    wanted : collection of int
+        The columns to look at; all others only if a cell of theirs is no number.
+    takes_missing : bool
+        Whether words such as NA are missing values.
+
+    Returns
+    -------
+    n_rows : int
+        Number of rows; None in place of both where pyarrow is not installed, or the block needs care.
+    texts : dict of int to Distinct
+        By column; the index is left out.
+    """
+    found = _parse(block, header, {}, takes_missing=takes_missing)
+    if found is None:
+        return None
+    columns = range(header.has_index, header.width)
+    chosen = [place for place in columns if place - header.has_index in wanted or not _is_numeric(found.column(place))]
+    words = _parse(block, header, dict.fromkeys(chosen, "word"), takes_missing=takes_missing) if chosen else found
+    if words is None:
+        return None
+    named = {place: words.column(str(place)).combine_chunks() for place in chosen}
+    return found.num_rows, {place - header.has_index: _to_distinct(column) for place, column in named.items()}
+
+
+def _is_numeric(column: Any) -> bool:
+    from pyarrow import types
+
+    if types.is_null(column.type) or types.is_integer(column.type):
+        return True
+    if not types.is_floating(column.type):
+        return False
+    return bool(np.count_nonzero(np.isfinite(column.to_numpy())) == len(column) - column.null_count)
+
+
+def _to_distinct(column: Any) -> Distinct:
+    codes = column.indices.fill_null(-1).to_numpy()
+    numbers, rows = np.unique(codes, return_index=True)
+    texts = column.dictionary.to_pylist()
+    return Distinct([texts[number] for number in numbers if number >= 0], rows[numbers >= 0].tolist())
+
+
+def _parse(block: bytes, header: CsvHeader, kinds: Mapping[int, str], *, takes_missing: bool) -> Any:
+    """Parse columns as numbers or words, all of them as what they seem to be if none is given; None if it cannot be."""
     if not block.isascii() or b'"' in block or (b"\r" in block and block.count(b"\r") != block.count(b"\r\n")):
         return None
     try:
@@ -98,16 +171,15 @@ def read_fast(
         from pyarrow import csv
     except ImportError:
         return None
-    all_codes = [None, *codes] if header.has_index else list(codes)
-    names = [str(column) for column in range(header.width)]
-    types = [pa.float64() if one is None else pa.dictionary(pa.int32(), pa.utf8()) for one in all_codes]
+    types = {"number": pa.float64(), "word": pa.dictionary(pa.int32(), pa.utf8())}
     try:
         table = csv.read_csv(
             pa.BufferReader(block),
-            csv.ReadOptions(column_names=names, block_size=len(block) + 1),
+            csv.ReadOptions(column_names=[str(place) for place in range(header.width)], block_size=len(block) + 1),
             csv.ParseOptions(delimiter=header.separator, quote_char=False),
             csv.ConvertOptions(
-                column_types=dict(zip(names, types, strict=True)),
+                column_types={str(place): types[kind] for place, kind in kinds.items()},
+                include_columns=[str(place) for place in kinds],
                 null_values=["", *sorted(MISSING_WORDS)] if takes_missing else [""],
                 strings_can_be_null=True,
             ),
@@ -115,13 +187,7 @@ def read_fast(
     except pa.ArrowException:
         return None
     # A blank line is no row, and shifts the numbers of lines.
-    if table.num_rows != np.count_nonzero(np.frombuffer(block, np.uint8) == _NEWLINE):
-        return None
-    cells = np.empty((table.num_rows, header.width))
-    for place, (column, one) in enumerate(zip(table.columns, all_codes, strict=True)):
-        if not _read_column(column, one, cells[:, place]):
-            return None
-    return cells
+    return table if table.num_rows == np.count_nonzero(np.frombuffer(block, np.uint8) == _NEWLINE) else None
 
 
 def _read_column(column: Any, codes: Mapping[str, float] | None, cells: npt.NDArray[np.float64]) -> bool:

@@ -50,9 +50,14 @@ class Words:
         self._first: tuple[str, int] | None = None
         self._n_cells = 0
 
-    def add(self, cells: Sequence[str], lines: Sequence[int]) -> None:
-        """Look at more cells, and the line of each."""
-        self._n_cells += len(cells)
+    @property
+    def are_many(self) -> bool:
+        """Whether there are so many texts that only the first that is no number is still of interest."""
+        return len(self._lines) > MAX_WORDS
+
+    def add(self, cells: Sequence[str], lines: Sequence[int], n_cells: int | None = None) -> None:
+        """Look at more cells, and the line of each; `n_cells` counts them, where repeated ones are left out."""
+        self._n_cells += len(cells) if n_cells is None else n_cells
         for cell in dict.fromkeys(cells):
             text = cell.strip()
             if text in self._lines or not text or (self._takes_missing and text in MISSING_WORDS):

@@ -27,6 +27,7 @@ from estimators import (
     FIFOMemory,
     GDumbClassifier,
     HoeffdingTreeClassifier,
+    InvariantLogisticClassifier,
     MeanLabelsClassifier,
     MultiLabelHoeffdingTreeClassifier,
     OnlineNeuralClassifier,
@@ -52,6 +53,7 @@ CHUNK_ROWS, N_CHUNKS = 100, 40
 ROWS, _, _ = stream().parts(CHUNK_ROWS, 10)
 
 OTHERS = {
+    "invariant regression": InvariantLogisticClassifier(),
     "Hoeffding tree": HoeffdingTreeClassifier(),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "native forest": AdaptiveRandomForestClassifier(3, multilabel="native", n_jobs=2),

@@ -3,6 +3,7 @@
 Where there are two ways to read, both must give the same.
 """
 
+import importlib.util
 import json
 import tempfile
 from collections.abc import Callable
@@ -15,14 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from mlstream.card_model import parse_card
-from mlstream.formats import csv_tables
+from mlstream.formats import csv_tables, csv_words
 from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
 from mlstream.formats.arff.reader import parse_arff
 from mlstream.formats.content import FormatError, UnpackedFile
 from mlstream.formats.csv_dialects import CsvDialect
 from mlstream.formats.csv_tables import parse_csv
-from mlstream.formats.csv_words import find_words
 from mlstream.formats.keel import read_keel
 from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Lines
@@ -148,9 +148,13 @@ class _LongLines(Lines):
 
 def _read_csv(content: bytes, *, is_short: bool) -> Any:
     dialect = CsvDialect(None, takes_index=True, takes_missing=True)
+    kind = Lines if is_short else _LongLines
+    if importlib.util.find_spec("pyarrow"):
+        # It is asked for short blocks, too, where it is there already.
+        importlib.import_module("pyarrow")
     try:
-        words = find_words(BytesIO(content), PATH, dialect)
-        with patch.object(csv_tables, "Lines", Lines if is_short else _LongLines):
+        with patch.object(csv_words, "Lines", kind), patch.object(csv_tables, "Lines", kind):
+            words = csv_words.find_words(BytesIO(content), PATH, dialect)
             table = gather(csv_tables.read_csv(BytesIO(content), PATH, dialect, words))
     except FormatError as error:
         return str(error)

@@ -1,7 +1,6 @@
 """A configuration is chosen on environments: those to train on, each left out in turn, or those for validation."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -117,7 +116,7 @@ def test_queries_are_counted_and_recorded_and_too_many_are_refused(tmp_path):
     kept = json.loads(next((tmp_path / "selections").rglob("*.json")).read_text())
     assert (kept["selection"]["n_queries"], kept["run"]["query_budget"]) == (2, 2)
     three = {"three": Search(Online(), {"step": [0.01, 0.1, 1.0]})}
-    message = r"n_configurations must be at most query_budget, 2 queries .* Got 3 configurations instead\.$"
+    message = r"n_configurations \(--tune\) must be at most query_budget .*, the 2 queries .* Got 3 configurations"
     with pytest.raises(ValueError, match=message):
         run_campaign(three, [STREAM], [0], tmp_path, **options)
     other = choose(searched["searched"], STREAM, 0, FREE, Criterion("training-environment"))
@@ -159,13 +158,14 @@ def test_environments_whose_labels_have_one_class_have_no_score():
     found = choose(search, stream, 0, FREE, Criterion("validation-environment"))
     assert [trial.nce for trial in found.trials] == [None, None]
     assert found.chosen == 0
-    assert not math.isnan(found.n_queries)
 
 
 @pytest.mark.parametrize("method", ENVIRONMENTS)
 def test_streams_without_roles_are_refused(method, tmp_path):
     searched = {"searched": Search(Online(), {"step": [0.01, 0.1]})}
-    with pytest.raises(ValueError, match=rf"which has no environments with roles\. Got '{method}' instead\.$"):
+    with pytest.raises(
+        ValueError, match=rf"no environments with roles: 'first-experience'\. Got '{method}' instead\.$"
+    ):
         run_campaign(searched, [make_stream()], [0], tmp_path, energy="none", selection=method)
     assert not tmp_path.joinpath("runs").exists()
 
@@ -176,12 +176,12 @@ def test_streams_without_roles_are_refused(method, tmp_path):
         (
             ("train", "train", "test"),
             "validation-environment",
-            r"without a validation environment, which it lacks",
+            r"of which no environment has the role 'validation'\.",
         ),
         (
             ("train", "test"),
             "leave-one-environment-out",
-            r"has one training environment: none is left without it",
+            r"which has one training environment only\.",
         ),
     ],
 )
@@ -193,7 +193,7 @@ def test_streams_without_the_environments_of_a_method_are_refused(roles, method,
 
 
 def test_a_method_of_selection_without_a_search_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"where no configurations are searched \(n_configurations, --tune\)\. Got"):
+    with pytest.raises(ValueError, match=r"unless configurations are searched .*, or a grid\)\. Got 'training"):
         run_campaign({"fixed": Online()}, [STREAM], [0], tmp_path, energy="none", selection="training-environment")
 
 
@@ -202,7 +202,7 @@ def test_the_command_line_chooses_on_environments(tmp_path):
     run = ("run", tmp_path / "hosts.npz", "-s", "1NN", "--tune", "2", "--energy", "none", "-o", tmp_path / "out")
     done = invoke(*run, "--selection", "validation-environment", "--query-budget", "1")
     assert done.exit_code != 0
-    assert "query_budget, 1 queries" in str(done.exception)
+    assert "query_budget (--query-budget), the 1 queries of" in str(done.exception)
     done = invoke(*run, "--selection", "validation-environment", "--query-budget", "2")
     assert done.exit_code == 0, done.output or done.exception
     (record,) = load_runs(tmp_path / "out")

@@ -1,5 +1,7 @@
 """Generators take a table, and evaluations a stream, in whatever form a user has it."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,6 +73,16 @@ def test_an_evaluation_takes_a_file(tmp_path):
 
 def test_an_evaluation_takes_the_name_of_a_stream_that_is_published():
     assert evaluate(Online(), "synthetic-monolab", energy="none").stream == "synthetic-monolab"
+
+
+def test_a_path_is_no_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        as_stream(Path("synthetic-monolab"))
+    save(make_stream(), "stream.npz")
+    Path("synthetic-monolab").mkdir()
+    Path("stream.npz").rename("synthetic-monolab/stream.npz")
+    assert as_stream(Path("synthetic-monolab")).card == make_stream().card
 
 
 @pytest.mark.parametrize(

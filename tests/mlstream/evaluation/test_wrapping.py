@@ -152,7 +152,7 @@ def test_classes_of_ones_own_are_wrapped_if_they_take_the_classes_of_a_row():
         (RandomForestClassifier(), "only learns whole tables"),
         (
             make_pipeline(StandardScaler(), SGDClassifier()),
-            r"StreamPipeline of estimators takes the same steps",
+            r"StreamPipeline of estimators takes such steps",
         ),
         (SGDClassifier, r"an instance, such as SGDClassifier\(\)\. Got <class"),
         (SGDRegressor(), r"that classifies, and this one is a regressor. Got SGDRegressor\(\)"),

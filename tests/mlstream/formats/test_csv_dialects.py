@@ -17,7 +17,8 @@ from mlstream.data.datasets import iter_dataset, load_dataset
 from mlstream.formats import csv_blocks, csv_tables
 from mlstream.formats.content import FormatError
 from mlstream.formats.csv_blocks import read_fast
-from mlstream.formats.csv_dialects import CsvHeader
+from mlstream.formats.csv_dialects import CsvDialect, CsvHeader
+from mlstream.formats.csv_words import find_words
 from mlstream.stream import Dataset
 
 SEPARATORS = [",", ";", "\t", "|"]
@@ -267,3 +268,37 @@ def test_a_packed_file_is_read_twice_if_it_holds_words(tmp_path: Path) -> None:
     packed, plain = (load_dataset(tmp_path / f"x.csv{end}", labels=-1, categories="ordinal") for end in (".gz", ""))
     assert packed.sha256 == plain.sha256
     assert packed.X.tobytes() == plain.X.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["u", "v"], ""),
+        (["1", "2", "3+"], ""),
+        (["true", "false", ""], ""),
+        (["1.5", "NA", "-2"], "line 3: column 'a' must be .* Got 'NA'"),
+        (["1.5", "2024-01-05", "-2"], "line 3: .* Got '2024-01-05', a date"),
+        ([*map(str, range(150)), "x"], "line 152: .* Got 'x', among numbers"),
+        ([f"note {number}" for number in range(150)], "line 2: column 'a' must have at most 100 different words"),
+    ],
+)
+def test_words_of_a_long_file_are_found_alike_with_pyarrow_and_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: list[str], message: str
+) -> None:
+    pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
+    # A long column of plain numbers makes the file long enough for pyarrow to be asked.
+    lines = [f"{cells[row % len(cells)]},{row}.{'0' * 99},{row % 2}" for row in range(10_000)]
+    path = tmp_path / "x.csv"
+    path.write_text("a,b,y\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+    def outcome() -> object:
+        with path.open("rb") as source:
+            try:
+                return find_words(source, path, CsvDialect(None))
+            except FormatError as error:
+                return str(error)
+
+    fast = outcome()
+    without_pyarrow(monkeypatch)
+    assert outcome() == fast
+    assert (not message and isinstance(fast, dict)) or re.search(message, str(fast))

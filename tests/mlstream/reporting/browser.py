@@ -92,9 +92,9 @@ class Browser:
                 return message["result"]
 
     def open(
-        self, page: Path, *, width: int = 1400, height: int = 900, dark: bool = False, touch: bool = False
+        self, page: Path | str, *, width: int = 1400, height: int = 900, dark: bool = False, touch: bool = False
     ) -> None:
-        """Open a page and wait until it has loaded."""
+        """Open a page, a file or an address, and wait until it has loaded."""
         self.problems.clear()
         self.requests.clear()
         self.shown = {"page": page, "width": width, "dark": dark, "touch": touch}
@@ -102,7 +102,7 @@ class Browser:
         self.send("Emulation.setEmulatedMedia", features=scheme)
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=touch)
         self.send("Emulation.setTouchEmulationEnabled", enabled=touch)
-        self.send("Page.navigate", url=page.resolve().as_uri())
+        self.send("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
         self.wait_until("document.readyState === 'complete'")
 
     def run(self, script: str) -> object:

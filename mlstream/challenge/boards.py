@@ -214,9 +214,11 @@ def require_selectable(state: Reading, config: ChallengeConfig, team: str, submi
             f"A selection must be of 1 to {config.final_selections} different submissions. Got {list(submissions)}."
         )
     members = members_of(state, team)
+    marks = ", ".join("?" * len(members))
+    query = f"SELECT submission FROM scores WHERE team IN ({marks})"  # noqa: S608 - marks only
+    scored = {row["submission"] for row in state.rows(query, *members)}
     for number in submissions:
-        row = state.first("SELECT team FROM scores WHERE submission = ?", number)
-        if row is None or row["team"] not in members:
+        if number not in scored:
             raise UnknownSubmission(f"A selected submission must be a scored one of the team. Got {number} instead.")
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mlstream.challenge.boards import find_selected
 from mlstream.challenge.config import ChallengeConfig
-from mlstream.challenge.errors import PhaseClosed
+from mlstream.challenge.errors import PhaseClosed, ScoringFailed
 from mlstream.challenge.metrics_of_challenge import metric_of
 from mlstream.challenge.phases import Phase
 from mlstream.challenge.ranking import Candidate, FinalRanking, RankedTeam, rank_teams
@@ -78,7 +78,11 @@ def record_ranking(state: Writing, config: ChallengeConfig) -> None:
     if state.first("SELECT 1 FROM rankings"):
         return
     names, scores = names_of(state), final_scores(state)
-    selected = [one for one in list_selected(state, config) if one.submission in scores]
+    selected = list_selected(state, config)
+    if any(one.submission not in scores for one in selected):
+        raise ScoringFailed(
+            "All selected submissions must be scored before they are ranked. Close the challenge again."
+        )
     first = {names[one.team]: scores[one.submission]["environments"] for one in reversed(selected)}
     ranking = FinalRanking(
         name=config.name,

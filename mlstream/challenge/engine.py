@@ -30,6 +30,7 @@ from mlstream.challenge.submission_rows import clean_name
 from mlstream.challenge.submitting import (
     QueriesWaiting,
     add_submission,
+    drop_rejected,
     find_repeat,
     is_done,
     make_reply,
@@ -42,7 +43,7 @@ from mlstream.challenge.submitting import (
     waiting_rows,
     write_scratch,
 )
-from mlstream.challenge.teams import add_invitation, add_merge, add_team, find_team, members_of
+from mlstream.challenge.teams import add_invitation, add_merge, add_team, find_team, members_of, root_of
 
 if TYPE_CHECKING:
     from mlstream.stream import Stream
@@ -299,7 +300,7 @@ class Challenge:
         """
         sweep_scratch(self.folder)
         with self._store.read() as state:
-            members = None if team is None else members_of(state, team)
+            members = None if team is None else members_of(state, root_of(state, team))
             waiting = [int(row["id"]) for row in waiting_rows(state, members)]
         n_done = 0
         for submission in waiting:
@@ -427,7 +428,7 @@ class Challenge:
     def _reserve(self, content: bytes, team: str, name: str) -> Reservation:
         digest = hashlib.sha256(content).hexdigest()
         with self._store.read() as state:
-            members, now = members_of(state, team), after_last(state, self._clock())
+            members, now = members_of(state, root_of(state, team)), after_last(state, self._clock())
             repeat = find_repeat(state, members, digest)
             if repeat is not None:
                 return Reservation(repeat, True)
@@ -435,6 +436,8 @@ class Challenge:
         scratch = write_scratch(self.folder, content)
         try:
             with self._store.write(self._clock()) as state:
+                # It may have been merged meanwhile.
+                team = root_of(state, team)
                 members = members_of(state, team)
                 repeat = find_repeat(state, members, digest)
                 if repeat is not None:
@@ -455,7 +458,9 @@ class Challenge:
             scores = self._pool.score_public(row["sha256"], row["file_name"])
         except InvalidSubmission as error:
             with self._store.write(self._clock()) as state:
-                record_rejection(state, self.folder, submission, str(error))
+                record_rejection(state, submission, str(error))
+            with self._store.write(self._clock()) as state:
+                drop_rejected(state, self.folder, row["sha256"])
             return
         with self._store.write(self._clock()) as state:
             record_scores(state, self.config, submission, scores)

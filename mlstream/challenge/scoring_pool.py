@@ -70,9 +70,13 @@ class ScoringPool:
             reply = _ask(process, json.dumps(request))
         except (OSError, ValueError):
             reply = {"failed": True}
-            if process is not None:
-                _end(process)
+            _end(process)
             process = None
+        except BaseException:
+            # Its reply, which nobody waits for now, must not be taken for that to the next request.
+            _end(process)
+            process = None
+            raise
         finally:
             self._free.put(process)
         if "invalid" in reply:
@@ -106,7 +110,9 @@ def _ask(process: subprocess.Popen[str], request: str) -> Any:
         timer.cancel()
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[str] | None) -> None:
+    if process is None:
+        return
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()

@@ -70,6 +70,8 @@ def read_npz(content: bytes, layout: SubmissionLayout, name: str) -> SubmittedRo
         NotImplementedError,
         ValueError,
         RuntimeError,
+        # NumPy's, of a type that it does not have.
+        TypeError,
     ) as error:
         if isinstance(error, InvalidSubmission):
             raise

@@ -53,7 +53,7 @@ def read_parquet(content: bytes, layout: SubmissionLayout, name: str) -> Submitt
         raise InvalidSubmission(
             f"{name}: the columns must be {ROW_ID} and the scored labels. Got no {ROW_ID}."
         ) from None
-    except (pa.ArrowException, OSError, ValueError, TypeError, UnicodeDecodeError, MemoryError):
+    except (pa.ArrowException, OSError, ValueError, TypeError, IndexError, UnicodeDecodeError, MemoryError):
         raise InvalidSubmission(f"{name} must be a whole Parquet file. Got a damaged one.") from None
     return SubmittedRows(keys, np.column_stack(columns), np.arange(1, len(keys) + 1), "row")
 

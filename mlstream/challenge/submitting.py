@@ -115,20 +115,26 @@ def record_scores(state: Writing, config: ChallengeConfig, submission: int, scor
     )
 
 
-def record_rejection(state: Writing, folder: OrganiserFolder, submission: int, message: str) -> None:
-    """Record that a file is no submission, and delete it unless another submission has the same bytes."""
-    if is_done(state, submission):
-        return
-    row = submission_row(state, submission)
-    state.add("rejections", submission=submission, message=message)
+def record_rejection(state: Writing, submission: int, message: str) -> None:
+    """Record that a file is no submission, unless another process has done so."""
+    if not is_done(state, submission):
+        state.add("rejections", submission=submission, message=message)
+
+
+def drop_rejected(state: Writing, folder: OrganiserFolder, sha256: str) -> None:
+    """Delete a rejected file unless another submission has the same bytes.
+
+    The transaction, which follows that of the rejection, keeps others from storing these bytes meanwhile. A process
+    that dies before it leaves a file that nobody needs, never a submission without its file.
+    """
     is_used = state.first(
         "SELECT 1 FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "
         "WHERE s.sha256 = ? AND r.submission IS NULL",
-        row["sha256"],
+        sha256,
     )
     if not is_used:
         with suppress(FileNotFoundError):
-            (folder.submissions / row["sha256"]).unlink()
+            (folder.submissions / sha256).unlink()
 
 
 def is_done(state: Reading, submission: int) -> bool:

@@ -7,6 +7,7 @@ import hmac
 import re
 import secrets
 import unicodedata
+from collections.abc import Iterator
 
 from mlstream.challenge.errors import TeamRefused, UnknownToken
 from mlstream.challenge.store import Reading, Writing
@@ -17,6 +18,11 @@ _ID_BYTES = 6
 _SECRET_BYTES = 32
 _TOKEN = re.compile(r"mlc-([0-9a-f]{12})-[A-Za-z0-9_-]{43}")
 _NOBODY = "0" * 64
+# Scripts that share the shapes of letters.
+_ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC"})
+# Characters that Python calls printable, of which nothing is seen.
+_INVISIBLE = ("VARIATION SELECTOR", "MONGOLIAN FREE VARIATION", "HANGUL CHOSEONG FILLER", "HANGUL JUNGSEONG FILLER")
+_BLANK = frozenset("\u034f\u17b4\u17b5\u2800")
 
 
 def add_team(state: Writing, name: str, invitation: str | None = None) -> str:
@@ -152,13 +158,36 @@ def _find_named(state: Reading, name: str) -> str:
 
 
 def _fold(name: str) -> str:
+    plain = _require_printable(name)
+    if _looks_like_another(plain):
+        raise TeamRefused(
+            "A team's name must not mix Latin, Greek and Cyrillic letters, nor hold invisible ones: it could be taken "
+            f"for another's. Got {name!a}."
+        )
+    return " ".join(plain.casefold().split())
+
+
+def _looks_like_another(name: str) -> bool:
+    return len(set(_scripts(name))) > 1 or any(
+        unicodedata.name(letter, "").startswith(_INVISIBLE) or letter in _BLANK for letter in name
+    )
+
+
+def _scripts(name: str) -> Iterator[str]:
+    for letter in name:
+        script = unicodedata.name(letter, "").partition(" ")[0]
+        if letter.isalpha() and script in _ALIKE:
+            yield script
+
+
+def _require_printable(name: str) -> str:
     plain = unicodedata.normalize("NFKC", name)
     if not 1 <= len(name) <= _MAX_NAME or len(plain) > _MAX_NAME or not plain.isprintable() or plain != plain.strip():
         raise TeamRefused(
             f"A team's name must be of 1 to {_MAX_NAME} printable characters, without blanks at its ends. "
             f"Got {show(name)}."
         )
-    return " ".join(plain.casefold().split())
+    return plain
 
 
 def _use_invitation(state: Reading, code: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -15,13 +16,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from mlstream.challenge.errors import BudgetSpent, ChallengeError, UnknownToken
+from mlstream.challenge.errors import BudgetSpent, ChallengeError, StateFailed, UnknownToken
 from mlstream.challenge.server import api, pages
 from mlstream.challenge.server.guard import Guard, TooLarge
 from mlstream.challenge.server.host import Host
 
-# Beside the file, a form holds names and separators.
-_FORM_BYTES = 100_000
+_LOG = logging.getLogger(__name__)
 _PAYLOAD_TOO_LARGE, _UNPROCESSABLE, _SERVER_ERROR = 413, 422, 500
 
 
@@ -60,7 +60,7 @@ def build_app(host: Host) -> Guard:
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")))
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
-    return Guard(app, names=host.names, max_bytes=host.challenge.config.max_bytes + _FORM_BYTES)
+    return Guard(app, names=host.names, max_bytes=host.challenge.config.max_bytes)
 
 
 async def _refuse(request: Request, error: Any) -> Response:
@@ -72,6 +72,13 @@ async def _refuse(request: Request, error: Any) -> Response:
     if isinstance(error, UnknownToken):
         headers["www-authenticate"] = "Bearer"
     return _reply(request, error.http_status, content, headers)
+
+
+async def _refuse_for_now(request: Request, error: Any) -> Response:
+    """Reply where the disk is full or the state cannot be read; paths are for the organiser only."""
+    _LOG.error("%s: %s", request.url.path, error)
+    message = "The server cannot store anything now, and counted nothing. The organiser's log says why."
+    return _reply(request, StateFailed.http_status, {"code": StateFailed.code, "message": message}, {})
 
 
 async def _refuse_content(request: Request, error: Any) -> Response:
@@ -106,6 +113,8 @@ def _reply(request: Request, status: int, content: dict[str, str], headers: dict
 
 _HANDLERS: dict[Any, Any] = {
     ChallengeError: _refuse,
+    StateFailed: _refuse_for_now,
+    OSError: _refuse_for_now,
     RequestValidationError: _refuse_content,
     TooLarge: _refuse_size,
     ClientDisconnect: _drop,

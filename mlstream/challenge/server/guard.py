@@ -10,6 +10,9 @@ from urllib.parse import parse_qsl
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+# The addresses that take a file. Strangers reach all others, whose bodies hold names and tokens.
+_UPLOADS = frozenset({"/api/submissions", "/team/submit"})
+_FORM_BYTES = 100_000
 # Anything that looks like a secret ends in logs and histories if it is part of an address.
 _SECRET_NAMES = frozenset({"token", "code", "authorization", "password", "secret"})
 _SECRET_STARTS = ("mlc-", "invite-", "organiser-")
@@ -36,7 +39,7 @@ class Guard:
     names : frozenset of str
         Hosts that it may be asked for, besides those of this machine (against DNS rebinding).
     max_bytes : int
-        Most bytes of a body.
+        Most bytes of a submission.
     """
 
     def __init__(self, app: ASGIApp, *, names: frozenset[str], max_bytes: int) -> None:
@@ -53,7 +56,11 @@ class Guard:
         if problem is not None:
             await _refuse(send, *problem)
             return
-        await self._app(scope, _Limited(receive, self._max_bytes), _with_headers(send))
+        await self._app(scope, _Limited(receive, self._most(scope)), _with_headers(send))
+
+    def _most(self, scope: Scope) -> int:
+        # Beside the file, a form holds names and separators.
+        return _FORM_BYTES + (self._max_bytes if scope["path"] in _UPLOADS else 0)
 
     def _find_problem(self, scope: Scope) -> tuple[int, str, str] | None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
@@ -66,8 +73,9 @@ class Guard:
                 "A token must be sent in the header Authorization, or in a form, never in a URL.",
             )
         length = headers.get(b"content-length", "0")
-        if not length.isdecimal() or int(length) > self._max_bytes:
-            return 413, "too_large", f"A request must be of {self._max_bytes:,} bytes at most."
+        most = self._most(scope)
+        if not length.isdecimal() or int(length) > most:
+            return 413, "too_large", f"A request must be of {most:,} bytes at most."
         return None
 
 

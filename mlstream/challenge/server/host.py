@@ -98,6 +98,12 @@ class Host:
             _LOG.warning("submissions of an earlier process: %s", error.code)
 
 
+def list_bundle(bundle: Path) -> list[Path]:
+    """Return the files of a bundle: those in its list, and no link or whatever else came into the folder later."""
+    listed = {line.split("  ", 1)[1] for line in (bundle / SUMS).read_text(encoding="utf-8").splitlines()}
+    return [path for path in sorted(bundle.iterdir()) if path.name in {SUMS, *listed} and is_plain(path)]
+
+
 def require_bundle(bundle: Path, expected_sha256: str) -> Mapping[str, str]:
     """Return the files of a bundle and their hashes.
 

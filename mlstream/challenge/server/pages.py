@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from mlstream.challenge.bundle import RULES
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken
 from mlstream.challenge.metrics_of_challenge import metric_of
 from mlstream.challenge.server.api import host_of
-from mlstream.challenge.server.host import Host
+from mlstream.challenge.server.host import Host, list_bundle
 from mlstream.challenge.server.plot import MAX_TEAMS, draw_history
 from mlstream.challenge.server.uploads import reserve_file
 from mlstream.challenge.server.words import say_span, say_time
@@ -27,6 +28,8 @@ _TEAM, _ORGANISER = "team", "organiser"
 _MAX_AGE_S = 30 * 86_400
 _SEE_OTHER = 303
 _MAX_FIELDS = 200
+# No challenge has more submissions.
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.PackageLoader("mlstream.challenge.server"),
@@ -44,7 +47,7 @@ def rules(request: Request) -> Response:
     host = host_of(request)
     files = []
     if host.bundle is not None:
-        files = [(path.name, path.stat().st_size) for path in sorted(host.bundle.iterdir())]
+        files = [(path.name, path.stat().st_size) for path in list_bundle(host.bundle)]
     return _show(request, "rules.html", files=files, rules_file=RULES, **_facts(host))
 
 
@@ -53,7 +56,8 @@ def download(request: Request, name: str) -> Response:
     """Send a file of the bundle."""
     bundle = host_of(request).bundle
     # Only names that are listed: no path leads elsewhere.
-    found = None if bundle is None else next((path for path in bundle.iterdir() if path.name == name), None)
+    files = [] if bundle is None else list_bundle(bundle)
+    found = next((path for path in files if path.name == name), None)
     if found is None:
         raise HTTPException(404, "There is no such file in the bundle.")
     return FileResponse(found, filename=name, media_type="application/octet-stream")
@@ -119,6 +123,8 @@ async def submit(request: Request) -> Response:
     host, token = host_of(request), request.cookies.get(_TEAM, "")
     # Whoever is not signed in has no file read.
     await run_in_threadpool(host.challenge.authenticate, token)
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise InvalidSubmission("Content-Type must be multipart/form-data, as a form with a file is. Got another type.")
     form = await _read_form(request)
     _require_form(host, token, form)
     file = form.get("file")
@@ -134,7 +140,7 @@ async def select(request: Request) -> Response:
     host, token = host_of(request), request.cookies.get(_TEAM, "")
     form = await _read_form(request)
     _require_form(host, token, form)
-    numbers = [int(one) for one in form.getlist("submission") if isinstance(one, str) and one.isdecimal()]
+    numbers = [int(one) for one in form.getlist("submission") if isinstance(one, str) and _NUMBER.fullmatch(one)]
     await run_in_threadpool(host.challenge.select, token, numbers)
     return RedirectResponse("/team", _SEE_OTHER)
 
@@ -143,6 +149,7 @@ async def select(request: Request) -> Response:
 @router.post("/organiser/sign-out")
 async def sign_out(request: Request) -> Response:
     """End a session."""
+    _require_same_site(request)
     kind = request.url.path.split("/")[1]
     response = RedirectResponse(f"/{kind}", _SEE_OTHER)
     response.delete_cookie(kind, path=f"/{kind}")

@@ -48,8 +48,8 @@ async def reserve_file(host: Host, file: UploadFile, token: str) -> Reservation:
 
 async def _reserve(host: Host, path: Path, token: str, name: str) -> Reservation:
     reservation = await run_in_threadpool(host.challenge.reserve, path, token, file_name=name or "submission")
-    if not reservation.is_repeat:
-        host.score_later(reservation)
+    # The first one may have been left unscored, by a process that died.
+    host.score_later(reservation)
     return reservation
 
 

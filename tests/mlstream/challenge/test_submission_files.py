@@ -4,6 +4,7 @@ import gzip
 import io
 import tracemalloc
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -155,6 +156,17 @@ def test_what_is_wrong_in_an_npz_file_is_named(content, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", [b"'<f3'", b"'<i0'"])
+def test_an_array_of_a_type_that_numpy_does_not_have_is_no_submission(kind):
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(npz(row_id=IDS, prob=PROB))) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b"'<f8'", kind))
+    packed = file.getvalue()
+    with pytest.raises(InvalidSubmission):
+        read(packed, "a")
+
+
 def test_a_pickle_in_an_npz_file_is_never_loaded(tmp_path):
     class Trap:
         def __reduce__(self):
@@ -195,6 +207,16 @@ def test_what_is_wrong_in_a_parquet_file_is_named(content, message):
     with pytest.raises(InvalidSubmission) as caught:
         read(content, "a")
     assert message in str(caught.value)
+
+
+def test_a_parquet_file_with_any_byte_changed_is_refused_or_read():
+    content = table(**COLUMNS)
+    for place in range(len(content)):
+        for change in (1, 7, 128):
+            damaged = bytearray(content)
+            damaged[place] ^= change
+            with suppress(InvalidSubmission):
+                assert read(bytes(damaged)).shape == PROB.shape
 
 
 def test_parquet_takes_ids_as_numbers_and_columns_in_any_order():

@@ -133,8 +133,9 @@ def _set_others(name: str, learner: StreamClassifier, others: Mapping[str, Any])
 
 def _find(name: str) -> Strategy:
     if name not in STRATEGIES:
-        hint = _nearest(name, STRATEGIES)
-        raise ValueError(f"A strategy must be one of {', '.join(STRATEGIES)}. Got {name!r} instead{hint}")
+        near = get_close_matches(name, STRATEGIES, n=3)
+        known = ", ".join([*near, *(one for one in STRATEGIES if one not in near)])
+        raise ValueError(f"A strategy must be one of {known}. Got {name!r} instead{_nearest(name, STRATEGIES)}")
     return STRATEGIES[name]
 
 

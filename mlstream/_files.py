@@ -266,6 +266,13 @@ def _flush_to_disk(path: Path) -> None:
         os.close(handle)
 
 
+def nearest_first(name: str, known: Iterable[str]) -> str:
+    """Join names for an error, those most like a name first, in their order otherwise."""
+    names = list(known)
+    near = get_close_matches(name, names, n=3)
+    return ", ".join([*near, *(one for one in names if one not in near)])
+
+
 def nearest_name(path: Path, names: Iterable[str]) -> str | None:
     """Return what a path that does not exist was meant to be: one of some names, or a file where it would be."""
     beside = [one.name for one in islice(path.parent.iterdir(), _MAX_LISTED)] if path.parent.is_dir() else []

@@ -140,10 +140,20 @@ def as_indicator(Y: npt.ArrayLike, what: str = "Y") -> Indicator:
     """
     cells = _as_numbers(Y, what)
     if cells.ndim != 2:
-        way_out = "; Y.reshape(-1, 1) makes one column of an array, Y.to_frame() of a series" if cells.ndim == 1 else ""
-        raise ValueError(f"{what} must be 2-D, one column for each label. Got the shape {cells.shape}{way_out}.")
+        raise ValueError(
+            f"{what} must be 2-D, one column for each label. Got the shape {cells.shape}{_way_out(cells)}."
+        )
     indicator = cells if _is_indicator(cells) else _convert(cells, what)
     return filled(indicator) if known(indicator) is None else indicator
+
+
+def _way_out(cells: npt.NDArray[Any]) -> str:
+    """Return the end of an error about labels that are no table."""
+    if cells.ndim != 1:
+        return ""
+    if np.isin(cells, (0, 1)).all() or np.isnan(cells).any():
+        return "; Y.reshape(-1, 1) makes one column of an array, Y.to_frame() of a series"
+    return "; Y.reshape(-1, 1) == np.unique(Y) makes one column of each class"
 
 
 def _as_numbers(Y: Any, what: str) -> npt.NDArray[Any]:

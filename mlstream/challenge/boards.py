@@ -58,7 +58,9 @@ def make_board(state: Reading, config: ChallengeConfig) -> tuple[BoardRow, ...]:
     )
 
 
-def make_history(state: Reading, config: ChallengeConfig) -> dict[str, list[tuple[datetime, float]]]:
+def make_history(
+    state: Reading, config: ChallengeConfig, most: int | None = None
+) -> dict[str, list[tuple[datetime, float]]]:
     """Return the times at which each team's best reported score improved, and to what.
 
     Parameters
@@ -67,6 +69,8 @@ def make_history(state: Reading, config: ChallengeConfig) -> dict[str, list[tupl
         The state.
     config : ChallengeConfig
         The rules.
+    most : int, optional
+        Number of teams, the best ones; all by default.
 
     Returns
     -------
@@ -74,11 +78,14 @@ def make_history(state: Reading, config: ChallengeConfig) -> dict[str, list[tupl
         Name of the team -> pairs of time and score, in order.
     """
     roots, names, metric = roots_of(state), names_of(state), metric_of(config.metric)
+    best = {row.team for row in make_board(state, config)[:most]}
+    members = [team for team, root in roots.items() if names[root] in best]
     history: dict[str, list[tuple[datetime, float]]] = {}
     query = (
-        "SELECT s.time, s.team, c.reported FROM scores AS c JOIN submissions AS s ON s.id = c.submission ORDER BY s.id"
+        "SELECT s.time, s.team, c.reported FROM scores AS c JOIN submissions AS s ON s.id = c.submission "  # noqa: S608
+        f"WHERE c.team IN ({', '.join('?' * len(members))}) ORDER BY s.id"
     )
-    for time, team, score in state.rows(query):
+    for time, team, score in state.rows(query, *members):
         steps = history.setdefault(names[roots[team]], [])
         if not steps or metric.is_better(score, steps[-1][1]):
             steps.append((read_time(time), score))

@@ -83,7 +83,7 @@ def create_challenge(
         private.chmod(PRIVATE)
         place = OrganiserFolder(private)
         keys = _write_truth(place, plan)
-        write_bundle(public, _describe(stream, config, plan), _training_rows(plan), _hidden_rows(plan, keys))
+        fill_bundle(public, stream, config, plan, keys)
         save(stream, place.stream)
         place.salt.write_bytes(plan.salt)
         place.config.write_bytes(rules)
@@ -92,6 +92,25 @@ def create_challenge(
         write_manifest(place.manifest, manifest)
         begin_state(place, manifest.created)
     return manifest
+
+
+def fill_bundle(folder: Path, stream: Stream, config: ChallengeConfig, plan: Plan, keys: Sequence[Keys]) -> None:
+    """Write the bundle for contestants into an empty folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    stream : Stream
+        The stream.
+    config : ChallengeConfig
+        The rules.
+    plan : Plan
+        What `make_plan` made of both.
+    keys : sequence of ndarray of uint64
+        Keys of the rows of each hidden environment.
+    """
+    write_bundle(folder, _describe(stream, config, plan), _training_rows(plan), _hidden_rows(plan, keys))
 
 
 def advise(stream: Stream, manifest: Manifest) -> list[str]:

@@ -348,10 +348,16 @@ class Challenge:
         with self._store.read() as state:
             return list_teams(state)
 
-    def history(self) -> dict[str, list[tuple[datetime, float]]]:
-        """Return for each team the times at which its best score improved, and the scores."""
+    def history(self, most: int | None = None) -> dict[str, list[tuple[datetime, float]]]:
+        """Return the times at which a team's best score improved, and the scores; of all teams, or the best ones.
+
+        Parameters
+        ----------
+        most : int, optional
+            Number of teams.
+        """
         with self._store.read() as state:
-            return make_history(state, self.config)
+            return make_history(state, self.config, most)
 
     def close(self, *, early: bool = False) -> FinalRanking:
         """End the challenge: score every selected submission once, and rank; a repeated call returns the same.

@@ -7,6 +7,7 @@ an error that it did not expect leaves it.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from mlstream.challenge.submission_files import read_submission
 # Beside what a submission takes: libraries, and the truth.
 _BASE_BYTES = 8 * 2**30
 _COPIES = 16
+_NICENESS = 10
 
 
 def serve(folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
@@ -53,6 +55,8 @@ def serve(folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
 
 def main() -> None:
     """Serve the organiser's folder that the first argument names."""
+    # Teams wait for their file to be accepted, not for this.
+    os.nice(_NICENESS)
     folder = OrganiserFolder(Path(sys.argv[1]))
     _bound_memory(Scorer(folder))
     for reply in serve(folder, iter(sys.stdin.readline, "")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -43,8 +44,9 @@ LabelColumns = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        help="Label columns: N (first N), -N (last N), names split by commas, or a MULAN .xml file. By default "
-        "those of a card or an .xml file (MULAN) beside the table, or of -C in its title (MEKA).",
+        help="Label columns: N (first N), -N (last N), names split by commas (in double quotes if they "
+        "hold one), or a MULAN .xml file. By default those of a card or an .xml file "
+        "(MULAN) beside the table, or of -C in its title (MEKA).",
     ),
 ]
 MissingRule = Annotated[
@@ -121,7 +123,11 @@ def parse_labels(text: str | None) -> int | list[str] | str | None:
         return text
     if text.removeprefix("-").isdecimal():
         return int(text)
-    return text.split(",")
+    try:
+        # Names may hold commas themselves, in quotes as in a CSV file.
+        return next(csv.reader([text]))
+    except csv.Error as error:
+        raise ValueError(f"--labels must be names split by commas, each on one line. Got: {error}.") from None
 
 
 def open_table(

@@ -27,9 +27,10 @@ _ORGANISER: tuple[Callable[..., None], ...] = (
     organiser.close,
     organiser.release,
     organiser.audit,
+    creation.export,
 )
-_TEAM: tuple[Callable[..., None], ...] = (team.submit, team.status, team.select)
+_TEAM: tuple[Callable[..., None], ...] = (team.predict, team.submit, team.status, team.select)
 
-for panel, commands in (("The organiser", _ORGANISER), ("A team", _TEAM)):
+for panel, commands in (("Start here", (creation.demo,)), ("The organiser", _ORGANISER), ("A team", _TEAM)):
     for command in commands:
         app.command(rich_help_panel=panel)(command)

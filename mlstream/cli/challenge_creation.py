@@ -1,13 +1,14 @@
-"""Commands that make a challenge, and compare its files with what they must be."""
+"""Commands that make a challenge, compare its files with what they must be, and play one through."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from mlstream.cli.arguments import open_stream
+from mlstream.cli.arguments import Force, open_stream, require_new
 
 
 def create(
@@ -58,3 +59,46 @@ def verify(
     if problems:
         raise typer.Exit(1)
     console.print_line(f"{folder} is as it was made.")
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's folder.")],
+    to: Annotated[Literal["codabench"], typer.Option(help="The platform.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="ZIP", help="File to write: truth is in it.")],
+    development_ends: Annotated[
+        datetime | None, typer.Option(help="End of the development phase, in UTC, where the rules name none.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a challenge as a competition bundle of another platform, check it, and try its scoring program."""
+    from mlstream.challenge.codabench import export_codabench
+    from mlstream.challenge.codabench_check import check_bundle, try_sample
+    from mlstream.cli import console
+
+    require_new([output], force)
+    ends = None if development_ends is None else development_ends.replace(tzinfo=UTC)
+    differences = export_codabench(folder, output, development_ends=ends)
+    problems = check_bundle(output)
+    if problems:
+        raise ValueError(f"{output} must pass the checks of {to}. Got this: {'; '.join(problems)}.")
+    for task, scores in try_sample(output).items():
+        console.print_line(f"The sample submission in task {task}: {scores}")
+    for line in differences:
+        typer.echo(f"Warning: {line}", err=True)
+    typer.echo(f"Warning: {output} holds truth, for the organiser's upload only. Keep it private.", err=True)
+    console.print_line(f"Wrote {output}: it passes the checks of {to}.")
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to create; it must not exist.")],
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the environments; by default a large one is drawn.")
+    ] = None,
+) -> None:
+    """Play a challenge of 12 synthetic environments through: five teams, rankings and a page."""
+    from mlstream.cli.challenge_demo import run_challenge_demo
+    from mlstream.cli.challenge_organiser import show_ranking
+
+    ranking, page = run_challenge_demo(output, seed=seed)
+    show_ranking(ranking)
+    typer.echo(f"The page: open {page} in a browser")

@@ -82,13 +82,24 @@ def score(
             time.sleep(_POLL_S)
 
 
-def leaderboard(folder: Folder, as_json: AsJson = False) -> None:
+def leaderboard(
+    folder: Folder,
+    as_json: AsJson = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Page to write, with the rankings once they are published; it is replaced.")
+    ] = None,
+) -> None:
     """Print the public board: best validation score, number of submissions and time of each team."""
+    from mlstream._files import write_text_atomically
     from mlstream.challenge.engine import Challenge
     from mlstream.cli import console
 
     with Challenge.open(folder) as challenge:
         rows = challenge.leaderboard()
+        if html is not None:
+            from mlstream.challenge.page import render_page
+
+            write_text_atomically(html, render_page(challenge))
     if as_json:
         typer.echo(json.dumps([row._asdict() | {"time": row.time.isoformat()} for row in rows]))
         return
@@ -114,7 +125,7 @@ def close(
     if as_json:
         typer.echo(ranking.model_dump_json(indent=1))
     else:
-        _show_ranking(ranking)
+        show_ranking(ranking)
 
 
 def release(folder: Folder, to: Annotated[Path, typer.Option(help="Folder to make.")]) -> None:
@@ -147,7 +158,8 @@ def audit(folder: Folder) -> None:
     console.print_line("Log, tables and files agree.")
 
 
-def _show_ranking(ranking: FinalRanking) -> None:
+def show_ranking(ranking: FinalRanking) -> None:
+    """Print both rankings, and the head of the log."""
     from mlstream.cli import console
 
     for title, rows in (("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlstream._files import read_bounded
+from mlstream.cli.arguments import Force, require_new
 
 if TYPE_CHECKING:
     from mlstream.challenge.client import RemoteChallenge
@@ -27,6 +28,36 @@ TokenFile = Annotated[
 ServerUrl = Annotated[str | None, typer.Option(help="Address of the server, such as https://host.example.")]
 OwnFolder = Annotated[Path | None, typer.Option(help="The organiser's folder, on the organiser's machine.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def predict(
+    bundle: Annotated[Path, typer.Argument(metavar="PUB", help="The bundle of a challenge.")],
+    strategy: Annotated[
+        str, typer.Option("--strategy", "-s", help="A name that `mlstream strategies` lists, or NAME(parameter=value).")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="CSV file to write.")],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of the training rows, and of the learner.")] = 0,
+    force: Force = False,
+) -> None:
+    """Train one of our learners on the rows of a bundle, and write a submission."""
+    import numpy as np
+
+    from estimators.strategies import make_strategy
+    from mlstream.challenge.predicting import read_bundle, write_submission
+    from mlstream.cli import console
+    from mlstream.cli.strategy_texts import parse_strategies
+
+    require_new([output], force)
+    found = parse_strategies([strategy])[strategy.strip()]
+    learner = make_strategy(found) if isinstance(found, str) else found
+    if "random_state" in learner.get_params():
+        learner.set_params(random_state=seed)
+    rows = read_bundle(bundle)
+    # Rows come environment by environment; what learns row by row would forget the first ones.
+    order = np.random.default_rng(seed).permutation(len(rows.Y))
+    learner.partial_fit(rows.X[order], rows.Y[order][:, rows.scored])
+    prob = write_submission(learner, rows, output)
+    console.print_line(f"Wrote {output}: {len(prob):,} rows, {prob.shape[1]} labels")
 
 
 def submit(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
-from mlstream._files import nearest_name
+from mlstream._files import nearest_first, nearest_name
 from mlstream.card_model import ReadingCard
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
@@ -162,7 +162,7 @@ def _require_table_file(path: Path, names: Sequence[str]) -> None:
         near = nearest_name(path, names)
         hint = f"; did you mean {near!r}?" if near else "."
         raise FileNotFoundError(
-            f"{path} must be a file, or the name of a data set ({', '.join(names)}). Got neither{hint}"
+            f"{path} must be a file, or the name of a data set ({nearest_first(path.name, names)}). Got neither{hint}"
         )
 
 

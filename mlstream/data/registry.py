@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from mlstream._files import nearest_first
 from mlstream.formats.content import PACKED
 
 TableKind = Literal["labels", "class first", "class last", "tree"]
@@ -175,7 +176,7 @@ def find_entry(name: str) -> DatasetEntry:
     if name not in entries:
         near = get_close_matches(name, entries, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"A data set must be one of {', '.join(entries)}. Got {name!r} instead{hint}")
+        raise ValueError(f"A data set must be one of {nearest_first(name, entries)}. Got {name!r} instead{hint}")
     return entries[name]
 
 

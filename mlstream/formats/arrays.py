@@ -57,7 +57,7 @@ def tabulate(
         raise FormatError(f"{path} must have columns with different names. Got {got}.")
     read = [read_array(name, np.asarray(column), path, reading) for name, column in zip(names, columns, strict=True)]
     cells = np.column_stack([cells for _, cells in read])
-    return Table(path, tuple(column for column, _ in read), cells, np.arange(1, len(cells) + 1))
+    return Table(path, tuple(column for column, _ in read), cells, np.arange(1, len(cells) + 1), unit="row")
 
 
 def read_array(
@@ -81,7 +81,7 @@ def _read_texts(
     name: str, texts: Sequence[str], path: Path, reading: ReadingCard
 ) -> tuple[Column, npt.NDArray[np.float64]]:
     takes_missing = reading.missing != "error"
-    words = Words(name, path, takes_missing=takes_missing)
+    words = Words(name, path, takes_missing=takes_missing, unit="row")
     words.add(texts, range(1, len(texts) + 1))
     found = words.settle()
     column, codes = (Column(name), None) if found is None else found

@@ -21,7 +21,7 @@ from mlstream._reading import Categories, Missing
 from mlstream.card_model import ReadingCard
 from mlstream.formats._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.formats._joined_features import join_columns
-from mlstream.formats.content import FormatError, at, show
+from mlstream.formats.content import FormatError, show
 from mlstream.formats.missing_values import fill_means, mark_missing
 from mlstream.formats.table import Column, Table, peek
 from mlstream.stream import Features, Indicator
@@ -156,7 +156,7 @@ def require_complete(table: Table, columns: Sequence[int], way_out: str = "") ->
         return
     row, column = np.argwhere(missing)[0]
     raise FormatError(
-        f"{at(table.path, table.lines[row])}: column {show(table.names[columns[column]])} must have a value in every "
+        f"{table.at(table.lines[row])}: column {show(table.names[columns[column]])} must have a value in every "
         f"row; labels only may be unknown. Got a missing value{way_out}."
     )
 
@@ -195,7 +195,7 @@ def _require_declared(table: Table, columns: Sequence[Column], reading: ReadingC
     word, line = found.first_word
     rule = "must be a finite number, or empty for an unknown label"
     way_out = "categories= or --categories (one-hot or ordinal) reads words"
-    raise FormatError(f"{at(table.path, line)}: column {show(found.name)} {rule}. Got {show(word)}; {way_out}.")
+    raise FormatError(f"{table.at(line)}: column {show(found.name)} {rule}. Got {show(word)}; {way_out}.")
 
 
 def _describe_reading(reading: ReadingCard, n_dropped: int) -> ReadingCard | None:
@@ -268,7 +268,7 @@ def _read_labels(table: Table, labels: Sequence[int]) -> npt.NDArray[np.uint8]:
         if column.first_word is not None:
             word, line = column.first_word
             rule = "must be 0 or 1, or empty for an unknown label"
-            raise FormatError(f"{at(table.path, line)}: label {show(column.name)} {rule}. Got {show(word)}.")
+            raise FormatError(f"{table.at(line)}: label {show(column.name)} {rule}. Got {show(word)}.")
         if column.is_coded:
             got = ", ".join(column.values or ())
             raise FormatError(f"{table.path}: label {show(column.name)} must be 0 or 1. Got the values {show(got)}.")
@@ -280,7 +280,7 @@ def _read_labels(table: Table, labels: Sequence[int]) -> npt.NDArray[np.uint8]:
         row, column = wrong[0]
         name = table.columns[labels[column]].name
         got = f"{values[row, column]:g}"
-        raise FormatError(f"{at(table.path, table.lines[row])}: label {show(name)} must be 0 or 1. Got {got}.")
+        raise FormatError(f"{table.at(table.lines[row])}: label {show(name)} must be 0 or 1. Got {got}.")
     return np.where(unknown, _UNKNOWN, values).astype(np.uint8)
 
 

@@ -94,9 +94,9 @@ def require_room(n_bytes: int, n_bytes_of_file: int, what: str) -> None:
         raise FormatError(f"{what} {rule}. Got {n_bytes / 2**30:,.2f} GiB, and nothing was read.")
 
 
-def at(path: Path, line: int) -> str:
-    """Return the place of an error."""
-    return f"{path}, line {line}"
+def at(path: Path, number: int, unit: str = "line") -> str:
+    """Return the place of an error: a line of a text, or a row of what has no lines."""
+    return f"{path}, {unit} {number}"
 
 
 def clip(text: str) -> str:

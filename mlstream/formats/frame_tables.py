@@ -56,7 +56,7 @@ def tabulate_sparse(frame: Any, title: str) -> Table:
     if np.isinf(cells.data).any():
         place = int(cells.tocoo().col[np.isinf(cells.data)].min())
         raise FormatError(f"{title}: column {show(columns[place].name)} must hold finite numbers. Got infinity.")
-    return Table(Path(title), columns, cells, np.arange(1, cells.shape[0] + 1))
+    return Table(Path(title), columns, cells, np.arange(1, cells.shape[0] + 1), unit="row")
 
 
 def _require_cells(column: Any, title: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from numbers import Integral
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -20,6 +21,9 @@ PlainRule: TypeAlias = int | tuple[str, ...] | str | None
 _MEKA = re.compile(r"(?<!\S)-C\s+(-?[0-9]{1,9})(?![\w.])")
 # The parts of a table that MULAN's archives hold, with one label file for all three.
 _PARTS = ("-train", "-test")
+# Of a name that is no column: how many columns it is compared with, and how alike they must be.
+_MAX_COMPARED = 10_000
+_LEAST_ALIKE = 0.6
 _WAY_OUT = "labels= or --labels decides: a number, names, or an .xml file such as"
 
 
@@ -55,7 +59,10 @@ def normalise_rule(rule: LabelRule) -> PlainRule:
             return os.fspath(rule)
     elif isinstance(rule, Iterable):
         return tuple(map(str, rule))
-    raise ValueError(f"labels must be a number of columns, a list of names, or a MULAN .xml file. Got {rule!r}.")
+    way_out = f"; labels={[rule]!r} names one column" if isinstance(rule, str) else ""
+    raise ValueError(
+        f"labels must be a number of columns, a list of names, or a MULAN .xml file. Got {rule!r}{way_out}."
+    )
 
 
 def choose_labels(table: Table, rule: PlainRule, card: StreamCard | None = None) -> LabelColumns:
@@ -168,6 +175,17 @@ def _find_names(table: Table, names: Sequence[str]) -> list[int]:
     places = {name: index for index, name in enumerate(table.names)}
     unknown = [name for name in names if name not in places]
     if unknown or len(set(names)) < len(names):
-        got = f"{show(unknown[0])}, which is no column" if unknown else "a name twice"
-        raise FormatError(f"{table.path}: labels must be columns, each named once. Got {got}.")
+        got = (
+            f"{show(unknown[0])}, which is no column{_nearest(unknown[0], table.names)}" if unknown else "a name twice."
+        )
+        raise FormatError(f"{table.path}: labels must be columns, each named once. Got {got}")
     return [places[name] for name in names]
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    """Return the end of an error about a name; in quotes where the shell would split what was meant at a comma."""
+    near = get_close_matches(name, names[:_MAX_COMPARED], n=1, cutoff=_LEAST_ALIKE)
+    if not near:
+        return "."
+    way_out = " (a name with a comma stands in double quotes, its own quotes doubled)" if "," in near[0] else ""
+    return f"; did you mean {show(near[0])}{way_out}?"

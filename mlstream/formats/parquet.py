@@ -91,11 +91,11 @@ def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT
         names = _require_names(file.schema_arrow, path)
         words = {name: _find_words(file, name, path, reading) for name in names}
         columns = tuple(Column(name) if found is None else found.column for name, found in words.items())
-        yield Table(path, columns, np.empty((0, len(columns))), np.empty(0, np.int64))
+        yield Table(path, columns, np.empty((0, len(columns))), np.empty(0, np.int64), unit="row")
         n_rows = 0
         for batch in file.iter_batches(_N_ROWS, columns=names):
             cells = np.column_stack([_read_column(batch.column(name), name, words[name], path) for name in names])
-            yield Table(path, columns, cells, np.arange(n_rows + 1, n_rows + 1 + len(cells)))
+            yield Table(path, columns, cells, np.arange(n_rows + 1, n_rows + 1 + len(cells)), unit="row")
             n_rows += len(cells)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} must be a Parquet file. Got: {clip(' '.join(str(error).split()))}.") from None
@@ -118,7 +118,7 @@ def _find_words(file: Any, name: str, path: Path, reading: ReadingCard) -> TextC
         raise FormatError(f"{path}: column {show(name)} {rule}.")
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)):
         raise FormatError(f"{path}: column {show(name)} must hold numbers, booleans or words. Got {kind}.")
-    words = Words(name, path, takes_missing=reading.missing != "error")
+    words = Words(name, path, takes_missing=reading.missing != "error", unit="row")
     texts = _read_texts(file.read(columns=[name]).column(0))
     words.add(texts, range(1, len(texts) + 1))
     # Numbers may be written as strings.

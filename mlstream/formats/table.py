@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from mlstream.formats._growing_arrays import Cells, Growing, GrowingTable
 from mlstream.formats._joined_features import cut_rows
+from mlstream.formats.content import at
 
 
 class Column(NamedTuple):
@@ -51,11 +52,13 @@ class Table:
     cells : ndarray or csr_array of float64, shape (n_rows, n_columns)
         Numbers, and indices of values in coded columns; NaN where a value is missing.
     lines : ndarray of int64, shape (n_rows,)
-        The line of each row, from 1.
+        The line of each row, from 1; the row itself where there are no lines.
     relation : str
         The title; empty where a format has none.
     label_names : tuple of str
         Names of the columns that the file itself says are labels; empty where it does not.
+    unit : {"line", "row"}
+        What `lines` counts, for errors.
     """
 
     path: Path
@@ -64,11 +67,16 @@ class Table:
     lines: npt.NDArray[np.int64]
     relation: str = ""
     label_names: tuple[str, ...] = ()
+    unit: str = "line"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
+
+    def at(self, line: int) -> str:
+        """Return the place of an error in one of the lines."""
+        return at(self.path, line, self.unit)
 
     def rows(self, start: int, stop: int) -> Table:
         """Cut out rows."""

@@ -42,10 +42,12 @@ class Words:
         The file, for errors.
     takes_missing : bool
         Whether words such as NA are missing values; otherwise they are refused.
+    unit : {"line", "row"}
+        What numbers count, for errors.
     """
 
-    def __init__(self, name: str, path: Path, *, takes_missing: bool) -> None:
-        self._name, self._path, self._takes_missing = name, path, takes_missing
+    def __init__(self, name: str, path: Path, *, takes_missing: bool, unit: str = "line") -> None:
+        self._name, self._path, self._takes_missing, self._unit = name, path, takes_missing, unit
         self._lines: dict[str, int] = {}
         self._first: tuple[str, int] | None = None
         self._n_cells = 0
@@ -88,7 +90,7 @@ class Words:
 
     def _require_words(self) -> None:
         for text, line in self._lines.items():
-            where, name = at(self._path, line), show(self._name)
+            where, name = at(self._path, line, self._unit), show(self._name)
             number = f"{where}: column {name} must be a finite number, or empty for an unknown label."
             if text in MISSING_WORDS:
                 way_out = "Under missing= or --missing (drop, mean, indicator or keep), this is a missing value"
@@ -107,7 +109,7 @@ class Words:
         if n_words <= _FEW_WORDS or n_words <= min(MAX_WORDS, self._n_cells / 2) or self._first is None:
             return
         text, line = self._first
-        where, name = at(self._path, line), show(self._name)
+        where, name = at(self._path, line, self._unit), show(self._name)
         n_numbers = sum(to_number(word) is not None for word in self._lines)
         if 2 * n_numbers > n_words:
             rule = "must be a finite number, or empty for an unknown label"

@@ -1,4 +1,4 @@
-"""Runs as displays take them: a list, or results by names of the user's own."""
+"""Runs as displays take them: one, a list, or results by names of the user's own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.groups import Group, group_runs
 
-Runs = Sequence[RunResult] | Mapping[str, RunResult]
+Runs = RunResult | Sequence[RunResult] | Mapping[str, RunResult]
 
 
 def group_named(runs: Runs) -> dict[str, list[Group]]:
@@ -19,6 +19,8 @@ def group_named(runs: Runs) -> dict[str, list[Group]]:
     ValueError
         If two runs are of one strategy, on one stream and with the same seeds: they are no repetitions to average.
     """
+    if isinstance(runs, RunResult):
+        return group_runs([runs])
     if isinstance(runs, Mapping):
         return group_runs([run.model_copy(update={"strategy": name}) for name, run in runs.items()])
     same = Counter((run.strategy, run.stream, run.seed, run.order_seed, run.split_seed) for run in runs)

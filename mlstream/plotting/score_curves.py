@@ -124,9 +124,9 @@ class ScoreCurvesDisplay:
 
         Parameters
         ----------
-        results : sequence of RunResult, or mapping of str to RunResult
-            The runs, as `load_runs` returns them, seeds of one strategy averaged; or results of `evaluate` by names of
-            your own.
+        results : RunResult, sequence of RunResult, or mapping of str to RunResult
+            One run; runs, as `load_runs` returns them, seeds of one strategy averaged; or results of `evaluate` by
+            names of your own.
         score : str
             Name of the score, a key of ``curves`` of the runs.
         kind : {"windowed", "cumulative"}

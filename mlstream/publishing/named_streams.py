@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TypeAlias
 
-from mlstream._files import nearest_name
+from mlstream._files import nearest_first, nearest_name
 from mlstream.data.registry import list_datasets, warn_if_shadowed
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
@@ -87,7 +87,7 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     if path.is_file():
         return load(path)
     raise FileNotFoundError(
-        f"A stream must be a file, a published folder, or one of {', '.join(list_presets())}. "
+        f"A stream must be a file, a published folder, or one of {nearest_first(name, list_presets())}. "
         f"Got {name!r} instead{_way_out(name, path)}"
     )
 
@@ -95,5 +95,5 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
 def _way_out(name: str, path: Path) -> str:
     if any(name == entry.name for entry in list_datasets()):
         return f", a data set; `mlstream generate {name} -o {name}.npz` makes a stream of it."
-    near = nearest_name(path, list_presets())
+    near = nearest_name(path, [*list_presets(), *(entry.name for entry in list_datasets())])
     return f"; did you mean {near!r}?" if near else "."

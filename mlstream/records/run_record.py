@@ -351,9 +351,23 @@ def load_runs(directory: str | os.PathLike[str]) -> Runs:
         got = "none" if folder.is_dir() else "a file" if folder.exists() else "no such folder"
         raise FileNotFoundError(
             f"{directory} must hold records of runs (runs/STREAM/STRATEGY-seedN.json), as `mlstream run` writes them. "
-            f"Got {got}."
+            f"Got {got}{_way_to_runs(folder)}"
         )
     return Runs(load_run_at(path, directory) for path in paths)
+
+
+def _way_to_runs(folder: Path) -> str:
+    """Return the end of an error: the campaign meant, which lies in a folder with others, or around this one."""
+    below = sorted(folder.iterdir()) if folder.is_dir() else []
+    meant = next(filter(_is_campaign, [*below, folder.parent, folder.parent.parent]), None)
+    return "." if meant is None else f"; did you mean {meant}?"
+
+
+def _is_campaign(place: Path) -> bool:
+    # Others' folders may be closed to us.
+    with suppress(OSError):
+        return bool(_list_records(place / "runs"))
+    return False
 
 
 def path_of(run: RunResult, directory: str | os.PathLike[str]) -> Path:

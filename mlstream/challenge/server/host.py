@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from mlstream._files import is_plain, sha256_of
@@ -18,10 +17,10 @@ from mlstream.challenge.errors import ChallengeError
 from mlstream.challenge.organiser import is_organiser
 from mlstream.challenge.replies import Reservation
 
+_KEY_BYTES = 32
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
 class Host:
     """A challenge as a server offers it.
 
@@ -39,29 +38,40 @@ class Host:
         How many submissions are scored at once.
     """
 
-    challenge: Challenge
-    bundle: Path | None = None
-    names: frozenset[str] = frozenset()
-    is_encrypted: bool = False
-    n_scoring: int = 1
-    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    _workers: list[ThreadPoolExecutor] = field(default_factory=list, repr=False)
+    def __init__(
+        self,
+        challenge: Challenge,
+        bundle: Path | None = None,
+        *,
+        names: frozenset[str] = frozenset(),
+        is_encrypted: bool = False,
+        n_scoring: int = 1,
+    ) -> None:
+        self.challenge = challenge
+        self.bundle = bundle
+        self.names = names
+        self.is_encrypted = is_encrypted
+        self._n_scoring = n_scoring
+        # Forms of an earlier process are refused: its pages are reloaded first.
+        self._key = secrets.token_bytes(_KEY_BYTES)
+        self._workers: ThreadPoolExecutor | None = None
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Score what is reserved, from the rest of an earlier process on, until the block ends."""
-        with ThreadPoolExecutor(self.n_scoring, "score") as workers:
-            self._workers.append(workers)
+        with ThreadPoolExecutor(self._n_scoring, "score") as workers:
+            self._workers = workers
             workers.submit(self._score_rest)
             try:
                 yield
             finally:
-                self._workers.clear()
+                self._workers = None
 
     def score_later(self, reservation: Reservation) -> None:
         """Score a reserved submission after those before it."""
-        for workers in self._workers:
-            workers.submit(self._score, reservation)
+        # Without workers the server is about to end; the next one scores what is reserved.
+        if self._workers is not None:
+            self._workers.submit(self._score, reservation)
 
     def is_organiser(self, token: str) -> bool:
         """Return whether a token is the organiser's."""

@@ -18,7 +18,7 @@ from mlstream.challenge.errors import ChallengeError, InvalidSubmission, Unknown
 from mlstream.challenge.metrics_of_challenge import metric_of
 from mlstream.challenge.server.api import host_of
 from mlstream.challenge.server.host import Host, list_bundle
-from mlstream.challenge.server.plot import draw_history
+from mlstream.challenge.server.plot import MAX_TEAMS, draw_history
 from mlstream.challenge.server.uploads import reserve_file
 from mlstream.challenge.server.words import say_span, say_time
 
@@ -253,7 +253,7 @@ def _board(host: Host) -> dict[str, Any]:
         **facts,
         "rows": challenge.leaderboard(),
         "lower_is_better": lower,
-        "plot": draw_history(challenge.history(), challenge.now(), lower_is_better=lower),
+        "plot": draw_history(challenge.history(MAX_TEAMS), challenge.now(), lower_is_better=lower),
         "ranking": challenge.ranking() if is_published else None,
     }
 

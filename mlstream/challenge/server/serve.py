@@ -90,7 +90,13 @@ def serve(
             require_bundle(public, challenge.manifest.bundle_sha256)
         if new_token or not challenge.folder.organiser_token.exists():
             say(f"Token of the organiser (it is not shown again): {new_organiser_token(challenge.folder)}")
-        offered = Host(challenge, public, frozenset({at.host, *at.names}), at.is_encrypted, n_scoring=_N_SCORING)
+        offered = Host(
+            challenge,
+            public,
+            names=frozenset({at.host, *at.names}),
+            is_encrypted=at.is_encrypted,
+            n_scoring=_N_SCORING,
+        )
         app = build_app(offered)
         config = uvicorn.Config(
             app,

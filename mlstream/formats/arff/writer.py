@@ -114,7 +114,11 @@ def _quote(text: str) -> str:
 def _require_finite(X: Features) -> Features:
     values = X.data if sparse.issparse(X) else np.asarray(X)
     if not np.isfinite(values).all():
-        raise ValueError(f"X must be finite to be written as text. Got {values[~np.isfinite(values)][0]}.")
+        got = values[~np.isfinite(values)][0]
+        way_out = (
+            "; --missing mean or indicator replaces missing values, and only .npz holds them" if np.isnan(got) else ""
+        )
+        raise ValueError(f"X must be finite to be written as text. Got {got}{way_out}.")
     return X
 
 

@@ -1,5 +1,7 @@
 """Arguments are parsed, or refused with the name of the option."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -22,6 +24,18 @@ from mlstream.cli.arguments import (
 )
 def test_labels_are_a_number_names_or_a_file(text, labels):
     assert parse_labels(text) == labels
+
+
+@pytest.mark.parametrize("names", [['port scan, "fast"', "=SUM(A1)", "ü ☠"], ["it's", 'a "b"', " c "], [",", '"']])
+def test_names_with_commas_and_quotes_are_written_as_in_csv(names):
+    text = io.StringIO()
+    csv.writer(text).writerow(names)
+    assert parse_labels(text.getvalue().rstrip("\r\n")) == names
+
+
+def test_labels_on_two_lines_are_refused():
+    with pytest.raises(ValueError, match="--labels must be names split by commas, each on one line"):
+        parse_labels("a\nb,c")
 
 
 @pytest.mark.parametrize(("text", "order"), [(None, None), ("random", "random"), ("1,0", [1, 0])])

@@ -25,7 +25,9 @@ def test_the_parameters_of_a_strategy_are_listed_with_their_grid():
     result = invoke("strategies", "NN_TLH")
     shown = [line.split(maxsplit=1) for line in result.output.splitlines()]
     assert ["learning_rate", "0.1, 0.01, 0.001"] in [[part.strip() for part in line] for line in shown]
-    assert "did you mean 'NN_TLH'?" in str(invoke("strategies", "NN_TLHH").exception)
+    refusal = str(invoke("strategies", "NN_TLHH").exception)
+    assert "must be one of NN_TLH, " in refusal
+    assert "did you mean 'NN_TLH'?" in refusal
 
 
 def test_streams_are_listed_one_a_line_with_their_size_and_what_they_are():

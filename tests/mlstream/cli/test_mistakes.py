@@ -225,7 +225,7 @@ MEANT = {
     "run no_streams.toml": "no_streams.toml: streams must be given.",
     "run no_stream.toml": "no_stream.toml: streams must have at least 1 entry.",
     "run missing.toml": "missing.toml: A stream must be a file, a published folder, or one of yeast-tasks",
-    "run unknown.toml": "unknown.toml: A strategy must be one of NN",
+    "run unknown.toml": "unknown.toml: A strategy must be one of mean, NN",
     "run class.toml": "class.toml: strategies.mine: nowhere:Nothing must be a class of estimators",
     "run parameter.toml": "parameter.toml: NN must have parameters among ['learning_rate']. Got 'rate'",
 }

@@ -227,3 +227,30 @@ def test_what_is_no_table_is_refused_in_one_line(source, options, message):
     with pytest.raises((TypeError, ValueError, FileNotFoundError), match=message) as caught:
         as_dataset(source, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"a": [1, None], "k": [0, 1]}, r"table, row 2: column 'a' must have a value"),
+        ({"a": ["red", "red"], "k": [0, 1]}, r"table, row 1: column 'a' must be a finite number"),
+        ({"a": ["7", "2024-01-01"], "k": [0, 1]}, r"table, row 2: column 'a' must hold numbers or words"),
+        ({"a": [1, 2], "k": [0, 5]}, r"table, row 2: label 'k' must be 0 or 1"),
+    ],
+)
+def test_errors_about_frames_count_rows(frame, columns, message):
+    with pytest.raises(ValueError, match=message):
+        Dataset.from_frame(frame(columns), labels=["k"])
+
+
+def test_errors_about_labels_show_the_way():
+    frame = pd.DataFrame({"pump, left": [0, 1], "a": [0.5, 2]})
+    with pytest.raises(ValueError, match=r"Got 'pump, left'; labels=\['pump, left'\] names one column\.$"):
+        Dataset.from_frame(frame, labels="pump, left")
+    with pytest.raises(
+        ValueError, match=r"Got 'pumb left', which is no column; did you mean 'pump, left' \(a name with"
+    ):
+        Dataset.from_frame(frame, labels=["pumb left"])
+    with pytest.raises(ValueError, match=r"Got the shape \(150,\); Y.reshape\(-1, 1\) == np.unique\(Y\) makes one"):
+        as_dataset(load_iris())

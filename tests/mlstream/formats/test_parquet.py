@@ -39,7 +39,7 @@ def test_many_rows_come_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"a": ["x"]}, ", line 1: column 'a' must be a finite number, .* Got 'x'; categories= or --categories"),
+        ({"a": ["x"]}, ", row 1: column 'a' must be a finite number, .* Got 'x'; categories= or --categories"),
         ({"a": [1.0, np.inf]}, ": column 'a' must hold finite numbers. Got infinity"),
     ],
 )

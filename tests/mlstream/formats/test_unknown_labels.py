@@ -102,7 +102,7 @@ def test_parquet_holds_nulls(tmp_path: Path) -> None:
     table = load_dataset(tmp_path / "x.parquet", labels=["y", "z", "w"])
     np.testing.assert_array_equal(table.Y, [[1, 1, 0], [NAN, 0, NAN], [0, NAN, NAN]])
     parquet.write_table(pa.table({"y": [1, 0], "a": [1, None]}), tmp_path / "x.parquet")
-    with pytest.raises(FormatError, match="line 2: column 'a' must have a value in every row; labels only"):
+    with pytest.raises(FormatError, match="row 2: column 'a' must have a value in every row; labels only"):
         load_dataset(tmp_path / "x.parquet", labels=["y"])
 
 

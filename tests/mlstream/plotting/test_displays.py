@@ -237,3 +237,9 @@ def test_matplotlib_is_imported_where_it_draws_only():
     lines = [line for source in sources for line in source.splitlines() if "import" in line and "matplotlib" in line]
     assert lines
     assert all(line.startswith("    ") for line in lines)
+
+
+def test_one_run_is_drawn_as_a_list_of_one():
+    alone, listed = (ScoreCurvesDisplay.from_results(runs) for runs in (RUN, [RUN]))
+    assert alone.names == listed.names == [RUN.strategy]
+    np.testing.assert_array_equal(alone.lines_[0].get_ydata(), listed.lines_[0].get_ydata())

@@ -21,7 +21,14 @@ def test_streams_are_found_by_path_folder_and_name(tmp_path):
     assert open_named("synthetic-rand").card.name == "synthetic-rand"
 
 
-@pytest.mark.parametrize(("name", "near"), [("yeast-task", "yeast-tasks"), ("strem.npz", "stream.npz")])
+def test_names_are_listed_with_the_nearest_first(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"or one of synthetic-rand, .*yeast-tasks"):
+        open_named("synthetic-ran", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("yeast-task", "yeast-tasks"), ("yeas", "yeast"), ("strem.npz", "stream.npz")]
+)
 def test_a_stream_that_is_not_there_is_named_with_the_nearest(tmp_path, name, near):
     (tmp_path / "stream.npz").touch()
     with pytest.raises(FileNotFoundError, match=f"did you mean '{near}'"):

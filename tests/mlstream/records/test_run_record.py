@@ -101,6 +101,15 @@ def test_a_folder_without_records_says_what_it_should_hold(tmp_path):
         load_runs(tmp_path)
 
 
+@pytest.mark.parametrize("typed", [".", "campaign/runs", "campaign/runs/s"])
+def test_a_folder_around_a_campaign_or_in_it_names_the_campaign(tmp_path, typed):
+    path = run_path(tmp_path / "campaign", "s", "x", 0)
+    path.parent.mkdir(parents=True)
+    path.touch()
+    with pytest.raises(FileNotFoundError, match=rf"Got none; did you mean {re.escape(str(tmp_path))}/campaign\?$"):
+        load_runs(tmp_path / typed)
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"schema_version": 2}', b"[1]", b"\xc9\xff"])
 def test_what_is_no_record_is_refused_with_the_name_of_the_file(tmp_path, content):
     path = run_path(tmp_path, "s", "x", 0)

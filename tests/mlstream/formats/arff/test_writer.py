@@ -119,6 +119,11 @@ def test_numbers_that_arff_cannot_hold_are_refused(number: float) -> None:
             list(format_arff(X, np.ones((1, 1), np.uint8), ("a",), ("y",), title="t"))
 
 
+def test_an_error_about_a_missing_value_shows_the_way() -> None:
+    with pytest.raises(ValueError, match=r"Got nan; --missing mean or indicator replaces .* only \.npz holds them\.$"):
+        list(format_arff(np.array([[math.nan]]), np.ones((1, 1), np.uint8), ("a",), ("y",), title="t"))
+
+
 def test_a_name_twice_is_refused() -> None:
     with pytest.raises(ValueError, match=r"different names in a table. Got 'a' twice"):
         list(format_arff(np.ones((1, 2)), np.ones((1, 1), np.uint8), ("b", "a"), ("a",), title="t"))

@@ -1,0 +1,129 @@
+"""The standing of a challenge as one static page, which needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jinja2
+
+from mlstream.challenge.engine import Challenge
+from mlstream.challenge.errors import PhaseClosed
+from mlstream.challenge.metrics_of_challenge import metric_of
+from mlstream.challenge.ranking import FinalRanking, RankedTeam
+from mlstream.challenge.replies import BoardRow
+
+_WIDTH = 240.0
+# Room for a dot at either end.
+_MARGIN = 6.0
+
+
+class Bar(NamedTuple):
+    """A score and its interval on a common scale, in pixels from the left."""
+
+    low: float
+    score: float
+    high: float
+
+
+def render_page(challenge: Challenge) -> str:
+    """Write the board of a challenge, and its rankings once they are published, as HTML.
+
+    Parameters
+    ----------
+    challenge : Challenge
+        The challenge.
+
+    Returns
+    -------
+    str
+        A page that holds nothing that is not public: no script, and no content from elsewhere.
+    """
+    return format_page(
+        challenge.config.name,
+        challenge.config.metric,
+        challenge.leaderboard(),
+        _find_ranking(challenge),
+    )
+
+
+def format_page(name: str, metric: str, board: Sequence[BoardRow], ranking: FinalRanking | None) -> str:
+    """Write a board, and rankings, as HTML.
+
+    Parameters
+    ----------
+    name : str
+        Name of the challenge.
+    metric : str
+        Name of the metric.
+    board : sequence of BoardRow
+        The public board.
+    ranking : FinalRanking or None
+        The final rankings; None before the end.
+
+    Returns
+    -------
+    str
+        The page.
+    """
+    prizes = [] if ranking is None else [("Generalisation", ranking.generalisation), ("Robustness", ranking.robustness)]
+    template = _environment().get_template("leaderboard.html")
+    return template.render(
+        name=name,
+        metric=metric,
+        lower_is_better=metric_of(metric).lower_is_better,
+        board=board,
+        ranking=ranking,
+        prizes=[(title, list(zip(rows, place_bars(rows), strict=True))) for title, rows in prizes if rows],
+        environments=_environment_table(ranking),
+        width=_WIDTH,
+    )
+
+
+def place_bars(rows: Sequence[RankedTeam]) -> list[Bar]:
+    """Place the scores of a ranking, and their intervals, on one scale.
+
+    Parameters
+    ----------
+    rows : sequence of RankedTeam
+        A ranking, best first.
+
+    Returns
+    -------
+    list of Bar
+        One for each row.
+    """
+    spans = [
+        (row.score if row.low is None else row.low, row.score, row.score if row.high is None else row.high)
+        for row in rows
+    ]
+    values = [value for span in spans for value in span]
+    least, most = min(values), max(values)
+    scale = (_WIDTH - 2 * _MARGIN) / ((most - least) or 1.0)
+    return [Bar(*(round(_MARGIN + scale * (value - least), 1) for value in span)) for span in spans]
+
+
+def _find_ranking(challenge: Challenge) -> FinalRanking | None:
+    try:
+        return challenge.ranking()
+    except PhaseClosed:
+        return None
+
+
+def _environment_table(ranking: FinalRanking | None) -> tuple[list[str], list[tuple[str, list[float]]]] | None:
+    """Return the names of the environments, and the scores of each team in the order of the ranking."""
+    if ranking is None or not ranking.environments:
+        return None
+    teams = [row.team for row in ranking.generalisation]
+    names = list(ranking.environments[teams[0]])
+    return names, [(team, [ranking.environments[team][name] for name in names]) for team in teams]
+
+
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("mlstream.challenge"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

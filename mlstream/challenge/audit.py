@@ -13,7 +13,7 @@ from mlstream.challenge.events import GENESIS, check_chain
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.replies import AuditReport
 from mlstream.challenge.scoring import Scorer
-from mlstream.challenge.store import TABLES, Reading
+from mlstream.challenge.store import ACTS, TABLES, Reading, trigger_name
 from mlstream.challenge.submission_files import read_submission
 from mlstream.challenge.submission_rows import Probabilities
 
@@ -23,7 +23,7 @@ _FEW_LEVELS = 4
 _SAME_RATIO = 1e-2
 
 
-def audit_challenge(state: Reading, folder: OrganiserFolder) -> AuditReport:
+def audit_challenge(state: Reading, folder: OrganiserFolder, head: str | None = None) -> AuditReport:
     """Check the state of a challenge.
 
     Parameters
@@ -32,6 +32,8 @@ def audit_challenge(state: Reading, folder: OrganiserFolder) -> AuditReport:
         The state.
     folder : OrganiserFolder
         The organiser's folder.
+    head : str, optional
+        Hash of an event that the log once ended with, from an earlier audit, and must still hold.
 
     Returns
     -------
@@ -39,8 +41,15 @@ def audit_challenge(state: Reading, folder: OrganiserFolder) -> AuditReport:
         What is wrong, and what looks like an attack.
     """
     last = state.last_event()
-    problems = (*check_chain(state.events()), *_compare_tables(state), *_compare_files(state, folder))
-    flags = tuple(_flag_submissions(state, folder))
+    checks = (
+        check_chain(state.events()),
+        _find_head(state, head),
+        _compare_triggers(state),
+        _compare_tables(state),
+        _compare_files(state, folder),
+    )
+    problems = tuple(problem for check in checks for problem in check)
+    flags = (*_flag_submissions(state, folder), *_flag_files(state, folder))
     return AuditReport(not problems, problems, flags, GENESIS if last is None else last.hash)
 
 
@@ -66,6 +75,19 @@ def looks_like_decoding(prob: Probabilities) -> str | None:
     if len(ratios) and ratios.min() > 1 + _SAME_RATIO and ratios.max() / ratios.min() < 1 + _SAME_RATIO:
         return f"the {len(levels)} levels of its log-odds are a geometric series"
     return None
+
+
+def _find_head(state: Reading, head: str | None) -> Iterator[str]:
+    """Find an event by its hash: a log without its end, or an older copy of it, is whole by itself."""
+    if head is not None and not state.first("SELECT 1 FROM events WHERE hash = ?", head):
+        yield f"no event has the hash {head}: the log was cut off, replaced by an older copy, or written again"
+
+
+def _compare_triggers(state: Reading) -> Iterator[str]:
+    found = {row["name"] for row in state.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+    for name in (*TABLES, "events"):
+        if not found >= {trigger_name(name, act) for act in ACTS}:
+            yield f"the table {name} can be changed: a trigger of it is gone"
 
 
 def _compare_tables(state: Reading) -> Iterator[str]:
@@ -118,6 +140,13 @@ def _flag_submissions(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
             continue
         if reason:
             yield f"submission {', '.join(map(str, numbers))}: {reason}"
+
+
+def _flag_files(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
+    logged = {row["sha256"] for row in state.rows("SELECT sha256 FROM submissions")}
+    for path in sorted(folder.submissions.iterdir()):
+        if path.name not in logged:
+            yield f"the file {path.name}, which is in no event: a process died too early, or the log was set back"
 
 
 def _stored(state: Reading) -> dict[str, list[int]]:

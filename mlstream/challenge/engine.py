@@ -420,10 +420,21 @@ class Challenge:
             state.add("releases")
         return path
 
-    def audit(self) -> AuditReport:
-        """Check log, tables and stored files against each other, and flag submissions made to learn labels."""
+    def audit(self, head: str | None = None) -> AuditReport:
+        """Check log, tables and stored files against each other, and flag submissions made to learn labels.
+
+        Parameters
+        ----------
+        head : str, optional
+            Head of the log from an earlier audit: one that was cut off or replaced since does not hold it.
+
+        Returns
+        -------
+        AuditReport
+            What is wrong, what looks like an attack, and the head of the log.
+        """
         with self._store.read() as state:
-            return audit_challenge(state, self.folder)
+            return audit_challenge(state, self.folder, head)
 
     def _reserve(self, content: bytes, team: str, name: str) -> Reservation:
         digest = hashlib.sha256(content).hexdigest()

@@ -32,6 +32,7 @@ _MAX_TOKEN_BYTES = 4096
 _MAX_REPLY_BYTES = 2**16
 _TEAM = re.compile(r"[0-9a-f]{12}")
 _POLL_S = 0.2
+_LISTED = stat.S_IRGRP | stat.S_IROTH
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without waiting for whoever would write to a pipe.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -50,9 +51,15 @@ class Inbox:
         The challenge.
     path : Path
         The folder that submissions are moved into.
+
+    Raises
+    ------
+    PermissionError
+        If other accounts can list it, and so find the tokens in it.
     """
 
     def __init__(self, challenge: Challenge, path: Path) -> None:
+        _require_unlisted(path)
         self._challenge, self._path = challenge, path
         # What no reply can be written to is not read again and again.
         self._given_up: set[_Entry] = set()
@@ -116,6 +123,15 @@ class Inbox:
             )
         content = _read_plain(folder, files[0], self._challenge.config.max_bytes)
         return self._challenge.submit(content, token, file_name=files[0])
+
+
+def _require_unlisted(path: Path) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & _LISTED:
+        raise PermissionError(
+            f"{path} must be a folder that other accounts cannot list, since tokens lie in it: chmod 1733 {path}. "
+            f"Got mode {mode:o} instead."
+        )
 
 
 def _describe(entry: os.DirEntry[str]) -> _Entry:

@@ -45,6 +45,8 @@ _EVENTS = (
     "id INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL, previous TEXT NOT NULL, "
     "hash TEXT NOT NULL"
 )
+# What triggers keep from every table.
+ACTS = ("UPDATE", "DELETE")
 _INDICES = (
     "CREATE INDEX by_team_and_day ON submissions (team, day)",
     "CREATE INDEX by_hash ON submissions (sha256)",
@@ -155,9 +157,9 @@ class Store:
         with self._transaction("IMMEDIATE") as connection:
             for name, columns in {**TABLES, "events": _EVENTS}.items():
                 connection.execute(f"CREATE TABLE {name} ({columns})")
-                for act in ("UPDATE", "DELETE"):
+                for act in ACTS:
                     connection.execute(
-                        f"CREATE TRIGGER {name}_no_{act} BEFORE {act} ON {name} "
+                        f"CREATE TRIGGER {trigger_name(name, act)} BEFORE {act} ON {name} "
                         f"BEGIN SELECT RAISE(ABORT, '{name} only grows'); END"
                     )
             for statement in _INDICES:
@@ -231,6 +233,11 @@ def after_last(state: Reading, now: datetime) -> datetime:
             f"{before:%Y-%m-%d %H:%M:%S} UTC. Got {now:%Y-%m-%d %H:%M:%S}. Set the clock of this machine."
         )
     return max(now, before)
+
+
+def trigger_name(table: str, act: str) -> str:
+    """Return the name of the trigger that keeps an act from a table."""
+    return f"{table}_no_{act}"
 
 
 def format_time(time: datetime) -> str:

@@ -138,7 +138,12 @@ def release(folder: Folder, to: Annotated[Path, typer.Option(help="Folder to mak
     console.print_line(f"Released {to}: {', '.join(sorted(path.name for path in to.iterdir()))}")
 
 
-def audit(folder: Folder) -> None:
+def audit(
+    folder: Folder,
+    head: Annotated[
+        str | None, typer.Option(help="Head of the log that an earlier audit printed; the log must still hold it.")
+    ] = None,
+) -> None:
     """Check log, tables and stored files against each other, and list submissions made to learn labels.
 
     The exit status is 1 if something was changed.
@@ -147,7 +152,7 @@ def audit(folder: Folder) -> None:
     from mlstream.cli import console
 
     with Challenge.open(folder) as challenge:
-        report = challenge.audit()
+        report = challenge.audit(head)
     for line in report.problems:
         console.print_line(f"Broken: {line}")
     for line in report.flags:

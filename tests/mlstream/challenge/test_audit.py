@@ -79,6 +79,32 @@ def test_a_log_that_was_written_again_has_another_head(challenge):
     assert last.hash != head
 
 
+def test_an_older_copy_and_a_log_without_its_end_lack_the_head_that_was_noted(challenge, tmp_path):
+    old, head = tmp_path / "old.sqlite", challenge.audit().head
+    connection = sqlite3.connect(challenge.folder.state)
+    connection.execute("VACUUM INTO ?", [str(old)])
+    connection.close()
+    challenge.submit(draw(challenge, 7), challenge.join("Eve"))
+    noted = challenge.audit().head
+    assert challenge.audit(head).is_whole
+    assert challenge.audit(noted).is_whole
+    challenge.shut_down()
+    for path in challenge.folder.path.glob("state.sqlite*"):
+        path.unlink()
+    old.rename(challenge.folder.state)
+    assert challenge.audit().is_whole
+    # The file that Eve sent is still there.
+    assert any("is in no event" in flag for flag in challenge.audit().flags)
+    assert any(noted in problem for problem in challenge.audit(noted).problems)
+
+
+def test_tables_that_no_trigger_guards_any_more_are_named(challenge):
+    tamper(challenge)
+    problems = challenge.audit().problems
+    assert "the table scores can be changed: a trigger of it is gone" in problems
+    assert len(problems) == len(TABLES) + 1
+
+
 def test_tables_refuse_changes_and_deletions(challenge):
     challenge.close()
     connection = sqlite3.connect(challenge.folder.state)

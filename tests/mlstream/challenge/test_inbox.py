@@ -29,7 +29,7 @@ def challenge(tmp_path):
 
 @pytest.fixture
 def inbox(tmp_path):
-    (tmp_path / "inbox").mkdir()
+    (tmp_path / "inbox").mkdir(0o700)
     return tmp_path / "inbox"
 
 
@@ -161,3 +161,12 @@ def test_an_error_goes_through_a_reply(error):
     assert (type(again), str(again), again.exit_status) == (type(error), "m", error.exit_status)
     assert getattr(again, "reset", None) == getattr(error, "reset", None)
     assert type(from_reply({"error": "else"})) is ChallengeError
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o1777, 0o740])
+def test_an_inbox_that_others_can_list_is_refused_for_tokens_lie_in_it(challenge, inbox, mode):
+    inbox.chmod(mode)
+    with pytest.raises(PermissionError, match="chmod 1733"):
+        Inbox(challenge, inbox)
+    inbox.chmod(0o1733)
+    assert list(Inbox(challenge, inbox).empty()) == []

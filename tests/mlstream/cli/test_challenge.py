@@ -127,7 +127,7 @@ def test_one_way_to_submit_must_be_named(folder):
 
 def test_an_inbox_is_emptied_once(folder):
     token = join(folder, "Ada")
-    Path("inbox").mkdir()
+    Path("inbox").mkdir(0o700)
     sent = invoke("challenge", "submit", "0.csv", "--inbox", "inbox", "--token-file", "Ada.token", "--timeout", 0)
     assert isinstance(sent.exception, TimeoutError)
     assert "submission 1, query 1" in run("score", folder, "--inbox", "inbox", "--once")
@@ -139,7 +139,7 @@ def test_what_a_crash_left_is_completed_by_score(folder):
     token = join(folder, "Ada")
     with Challenge.open(folder) as challenge:
         challenge.reserve(folder.parent / "0.csv", token)
-    Path("inbox").mkdir()
+    Path("inbox").mkdir(0o700)
     assert "Completed 1 submissions" in run("score", folder, "--inbox", "inbox", "--once")
 
 
@@ -150,6 +150,15 @@ def test_teams_are_merged_by_name_and_invitations_printed(folder):
     with Challenge.open(folder) as challenge:
         assert challenge.register("Eve", run("invite", folder).strip()).startswith("mlc-")
     assert fails("join", folder, "eve")[1].startswith("A team must have a name of its own")
+
+
+def test_an_audit_looks_for_the_head_that_was_noted(folder):
+    with Challenge.open(folder) as challenge:
+        head = challenge.audit().head
+    assert "agree" in run("audit", folder, "--head", head)
+    done = invoke("challenge", "audit", folder, "--head", "f" * 64)
+    assert done.exit_code == 1
+    assert "no event has the hash ffff" in done.output
 
 
 def test_a_broken_log_ends_the_audit_with_status_1(folder):

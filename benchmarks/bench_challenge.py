@@ -22,7 +22,7 @@ import requests
 from harness import demand, sized
 
 from mlstream.challenge.engine import Challenge
-from mlstream.challenge.submitting import add_submission, record_scores
+from mlstream.challenge.state.submitting import add_submission, record_scores
 from mlstream.generators import environment_stream
 
 N_TEAMS = sized(200, 4)

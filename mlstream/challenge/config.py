@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, mode
 
 from mlstream._files import read_bounded
 from mlstream._validation_errors import describe_error
-from mlstream.challenge.metrics_of_challenge import MetricName
+from mlstream.challenge.scoring.metric import MetricName
 
 # Far more than the names of the tasks of any stream need.
 MAX_FILE_BYTES = 2**20

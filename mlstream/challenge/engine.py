@@ -11,23 +11,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from mlstream._files import read_bounded
-from mlstream.challenge.audit import audit_challenge
-from mlstream.challenge.boards import list_teams, make_board, make_history, make_status, require_selectable
 from mlstream.challenge.clock import Clock, utc_now
-from mlstream.challenge.closing import list_selected, read_ranking, record_final, record_ranking, require_end
 from mlstream.challenge.config import ChallengeConfig, read_config
 from mlstream.challenge.errors import InvalidSubmission, PhaseClosed, ScoringFailed, StateFailed
 from mlstream.challenge.folder import OrganiserFolder, require_private
 from mlstream.challenge.manifest import Manifest, read_manifest
-from mlstream.challenge.phases import Phase, phase_of, require_phase
-from mlstream.challenge.ranking import FinalRanking
 from mlstream.challenge.release import release_truth
 from mlstream.challenge.replies import AuditReport, BoardRow, Reply, Reservation, TeamEntry, TeamStatus
-from mlstream.challenge.scoring_pool import ScoringPool
-from mlstream.challenge.store import Store, Writing, after_last
-from mlstream.challenge.submission_files import require_size
-from mlstream.challenge.submission_rows import clean_name
-from mlstream.challenge.submitting import (
+from mlstream.challenge.scoring.pool import ScoringPool
+from mlstream.challenge.scoring.ranking import FinalRanking
+from mlstream.challenge.state.audit import audit_challenge
+from mlstream.challenge.state.boards import list_teams, make_board, make_history, make_status, require_selectable
+from mlstream.challenge.state.closing import list_selected, read_ranking, record_final, record_ranking, require_end
+from mlstream.challenge.state.phases import Phase, phase_of, require_phase
+from mlstream.challenge.state.store import Store, Writing, after_last
+from mlstream.challenge.state.submitting import (
     QueriesWaiting,
     add_submission,
     drop_rejected,
@@ -43,7 +41,9 @@ from mlstream.challenge.submitting import (
     waiting_rows,
     write_scratch,
 )
-from mlstream.challenge.teams import add_invitation, add_merge, add_team, find_team, members_of, root_of
+from mlstream.challenge.state.teams import add_invitation, add_merge, add_team, find_team, members_of, root_of
+from mlstream.challenge.submissions.files import require_size
+from mlstream.challenge.submissions.rows import clean_name
 
 if TYPE_CHECKING:
     from mlstream.stream import Stream
@@ -116,7 +116,7 @@ class Challenge:
         ValueError
             If rules and stream do not fit.
         """
-        from mlstream.challenge.create import create_challenge
+        from mlstream.challenge.making.create import create_challenge
 
         create_challenge(stream, Path(config), Path(folder), Path(bundle), clock=clock, force=force)
         return cls(folder, clock=clock)

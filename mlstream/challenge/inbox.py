@@ -22,9 +22,9 @@ from mlstream._files import read_bounded
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken, from_reply, to_reply
 from mlstream.challenge.replies import Reply
-from mlstream.challenge.submission_files import require_size
-from mlstream.challenge.submission_rows import clean_name
-from mlstream.challenge.teams import team_of_token
+from mlstream.challenge.state.teams import team_of_token
+from mlstream.challenge.submissions.files import require_size
+from mlstream.challenge.submissions.rows import clean_name
 
 TOKEN, REPLY = "token", "reply.json"
 _PART = ".reply.part"

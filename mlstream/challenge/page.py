@@ -9,9 +9,9 @@ import jinja2
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import PhaseClosed
-from mlstream.challenge.metrics_of_challenge import metric_of
-from mlstream.challenge.ranking import FinalRanking, RankedTeam
 from mlstream.challenge.replies import BoardRow
+from mlstream.challenge.scoring.metric import metric_of
+from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
 
 _WIDTH = 240.0
 # Room for a dot at either end.

@@ -17,9 +17,9 @@ from scipy import sparse
 from mlstream._files import open_plain, read_bounded, write_text_atomically
 from mlstream._memory import require_memory
 from mlstream._validation_errors import describe_error
-from mlstream.challenge.bundle import ENVIRONMENT, ROW_ID
-from mlstream.challenge.public_card import CARD, PublicCard
-from mlstream.challenge.submission_rows import Probabilities
+from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID
+from mlstream.challenge.making.public_card import CARD, PublicCard
+from mlstream.challenge.submissions.rows import Probabilities
 from mlstream.formats.csv_tables import format_csv
 from mlstream.stream import Features
 

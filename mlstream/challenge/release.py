@@ -12,7 +12,7 @@ from mlstream._files import atomic_folder, sha256_of
 from mlstream._spreadsheets import guard_text
 from mlstream.challenge.folder import OrganiserFolder, require_apart
 from mlstream.challenge.manifest import Manifest
-from mlstream.challenge.ranking import FinalRanking
+from mlstream.challenge.scoring.ranking import FinalRanking
 from mlstream.challenge.truth import Truth, format_keys, read_truth
 
 TRUTH, RANKING, SUMS = "truth.csv", "ranking.json", "SHA256SUMS"

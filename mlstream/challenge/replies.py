@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from mlstream.challenge.phases import Phase
+from mlstream.challenge.state.phases import Phase
 
 
 class Reservation(NamedTuple):

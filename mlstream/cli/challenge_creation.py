@@ -23,8 +23,8 @@ def create(
 ) -> None:
     """Make a challenge: the organiser's folder, which nobody else may read, and the bundle for contestants."""
     from mlstream.challenge.config import read_config
-    from mlstream.challenge.create import advise
     from mlstream.challenge.engine import Challenge
+    from mlstream.challenge.making.create import advise
     from mlstream.cli import console
 
     rules = read_config(config)
@@ -50,7 +50,7 @@ def verify(
 
     All differences are listed, and the exit status is then 1.
     """
-    from mlstream.challenge.verify import verify_challenge
+    from mlstream.challenge.making.verify import verify_challenge
     from mlstream.cli import console
 
     problems = verify_challenge(folder, bundle)
@@ -71,8 +71,8 @@ def export(
     force: Force = False,
 ) -> None:
     """Write a challenge as a competition bundle of another platform, check it, and try its scoring program."""
-    from mlstream.challenge.codabench import export_codabench
-    from mlstream.challenge.codabench_check import check_bundle, try_sample
+    from mlstream.challenge.codabench.check import check_bundle, try_sample
+    from mlstream.challenge.codabench.export import export_codabench
     from mlstream.cli import console
 
     require_new([output], force)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from mlstream._files import atomic_folder, write_text_atomically
-from mlstream.challenge.bundle import BASELINE
 from mlstream.challenge.engine import Challenge
+from mlstream.challenge.making.bundle import BASELINE
+from mlstream.challenge.making.plan import make_plan
+from mlstream.challenge.making.public_card import CARD
 from mlstream.challenge.page import render_page
-from mlstream.challenge.plan import make_plan
-from mlstream.challenge.public_card import CARD
-from mlstream.challenge.ranking import FinalRanking
+from mlstream.challenge.scoring.ranking import FinalRanking
 from mlstream.cli import console
 from mlstream.generators import environment_stream
 from mlstream.stream import Stream

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from mlstream.challenge.ranking import FinalRanking, RankedTeam
+    from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
 
 _POLL_S = 1.0
 
@@ -24,7 +24,7 @@ def join(
 ) -> None:
     """Add a team; the last line is its token, which is shown this once."""
     from mlstream.challenge.engine import Challenge
-    from mlstream.challenge.teams import team_of_token
+    from mlstream.challenge.state.teams import team_of_token
     from mlstream.cli import console
 
     with Challenge.open(folder) as challenge:

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mlstream._files import is_plain, sha256_of
-from mlstream.challenge.bundle import SUMS
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError
+from mlstream.challenge.making.bundle import SUMS
 from mlstream.challenge.organiser import is_organiser
 from mlstream.challenge.replies import Reservation
 

@@ -13,9 +13,9 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
-from mlstream.challenge.bundle import RULES
 from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken
-from mlstream.challenge.metrics_of_challenge import metric_of
+from mlstream.challenge.making.bundle import RULES
+from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.server.api import host_of
 from mlstream.challenge.server.host import Host, list_bundle
 from mlstream.challenge.server.plot import MAX_TEAMS, draw_history

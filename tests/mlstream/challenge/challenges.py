@@ -4,15 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from mlstream.challenge import scoring_process
-from mlstream.challenge.beginning import begin_state
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.folder import OrganiserFolder, make_private
 from mlstream.challenge.manifest import EnvironmentEntry, Manifest, write_manifest
-from mlstream.challenge.scoring import Scorer
-from mlstream.challenge.submission_rows import SubmissionLayout
+from mlstream.challenge.scoring import process as scoring_process
+from mlstream.challenge.scoring.scorer import Scorer
+from mlstream.challenge.state.beginning import begin_state
+from mlstream.challenge.submissions.rows import SubmissionLayout
 from mlstream.challenge.truth import Truth, hash_keys, holdout_keys, read_truth, write_truth
-from tests.mlstream.challenge.submissions import as_csv, make_prob
+from tests.mlstream.challenge.sample_files import as_csv, make_prob
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROLES = ("in-distribution", "validation", "test", "unseen", "unseen", "unseen")

@@ -5,8 +5,8 @@ import time
 
 import uvicorn
 
-from mlstream.challenge.create import create_challenge
 from mlstream.challenge.engine import Challenge
+from mlstream.challenge.making.create import create_challenge
 from mlstream.challenge.organiser import new_organiser_token
 from mlstream.challenge.server.app import build_app
 from mlstream.challenge.server.host import Host

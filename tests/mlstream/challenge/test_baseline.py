@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def baseline():
-    path = files("mlstream.challenge").joinpath("bundle_files", "baseline.py")
+    path = files("mlstream.challenge.making").joinpath("bundle_files", "baseline.py")
     spec = importlib.util.spec_from_file_location("bundled_baseline", str(path))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

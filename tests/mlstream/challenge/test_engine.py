@@ -24,7 +24,7 @@ from mlstream.challenge.errors import (
 )
 from mlstream.challenge.truth import read_truth
 from tests.mlstream.challenge.challenges import START, Clock, draw, layout_of, make_challenge, truth_table
-from tests.mlstream.challenge.submissions import as_csv, as_npz, make_prob
+from tests.mlstream.challenge.sample_files import as_csv, as_npz, make_prob
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from mlstream.challenge.errors import (
     to_reply,
 )
 from mlstream.challenge.inbox import Inbox, send
-from mlstream.challenge.teams import team_of_token
+from mlstream.challenge.state.teams import team_of_token
 from tests.mlstream.challenge.challenges import START, draw, make_challenge
 
 

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from mlstream.challenge.page import format_page, place_bars, render_page
-from mlstream.challenge.ranking import FinalRanking, RankedTeam
 from mlstream.challenge.replies import BoardRow
+from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
 from tests.mlstream.challenge.challenges import draw, make_challenge
 
 TIME = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)

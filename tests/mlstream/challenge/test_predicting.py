@@ -12,7 +12,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.predicting import read_bundle, write_submission
-from mlstream.challenge.submission_files import read_submission
+from mlstream.challenge.submissions.files import read_submission
 from mlstream.generators import environment_stream
 from tests.mlstream.challenge.challenges import layout_of
 from tests.mlstream.cli.commands import invoke

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError
-from mlstream.challenge.teams import team_of_token
+from mlstream.challenge.state.teams import team_of_token
 from mlstream.cli import app
 from tests.mlstream.challenge.challenges import SameProcess, draw, make_challenge
 from tests.mlstream.cli.commands import invoke

@@ -1,7 +1,7 @@
 """A challenge that is played through, and the page of its standing."""
 
 from mlstream.challenge.engine import Challenge
-from mlstream.challenge.ranking import FinalRanking
+from mlstream.challenge.scoring.ranking import FinalRanking
 from mlstream.cli import challenge_demo
 from tests.mlstream.challenge.challenges import make_challenge
 from tests.mlstream.cli.commands import invoke

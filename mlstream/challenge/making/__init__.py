@@ -1,0 +1,1 @@
+"""Making a challenge: roles, hidden rows, the bundle for contestants."""

@@ -1,0 +1,156 @@
+"""The folder that contestants get: training rows with labels, hidden rows without, rules and a baseline."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mlstream._files import sha256_of, write_text_atomically
+from mlstream.challenge.making.public_card import CARD, PublicCard
+from mlstream.challenge.making.rules import format_rules
+from mlstream.challenge.truth import Keys, format_keys
+from mlstream.formats._joined_features import join_columns
+from mlstream.formats._zip import write_arrays
+from mlstream.formats.arff.writer import format_arff
+from mlstream.formats.csv_tables import format_csv
+from mlstream.stream import Features, Indicator
+
+RULES, BASELINE, SAMPLE, SUMS = "RULES.md", "baseline.py", "sample_submission.csv", "SHA256SUMS"
+# Columns of the bundle that are neither features nor labels.
+ENVIRONMENT, ROW_ID = "environment", "row_id"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Rows with labels.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Features, as contestants see them.
+    Y : ndarray of uint8 or float32, shape (n_samples, n_labels)
+        Labels; NaN where unknown.
+    environment : ndarray of int64, shape (n_samples,)
+        Number of each row's environment, from 1.
+    """
+
+    X: Features
+    Y: Indicator
+    environment: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenRows:
+    """Rows without labels, of all hidden environments.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n_samples,)
+        Key of each row, ascending.
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        Features, as contestants see them.
+    """
+
+    keys: Keys
+    X: Features
+
+
+def write_bundle(folder: Path, card: PublicCard, training: TrainingRows, hidden: HiddenRows) -> None:
+    """Write the files of a bundle into an empty folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    card : PublicCard
+        What contestants are told.
+    training : TrainingRows
+        Rows with labels.
+    hidden : HiddenRows
+        Rows without.
+
+    Notes
+    -----
+    Sparse rows are written as NPZ and ARFF; dense ones also as CSV, and as Parquet where pyarrow is installed.
+    """
+    _write_npz(folder / "train.npz", training.X, {"Y": training.Y, ENVIRONMENT: training.environment})
+    _write_npz(folder / "holdout.npz", hidden.X, {ROW_ID: np.array(format_keys(hidden.keys))})
+    features = tuple(feature.name for feature in card.features)
+    _write_texts(folder, card, training, hidden, features)
+    if not sparse.issparse(hidden.X) and importlib.util.find_spec("pyarrow"):
+        _write_parquet(folder, card, training, hidden, features)
+    write_text_atomically(folder / SAMPLE, "".join(_format_sample(card, hidden.keys)))
+    write_text_atomically(folder / CARD, card.model_dump_json(indent=1) + "\n")
+    write_text_atomically(folder / RULES, format_rules(card))
+    baseline = files("mlstream.challenge.making").joinpath("bundle_files", BASELINE)
+    write_text_atomically(folder / BASELINE, baseline.read_text(encoding="utf-8"))
+    sums = [f"{sha256_of(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
+    write_text_atomically(folder / SUMS, "".join(sums))
+
+
+def _write_npz(path: Path, X: Features, arrays: dict[str, Any]) -> None:
+    if sparse.issparse(X):
+        table = X.tocsr()
+        parts = {"X_data": table.data, "X_indices": table.indices, "X_indptr": table.indptr}
+        write_arrays(path, {**parts, "X_shape": np.array(table.shape), **arrays})
+    else:
+        write_arrays(path, {"X": np.ascontiguousarray(X), **arrays})
+
+
+def _write_texts(
+    folder: Path, card: PublicCard, training: TrainingRows, hidden: HiddenRows, features: Sequence[str]
+) -> None:
+    labels, X = card.label_names, _with_environment(training)
+    no_labels = np.zeros((len(hidden.keys), 0), dtype=np.uint8)
+    train = format_arff(X, training.Y, (ENVIRONMENT, *features), labels, title="train")
+    _write_pieces(folder / "train.arff", train)
+    _write_pieces(folder / "holdout.arff", format_arff(hidden.X, no_labels, features, (), title="holdout"))
+    if not sparse.issparse(hidden.X):
+        names = (*labels, ENVIRONMENT, *features)
+        _write_pieces(folder / "train.csv", format_csv(X, training.Y, names))
+        rows = "".join(format_csv(hidden.X, no_labels, features)).splitlines()
+        starts = [ROW_ID, *format_keys(hidden.keys)]
+        _write_pieces(folder / "holdout.csv", (f"{start},{row}\n" for start, row in zip(starts, rows, strict=True)))
+
+
+def _with_environment(training: TrainingRows) -> Features:
+    column = training.environment[:, None].astype(training.X.dtype)
+    is_sparse = sparse.issparse(training.X)
+    table: Features = join_columns([sparse.csr_array(column) if is_sparse else column, training.X])
+    return table
+
+
+def _write_pieces(path: Path, pieces: Iterator[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)
+
+
+def _write_parquet(
+    folder: Path, card: PublicCard, training: TrainingRows, hidden: HiddenRows, features: Sequence[str]
+) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from mlstream.formats.parquet import write_parquet
+
+    names = (*card.label_names, ENVIRONMENT, *features)
+    write_parquet(folder / "train.parquet", _with_environment(training), training.Y, names)
+    columns = [pa.array(format_keys(hidden.keys)), *(pa.array(np.ascontiguousarray(column)) for column in hidden.X.T)]
+    parquet.write_table(pa.Table.from_arrays(columns, [ROW_ID, *features]), folder / "holdout.parquet")
+
+
+def _format_sample(card: PublicCard, keys: Keys) -> Iterator[str]:
+    """Yield the text of a submission that predicts .5 everywhere."""
+    no_rows = np.zeros((0, len(card.scored_labels)))
+    head = next(format_csv(no_rows, np.zeros((0, 0), dtype=np.uint8), (ROW_ID, *card.scored_labels)))
+    yield head
+    cells = ",0.5" * len(card.scored_labels)
+    yield from (f"{key}{cells}\n" for key in format_keys(keys))

@@ -1,0 +1,265 @@
+"""Making a challenge: the organiser's folder, and the bundle for contestants."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from mlstream._files import atomic_folder, read_bounded, sha256_of
+from mlstream.challenge.clock import Clock
+from mlstream.challenge.config import MAX_FILE_BYTES, ChallengeConfig, parse_config
+from mlstream.challenge.folder import PRIVATE, OrganiserFolder, require_apart
+from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID, SUMS, HiddenRows, TrainingRows, write_bundle
+from mlstream.challenge.making.environments import Environment
+from mlstream.challenge.making.hiding import keyed_digest
+from mlstream.challenge.making.plan import Plan, make_plan, truth_of
+from mlstream.challenge.making.public_card import PublicCard, PublicEnvironment, describe_features
+from mlstream.challenge.manifest import EnvironmentEntry, Manifest, write_manifest
+from mlstream.challenge.scoring.metric import metric_of
+from mlstream.challenge.state.beginning import begin_state
+from mlstream.challenge.truth import Keys, hash_keys, write_truth
+from mlstream.data.registry import list_datasets
+from mlstream.formats import save
+from mlstream.formats._joined_features import join_rows
+from mlstream.stream import Index, Stream
+
+_SALT_BYTES = 32
+# A synthetic stream with a seed below this can be found by trying them all.
+_GUESSABLE_SEEDS = 2**40
+
+
+def create_challenge(
+    stream: Stream,
+    config_file: Path,
+    folder: Path,
+    bundle: Path,
+    *,
+    clock: Clock,
+    force: bool = False,
+    salt: bytes | None = None,
+) -> Manifest:
+    """Make the organiser's folder and the bundle for contestants; both are complete, or absent.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream; its tasks are the environments.
+    config_file : Path
+        The rules. Without roles in them, roles are those on the card of the stream.
+    folder : Path
+        The organiser's folder, to be made: readable by its owner only.
+    bundle : Path
+        The bundle, to be made; neither folder may lie in the other.
+    clock : callable
+        The time of the creation.
+    force : bool
+        Accept hidden environments of fewer than `min_rows` rows.
+    salt : bytes, optional
+        Key of row names and codes, drawn by the system if None; tests pass it.
+
+    Returns
+    -------
+    Manifest
+        What was made.
+
+    Raises
+    ------
+    FileExistsError
+        If one of the folders exists.
+    ValueError
+        If a role lacks environments, a hidden environment is too small, no label has both classes in every hidden
+        environment, or a folder lies in the other.
+    """
+    require_apart(folder, bundle)
+    rules = read_bounded(config_file, MAX_FILE_BYTES)
+    config = parse_config(rules, config_file)
+    plan = make_plan(stream, config, salt or secrets.token_bytes(_SALT_BYTES), force=force)
+    with atomic_folder(folder) as private, atomic_folder(bundle) as public:
+        private.chmod(PRIVATE)
+        place = OrganiserFolder(private)
+        keys = _write_truth(place, plan)
+        fill_bundle(public, stream, config, plan, keys)
+        save(stream, place.stream)
+        place.salt.write_bytes(plan.salt)
+        place.config.write_bytes(rules)
+        hashes = sha256_of(place.stream), sha256_of(public / SUMS)
+        manifest = _summarise(stream, config, plan, keys, hashes, clock())
+        write_manifest(place.manifest, manifest)
+        begin_state(place, manifest.created)
+    return manifest
+
+
+def fill_bundle(folder: Path, stream: Stream, config: ChallengeConfig, plan: Plan, keys: Sequence[Keys]) -> None:
+    """Write the bundle for contestants into an empty folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    stream : Stream
+        The stream.
+    config : ChallengeConfig
+        The rules.
+    plan : Plan
+        What `make_plan` made of both.
+    keys : sequence of ndarray of uint64
+        Keys of the rows of each hidden environment.
+    """
+    write_bundle(folder, _describe(stream, config, plan), _training_rows(plan), _hidden_rows(plan, keys))
+
+
+def advise(stream: Stream, manifest: Manifest) -> list[str]:
+    """List what an organiser should know about a challenge that can be run as it is.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    manifest : Manifest
+        What was made of it.
+
+    Returns
+    -------
+    list of str
+        One line each.
+    """
+    found = []
+    if manifest.truth_is_public:
+        found.append(
+            f"The labels can be looked up: the table {stream.card.source.origin!r} is published. Prefer a private "
+            "table or a synthetic stream."
+        )
+    seed = stream.card.generator.seed
+    if stream.card.source.origin == "synthetic" and seed is not None and seed < _GUESSABLE_SEEDS:
+        found.append(
+            f"The stream can be made again by guessing its seed, which is small. Generate it with a seed of "
+            f"{_GUESSABLE_SEEDS} or more (python -c 'import secrets; print(secrets.randbits(62))')."
+        )
+    if manifest.n_identical_rows:
+        found.append(
+            f"{manifest.n_identical_rows} hidden rows have the features of a training row; remove_duplicate_rows = "
+            "true in challenge.toml leaves such rows out."
+        )
+    return found
+
+
+def _write_truth(place: OrganiserFolder, plan: Plan) -> list[Keys]:
+    place.truth.mkdir()
+    place.submissions.mkdir()
+    truths = truth_of(plan)
+    for number, truth in enumerate(truths):
+        write_truth(place.truth / _truth_name(number), truth)
+    return [truth.row_keys for truth in truths]
+
+
+def _truth_name(number: int) -> str:
+    return f"{number:02}.npz"
+
+
+def _training_rows(plan: Plan) -> TrainingRows:
+    mixed = [one.take(_mixed(plan.salt, one)) for one in plan.training]
+    X = [plan.hiding.apply(one.X) for one in mixed]
+    Y, mask = (np.concatenate([getattr(one, part) for one in mixed]) for part in ("Y", "mask"))
+    return TrainingRows(
+        join_rows(X),
+        Y if mask.all() else np.where(mask, Y, np.nan).astype(np.float32),
+        np.repeat(np.arange(1, len(mixed) + 1), [len(one) for one in mixed]),
+    )
+
+
+def _mixed(salt: bytes, one: Environment) -> Index:
+    """Draw an order of rows: that of the table would tell which rows lie between them."""
+    seed = int.from_bytes(keyed_digest(salt, "order", one.name))
+    return np.random.default_rng(seed).permutation(len(one))
+
+
+def _hidden_rows(plan: Plan, keys: Sequence[Keys]) -> HiddenRows:
+    joined, X = np.concatenate(keys), [plan.hiding.apply(one.X) for one in plan.hidden]
+    if len(np.unique(joined)) < len(joined):
+        raise RuntimeError("Two rows got the same 64-bit key, by chance; create the challenge again.")
+    order = np.argsort(joined)
+    table = join_rows(X)
+    return HiddenRows(joined[order], table[order])
+
+
+def _describe(stream: Stream, config: ChallengeConfig, plan: Plan) -> PublicCard:
+    labels = stream.card.label_names
+    _require_free({ENVIRONMENT, ROW_ID, *plan.hiding.names}, labels)
+    return PublicCard(
+        name=config.name,
+        metric=config.metric,
+        lower_is_better=metric_of(config.metric).lower_is_better,
+        opens=config.opens,
+        development_ends=config.development_ends,
+        final_ends=config.final_ends,
+        queries_per_day=config.queries_per_day,
+        final_selections=config.final_selections,
+        robustness_prize=any(one.role == "unseen" for one in plan.hidden),
+        features=describe_features(plan.hiding),
+        label_names=list(labels),
+        scored_labels=[labels[label] for label in plan.scored.tolist()],
+        environments=[
+            PublicEnvironment(number=number, rows=len(one)) for number, one in enumerate(plan.training, start=1)
+        ],
+        n_hidden_rows=sum(map(len, plan.hidden)),
+        licence=stream.card.source.licence,
+        citation=stream.card.source.citation,
+        truth_is_public=_is_public(stream),
+    )
+
+
+def _require_free(taken: set[str], labels: Sequence[str]) -> None:
+    for name in labels:
+        if name in taken:
+            raise ValueError(f"A label must not be called {name!r}, which is a column of the bundle. Rename the label.")
+
+
+def _is_public(stream: Stream) -> bool:
+    return stream.card.source.origin in {entry.name for entry in list_datasets()}
+
+
+def _summarise(
+    stream: Stream,
+    config: ChallengeConfig,
+    plan: Plan,
+    keys: Sequence[Keys],
+    hashes: tuple[str, str],
+    created: datetime,
+) -> Manifest:
+    return Manifest(
+        name=config.name,
+        created=created,
+        metric=config.metric,
+        environments=list(_entries(plan)),
+        label_names=list(stream.card.label_names),
+        scored_labels=plan.scored.tolist(),
+        n_hidden=sum(map(len, keys)),
+        n_features=stream.n_features,
+        holdout_sha256=hash_keys(np.concatenate(keys)),
+        stream_sha256=hashes[0],
+        bundle_sha256=hashes[1],
+        truth_is_public=_is_public(stream),
+        n_identical_rows=plan.n_identical,
+        dropped_rows=plan.n_dropped,
+        in_distribution_score=config.in_distribution_score,
+    )
+
+
+def _entries(plan: Plan) -> Iterator[EnvironmentEntry]:
+    """Yield the environments, each with a public name that does not tell which task it is."""
+    counts: Counter[str] = Counter()
+    for one in (*plan.training, *plan.hidden):
+        counts[one.role] += 1
+        number = sum(counts.values()) - len(plan.training) - 1
+        yield EnvironmentEntry(
+            name=one.name,
+            public_name=f"{one.role}-{counts[one.role]}",
+            role=one.role,
+            n_rows=len(one),
+            file=f"truth/{_truth_name(number)}" if one.is_hidden else None,
+        )

@@ -1,0 +1,155 @@
+"""Contents of a challenge: rows by role, the labels that are scored, and how features are hidden."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlstream.challenge.config import ChallengeConfig
+from mlstream.challenge.making.environments import Environment, EnvironmentRole, gather_environments
+from mlstream.challenge.making.hiding import FeatureHiding, hide_features, key_rows, keyed_digest
+from mlstream.challenge.truth import Truth
+from mlstream.diagnosis.duplicates import row_digests
+from mlstream.stream import Index, Mask, Stream
+
+_ROLES: tuple[EnvironmentRole, ...] = ("train", "validation", "test", "unseen")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Rows with their roles, and how they are hidden.
+
+    Parameters
+    ----------
+    salt : bytes
+        Key of row names and codes.
+    training, hidden : list of Environment
+        The environments: those to learn from in the order of their public numbers, the others in that of the tasks.
+    scored : ndarray of int64
+        Labels that are scored, by index.
+    hiding : FeatureHiding
+        How features are renamed, permuted and coded.
+    n_identical, n_dropped : int
+        Hidden rows with the features of a training row: those that stay, and those that were left out.
+    """
+
+    salt: bytes
+    training: list[Environment]
+    hidden: list[Environment]
+    scored: Index
+    hiding: FeatureHiding
+    n_identical: int
+    n_dropped: int
+
+
+def make_plan(stream: Stream, config: ChallengeConfig, salt: bytes, *, force: bool) -> Plan:
+    """Decide what a challenge holds; the same arguments lead to the same plan.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    config : ChallengeConfig
+        The content of challenge.toml.
+    salt : bytes
+        Key of row names and codes.
+    force : bool
+        Accept hidden environments of fewer than `min_rows` rows.
+
+    Returns
+    -------
+    Plan
+        The rows and how they are hidden.
+
+    Raises
+    ------
+    ValueError
+        If a role lacks environments, a hidden environment is too small, or no label has both classes in every hidden
+        environment.
+    """
+    roles = _find_roles(stream, config)
+    environments = gather_environments(stream, roles, in_distribution=config.in_distribution_score)
+    training = [one for one in environments if not one.is_hidden]
+    hidden = [one for one in environments if one.is_hidden]
+    seen = {digest for one in training for digest in row_digests(one.X)}
+    new = [~np.fromiter((row in seen for row in row_digests(one.X)), bool, len(one)) for one in hidden]
+    n_identical = sum(int((~rows).sum()) for rows in new)
+    if config.remove_duplicate_rows:
+        hidden = [one.take(rows) for one, rows in zip(hidden, new, strict=True)]
+    if not force:
+        _require_sizes(hidden, config.min_rows)
+    names = stream.card.feature_names
+    categorical = _categorical_columns(config, names)
+    return Plan(
+        salt,
+        sorted(training, key=lambda one: keyed_digest(salt, "environment", one.name)),
+        hidden,
+        _scored_labels(hidden, stream.card.label_names),
+        hide_features(salt, [one.X for one in environments], categorical),
+        0 if config.remove_duplicate_rows else n_identical,
+        n_identical if config.remove_duplicate_rows else 0,
+    )
+
+
+def _find_roles(stream: Stream, config: ChallengeConfig) -> dict[str, EnvironmentRole]:
+    if config.roles is not None:
+        return {name: role for role in _ROLES for name in getattr(config.roles, role)}
+    pairs = zip((task.name for task in stream.tasks), stream.card.scenario.task_roles or [], strict=False)
+    found: dict[str, EnvironmentRole] = {name: one for name, role in pairs for one in _ROLES if one == role}
+    counts = Counter(found.values())
+    for role in _ROLES:
+        if not counts[role]:
+            raise ValueError(
+                f"{config.name}: one environment at least must have the role {role}. Got 0 on the card of the "
+                "stream; list the tasks under [roles] in challenge.toml (unseen = [] is without a robustness prize)."
+            )
+    return found
+
+
+def _categorical_columns(config: ChallengeConfig, names: Sequence[str]) -> list[int] | None:
+    if config.categorical == "auto":
+        return None
+    if config.categorical == "none":
+        return []
+    for name in config.categorical:
+        if name not in names:
+            raise ValueError(f"categorical must name features of the stream. Got {name!r} instead.")
+    return [names.index(name) for name in config.categorical]
+
+
+def _require_sizes(hidden: Sequence[Environment], min_rows: int) -> None:
+    for one in hidden:
+        if len(one) < min_rows:
+            raise ValueError(
+                f"Environment {one.name!r} ({one.role}) must hold {min_rows} rows at least: a score of few rows "
+                f"betrays labels. Got {len(one)}; a lower min_rows in challenge.toml, or --force, accepts it."
+            )
+
+
+def _scored_labels(hidden: Sequence[Environment], names: Sequence[str]) -> Index:
+    """Find the labels that occur and are absent in every hidden environment."""
+    both = np.logical_and.reduce([_has_both(one) for one in hidden])
+    if not both.any():
+        name = next(one.name for one in hidden if not _has_both(one).any()) if len(names) == 1 else None
+        where = f"environment {name!r}" if name else "every hidden environment"
+        raise ValueError(
+            f"One label at least must be present in some rows and absent in others of {where}: otherwise nothing can "
+            "be scored. Got 0; choose other roles."
+        )
+    return np.flatnonzero(both)
+
+
+def _has_both(one: Environment) -> Mask:
+    present, counted = (one.Y.astype(bool) & one.mask).sum(axis=0), one.mask.sum(axis=0)
+    found: Mask = (present > 0) & (present < counted)
+    return found
+
+
+def truth_of(plan: Plan) -> list[Truth]:
+    """Return the truth of each hidden environment, of the labels that are scored."""
+    return [
+        Truth(key_rows(plan.salt, one.row_ids), one.Y[:, plan.scored], one.mask[:, plan.scored]) for one in plan.hidden
+    ]

@@ -1,0 +1,126 @@
+"""The rules of a challenge, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from mlstream.cards.markdown import code, escape_markdown, table_lines
+from mlstream.challenge.making.public_card import PublicCard
+
+_METRICS = {
+    "nce": "normalised cross-entropy (-1 is perfect, 0 is the base rate)",
+    "ba_macro": "balanced accuracy, mean over labels, of probabilities of at least .5",
+    "rmse": "root mean squared error of the probabilities",
+    "precision_at_k": "precision of the labels ranked first, as many as the row has",
+    "pw_js": "Jaccard index of the labels with probabilities of at least .5, mean over rows",
+}
+
+
+def format_rules(card: PublicCard) -> str:
+    """Write the rules as Markdown.
+
+    Parameters
+    ----------
+    card : PublicCard
+        The challenge.
+
+    Returns
+    -------
+    str
+        The text of RULES.md.
+    """
+    return "\n".join([*_task(card), "", *_submissions(card), "", *_ranking(card), "", *_terms(card), ""])
+
+
+def _task(card: PublicCard) -> Iterator[str]:
+    yield f"# {escape_markdown(card.name)}"
+    yield ""
+    yield (
+        f"Predict the probability of each scored label for {card.n_hidden_rows:,} hidden "
+        f"rows. They come from environments other than the {len(card.environments)} of the training rows: the "
+        "distribution of the features changes, and so may what predicts the labels."
+    )
+    yield ""
+    yield "| file | what |"
+    yield "|---|---|"
+    yield "| `train.*` | features, labels (empty where unknown) and the number of the environment, by row |"
+    yield "| `holdout.*` | the hidden rows, of all environments together: `row_id` and features |"
+    yield "| `sample_submission.csv` | a submission that predicts .5 everywhere |"
+    yield "| `baseline.py` | baselines that need these files only: `python baseline.py --help` |"
+    yield "| `card.public.json` | this page for programs, and the kind of each feature |"
+    yield ""
+    yield (
+        "The formats of one table hold the same rows in the same order; `holdout.arff` has no `row_id`, its rows "
+        "are in the order of `sample_submission.csv`. Features are renamed. Categories are numbers without an order."
+    )
+    yield ""
+    yield from table_lines(
+        ("environment", "training rows"), ((one.number, f"{one.rows:,}") for one in card.environments)
+    )
+
+
+def _submissions(card: PublicCard) -> Iterator[str]:
+    labels = ", ".join(code(name) for name in card.scored_labels)
+    yield "## Submissions"
+    yield ""
+    yield (
+        "One CSV file (UTF-8, may be gzipped) with the columns `row_id` and the scored labels, or NPZ with the arrays "
+        "`row_id` and `prob`, or Parquet. One row for every hidden row, in any order; probabilities in [0, 1]."
+    )
+    yield ""
+    yield f"Scored labels: {labels}."
+    yield ""
+    yield (
+        f"A team has {card.queries_per_day} scored submissions a day, UTC. A file that is not valid costs none of "
+        "them. The same file sent again returns its score and costs nothing."
+    )
+    yield ""
+    yield from _dates(card)
+
+
+def _dates(card: PublicCard) -> Iterator[str]:
+    rows = (
+        ("development opens", card.opens, "at once"),
+        ("development ends, selection begins", card.development_ends, "when the organiser closes it"),
+        ("selection ends", card.final_ends, "when the organiser closes it"),
+    )
+    yield from table_lines(("phase", "time"), ((what, _show_time(time, otherwise)) for what, time, otherwise in rows))
+
+
+def _show_time(time: datetime | None, otherwise: str) -> str:
+    return otherwise if time is None else f"{time:%Y-%m-%d %H:%M} UTC"
+
+
+def _ranking(card: PublicCard) -> Iterator[str]:
+    better = "Lower" if card.lower_is_better else "Higher"
+    yield "## Scores and prizes"
+    yield ""
+    yield f"The score is the {_METRICS[card.metric]}. {better} is better."
+    yield ""
+    yield (
+        "During development, a reply holds the score in the validation environment, rounded. At the end, each team's "
+        f"selection ({card.final_selections} of its submissions; by default the best in validation) is scored once in "
+        "environments about which no question was answered:"
+    )
+    yield ""
+    yield "- Generalisation prize: the best score in the test environment."
+    if card.robustness_prize:
+        yield "- Robustness prize: the best of the worst scores over environments never seen."
+    yield ""
+    yield "Of equal scores, the earlier submission ranks first."
+
+
+def _terms(card: PublicCard) -> Iterator[str]:
+    yield "## Terms"
+    yield ""
+    yield f"Licence of the data: {escape_markdown(card.licence) or 'not stated'}."
+    if card.citation:
+        yield ""
+        yield f"Cite: {escape_markdown(card.citation)}"
+    if card.truth_is_public:
+        yield ""
+        yield (
+            "The table that the rows come from is published, so that labels can be looked up. To do so is against the "
+            "rules: submissions must follow from the files of this bundle."
+        )

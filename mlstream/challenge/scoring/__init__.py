@@ -1,0 +1,1 @@
+"""Scores of submissions, in processes of their own, and the rankings."""

@@ -1,0 +1,120 @@
+"""Processes that score, started when they are needed and replaced when they die."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from queue import LifoQueue
+from typing import Any, cast
+
+from mlstream.challenge.errors import InvalidSubmission, ScoringFailed
+from mlstream.challenge.folder import OrganiserFolder
+from mlstream.challenge.scoring.scorer import FinalScores, PublicScores
+
+_MAX_S = 600.0
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+class ScoringPool:
+    """Processes that score submissions of one challenge; safe to use from several threads.
+
+    Parameters
+    ----------
+    folder : OrganiserFolder
+        The organiser's folder.
+    n_processes : int
+        How many may run at once.
+    """
+
+    def __init__(self, folder: OrganiserFolder, n_processes: int = 1) -> None:
+        self._folder = folder
+        # None: a process that has not been started.
+        self._free: LifoQueue[subprocess.Popen[str] | None] = LifoQueue()
+        self._n_processes = n_processes
+        for _ in range(n_processes):
+            self._free.put(None)
+
+    def score_public(self, sha256: str, name: str) -> PublicScores:
+        """Score a stored file on validation.
+
+        Raises
+        ------
+        InvalidSubmission
+            If the file is no submission.
+        ScoringFailed
+            If the process died, or the files of the challenge are damaged.
+        """
+        return cast(PublicScores, self._request(kind="public", sha256=sha256, name=name))
+
+    def score_final(self, sha256: str, name: str) -> FinalScores:
+        """Score a stored file on test and unseen environments; as `score_public`."""
+        return cast(FinalScores, self._request(kind="final", sha256=sha256, name=name))
+
+    def close(self) -> None:
+        """End all processes; those that are scoring are waited for."""
+        for _ in range(self._n_processes):
+            process = self._free.get()
+            if process is not None:
+                _end(process)
+        for _ in range(self._n_processes):
+            self._free.put(None)
+
+    def _request(self, **request: str) -> Any:
+        process = self._free.get()
+        try:
+            if process is None or process.poll() is not None:
+                process = self._start()
+            reply = _ask(process, json.dumps(request))
+        except (OSError, ValueError):
+            reply = {"failed": True}
+            _end(process)
+            process = None
+        except BaseException:
+            # Its reply, which nobody waits for now, must not be taken for that to the next request.
+            _end(process)
+            process = None
+            raise
+        finally:
+            self._free.put(process)
+        if "invalid" in reply:
+            raise InvalidSubmission(reply["invalid"])
+        if "scores" not in reply:
+            raise ScoringFailed("The submission is stored but could not be scored. The organiser can try again.")
+        return reply["scores"]
+
+    def _start(self) -> subprocess.Popen[str]:
+        path = os.pathsep.join(filter(None, sys.path))
+        return subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-P", "-m", "mlstream.challenge.scoring.process", str(self._folder.path.absolute())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | _ONE_THREAD | {"PYTHONPATH": path},
+        )
+
+
+def _ask(process: subprocess.Popen[str], request: str) -> Any:
+    """Send one request and wait for its reply; a process that takes too long is ended."""
+    timer = threading.Timer(_MAX_S, process.kill)
+    timer.start()
+    try:
+        assert process.stdin is not None and process.stdout is not None  # noqa: PT018, S101 - both are pipes
+        process.stdin.write(f"{request}\n")
+        process.stdin.flush()
+        return json.loads(process.stdout.readline())
+    finally:
+        timer.cancel()
+
+
+def _end(process: subprocess.Popen[str] | None) -> None:
+    if process is None:
+        return
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
+    process.kill()
+    process.wait()

@@ -1,0 +1,81 @@
+"""The process that reads submissions and scores them: requests on its standard input, replies on its output.
+
+What it replies is one of three things: scores, a line about the file of the contestant, or that it failed. No text of
+an error that it did not expect leaves it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from mlstream._files import read_bounded
+from mlstream.challenge.errors import InvalidSubmission
+from mlstream.challenge.folder import OrganiserFolder
+from mlstream.challenge.scoring.scorer import Scorer
+from mlstream.challenge.submissions.files import read_submission
+
+# Beside what a submission takes: libraries, and the truth.
+_BASE_BYTES = 8 * 2**30
+_COPIES = 16
+_NICENESS = 10
+
+
+def serve(folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
+    """Yield a reply for each request.
+
+    Parameters
+    ----------
+    folder : OrganiserFolder
+        The organiser's folder.
+    requests : iterator of str
+        JSON: ``kind`` ("public" or "final"), ``sha256`` of the file, and ``name`` for errors.
+
+    Yields
+    ------
+    str
+        JSON: ``scores``, or ``invalid`` with a line, or ``failed``.
+    """
+    scorer = Scorer(folder)
+    for request in requests:
+        try:
+            reply: dict[str, Any] = {"scores": _score(scorer, folder, **json.loads(request))}
+        except InvalidSubmission as error:
+            reply = {"invalid": str(error)}
+        except Exception:
+            reply = {"failed": True}
+        yield json.dumps(reply)
+
+
+def main() -> None:
+    """Serve the organiser's folder that the first argument names."""
+    # Teams wait for their file to be accepted, not for this.
+    os.nice(_NICENESS)
+    folder = OrganiserFolder(Path(sys.argv[1]))
+    _bound_memory(Scorer(folder))
+    for reply in serve(folder, iter(sys.stdin.readline, "")):
+        sys.stdout.write(f"{reply}\n")
+        sys.stdout.flush()
+
+
+def _score(scorer: Scorer, folder: OrganiserFolder, *, kind: str, sha256: str, name: str) -> Any:
+    content = read_bounded(folder.submissions / sha256, scorer.config.max_bytes)
+    prob = read_submission(content, scorer.layout, name)
+    return scorer.score_final(prob) if kind == "final" else scorer.score_public(prob)
+
+
+def _bound_memory(scorer: Scorer) -> None:
+    """Let a file that unpacks to more than its reader expects end this process only."""
+    n_bytes = _BASE_BYTES + _COPIES * scorer.layout.max_unpacked_bytes
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (n_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The state of a challenge in SQLite: teams, budget, submissions, boards, the end, the audit."""

@@ -1,0 +1,161 @@
+"""The audit of a challenge: log, tables and stored files against each other; and submissions made to learn labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mlstream._files import is_plain, sha256_of
+from mlstream.challenge.folder import OrganiserFolder
+from mlstream.challenge.replies import AuditReport
+from mlstream.challenge.scoring.scorer import Scorer
+from mlstream.challenge.state.events import GENESIS, check_chain
+from mlstream.challenge.state.store import ACTS, TABLES, Reading, trigger_name
+from mlstream.challenge.submissions.files import read_submission
+from mlstream.challenge.submissions.rows import Probabilities
+
+# A submission that decodes labels leaves most cells at one half, and spreads the others so that sums are unique.
+_MOST = 0.5
+_FEW_LEVELS = 4
+_SAME_RATIO = 1e-2
+
+
+def audit_challenge(state: Reading, folder: OrganiserFolder, head: str | None = None) -> AuditReport:
+    """Check the state of a challenge.
+
+    Parameters
+    ----------
+    state : Reading
+        The state.
+    folder : OrganiserFolder
+        The organiser's folder.
+    head : str, optional
+        Hash of an event that the log once ended with, from an earlier audit, and must still hold.
+
+    Returns
+    -------
+    AuditReport
+        What is wrong, and what looks like an attack.
+    """
+    last = state.last_event()
+    checks = (
+        check_chain(state.events()),
+        _find_head(state, head),
+        _compare_triggers(state),
+        _compare_tables(state),
+        _compare_files(state, folder),
+    )
+    problems = tuple(problem for check in checks for problem in check)
+    flags = (*_flag_submissions(state, folder), *_flag_files(state, folder))
+    return AuditReport(not problems, problems, flags, GENESIS if last is None else last.hash)
+
+
+def looks_like_decoding(prob: Probabilities) -> str | None:
+    """Return why a submission looks as if it were made to learn labels from its score, or None.
+
+    Parameters
+    ----------
+    prob : ndarray of float64
+        Probabilities.
+
+    Returns
+    -------
+    str or None
+        The reason.
+    """
+    others = prob[prob != 0.5]
+    if others.size and others.size < (1 - _MOST) * prob.size:
+        return f"{1 - others.size / prob.size:.0%} of its probabilities are 0.5"
+    inside = others[(others > 0) & (others < 1)]
+    levels = np.unique(np.round(np.abs(np.log(inside) - np.log1p(-inside)), 9))
+    ratios = levels[1:] / levels[:-1] if len(levels) > _FEW_LEVELS and levels[0] > 0 else np.empty(0)
+    if len(ratios) and ratios.min() > 1 + _SAME_RATIO and ratios.max() / ratios.min() < 1 + _SAME_RATIO:
+        return f"the {len(levels)} levels of its log-odds are a geometric series"
+    return None
+
+
+def _find_head(state: Reading, head: str | None) -> Iterator[str]:
+    """Find an event by its hash: a log without its end, or an older copy of it, is whole by itself."""
+    if head is not None and not state.first("SELECT 1 FROM events WHERE hash = ?", head):
+        yield f"no event has the hash {head}: the log was cut off, replaced by an older copy, or written again"
+
+
+def _compare_triggers(state: Reading) -> Iterator[str]:
+    found = {row["name"] for row in state.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+    for name in (*TABLES, "events"):
+        if not found >= {trigger_name(name, act) for act in ACTS}:
+            yield f"the table {name} can be changed: a trigger of it is gone"
+
+
+def _compare_tables(state: Reading) -> Iterator[str]:
+    """Compare the rows of all tables with the events that added them."""
+    logged: dict[str, dict[int, Any]] = {name: {} for name in TABLES}
+    for event in state.events():
+        try:
+            row = json.loads(event.content)
+            logged[event.kind][row.pop("rowid")] = row
+        except (ValueError, KeyError, AttributeError, TypeError):
+            yield f"event {event.id} does not hold a row"
+    for name, expected in logged.items():
+        found = {row["place"]: dict(row) for row in state.rows(f"SELECT rowid AS place, * FROM {name}")}  # noqa: S608
+        for place in sorted(found.keys() | expected.keys()):
+            if problem := _compare_rows(found.get(place), expected.get(place)):
+                yield f"row {place} of {name} {problem}"
+
+
+def _compare_rows(found: dict[str, Any] | None, expected: dict[str, Any] | None) -> str | None:
+    if found is None or expected is None:
+        return "is missing" if found is None else "is not in the log"
+    place = found.pop("place")
+    # The number of a row is drawn when it is added, so that its event holds it as the place.
+    return None if found in (expected, {"id": place} | expected) else "has changed"
+
+
+def _compare_files(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
+    created = state.first("SELECT files FROM creations")
+    if created is None:
+        yield "the log does not begin with the files of the challenge"
+    for name, digest in json.loads(created["files"]).items() if created else ():
+        if not is_plain(folder.path / name) or sha256_of(folder.path / name) != digest:
+            yield f"{name} has changed since the challenge was created"
+    for digest in _stored(state):
+        path = folder.submissions / digest
+        if not is_plain(path):
+            yield f"the stored submission {digest} is missing"
+        elif sha256_of(path) != digest:
+            yield f"the stored submission {digest} has changed"
+
+
+def _flag_submissions(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
+    scorer = Scorer(folder)
+    for digest, numbers in _stored(state).items():
+        path = folder.submissions / digest
+        try:
+            reason = looks_like_decoding(read_submission(path.read_bytes(), scorer.layout)) if is_plain(path) else None
+        except (ValueError, OSError):
+            # It was not read yet, or it or the truth was changed, which is a problem of its own.
+            continue
+        if reason:
+            yield f"submission {', '.join(map(str, numbers))}: {reason}"
+
+
+def _flag_files(state: Reading, folder: OrganiserFolder) -> Iterator[str]:
+    logged = {row["sha256"] for row in state.rows("SELECT sha256 FROM submissions")}
+    for path in sorted(folder.submissions.iterdir()):
+        if path.name not in logged:
+            yield f"the file {path.name}, which is in no event: a process died too early, or the log was set back"
+
+
+def _stored(state: Reading) -> dict[str, list[int]]:
+    """Return the numbers of the submissions of each stored file."""
+    rows = state.rows(
+        "SELECT s.id, s.sha256 FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "
+        "WHERE r.submission IS NULL ORDER BY s.id"
+    )
+    found: dict[str, list[int]] = {}
+    for number, digest in rows:
+        found.setdefault(digest, []).append(number)
+    return found

@@ -1,0 +1,37 @@
+"""The first event of a challenge: the files that never change, by their hashes."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+from mlstream._files import sha256_of
+from mlstream.challenge.folder import OrganiserFolder, make_private
+from mlstream.challenge.state.store import Store
+
+
+def begin_state(folder: OrganiserFolder, now: datetime) -> None:
+    """Make the empty state of a challenge, once its files are there.
+
+    Parameters
+    ----------
+    folder : OrganiserFolder
+        The organiser's folder, with rules, manifest and truth.
+    now : datetime
+        The time.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a state: a budget is never set back.
+    """
+    make_private(folder.scratch)
+    names = [folder.config, folder.manifest, *sorted(folder.truth.iterdir())]
+    files = {str(path.relative_to(folder.path)): sha256_of(path) for path in names}
+    store = Store(folder.state)
+    try:
+        store.create()
+        with store.write(now) as state:
+            state.add("creations", files=json.dumps(files))
+    finally:
+        store.close()

@@ -1,0 +1,104 @@
+"""The budget of a team: what it may send in a day of UTC, counted where it is reserved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
+
+from mlstream.challenge.config import ChallengeConfig
+from mlstream.challenge.errors import BudgetSpent
+from mlstream.challenge.state.store import Reading
+
+
+class Budget(NamedTuple):
+    """The use of a team's budget today.
+
+    Parameters
+    ----------
+    used : int
+        Queries, those included whose file has not been read yet.
+    waiting : int
+        Of these, queries whose file has not been read yet: one that turns out invalid costs nothing.
+    invalid : int
+        Files that were no submissions.
+    limit : int
+        Queries a day.
+    reset : datetime
+        When the next day begins.
+    """
+
+    used: int
+    waiting: int
+    invalid: int
+    limit: int
+    reset: datetime
+
+    @property
+    def remaining(self) -> int:
+        """Number of queries left today; merged teams may have used more than there are."""
+        return max(0, self.limit - self.used)
+
+
+def count_used(state: Reading, members: Sequence[str], now: datetime, config: ChallengeConfig) -> Budget:
+    """Count what the members of a team have sent on the day of a time.
+
+    Parameters
+    ----------
+    state : Reading
+        The state.
+    members : sequence of str
+        Ids of the teams that are one team now.
+    now : datetime
+        The time.
+    config : ChallengeConfig
+        The rules.
+
+    Returns
+    -------
+    Budget
+        The counts.
+    """
+    marks = ", ".join("?" * len(members))
+    row = state.rows(
+        "SELECT COUNT(*), COUNT(r.submission), COUNT(c.submission) FROM submissions AS s "  # noqa: S608 - marks only
+        "LEFT JOIN rejections AS r ON r.submission = s.id LEFT JOIN scores AS c ON c.submission = s.id "
+        f"WHERE s.day = ? AND s.team IN ({marks})",
+        day_of(now),
+        *members,
+    )[0]
+    n_all, n_invalid, n_scored = map(int, row)
+    return Budget(n_all - n_invalid, n_all - n_invalid - n_scored, n_invalid, config.queries_per_day, next_day(now))
+
+
+def require_budget(budget: Budget, config: ChallengeConfig) -> None:
+    """Refuse one more file.
+
+    Raises
+    ------
+    BudgetSpent
+        If all queries of the day are used, or as many files were invalid as may be; the message states the time of the
+        reset.
+    """
+    reset = f"The next day begins at {budget.reset:%Y-%m-%d %H:%M} UTC"
+    if budget.used >= budget.limit:
+        raise BudgetSpent(
+            f"A team may send {budget.limit} submissions a day. Got one more. {reset}.",
+            budget.reset,
+        )
+    # One that was not read yet may turn out to be no submission.
+    if budget.invalid + budget.waiting >= config.invalid_per_day:
+        raise BudgetSpent(
+            f"A team may send {config.invalid_per_day} files a day that are no submissions. Got more. {reset}.",
+            budget.reset,
+        )
+
+
+def day_of(now: datetime) -> str:
+    """Return the day of UTC that a time is in."""
+    return now.astimezone(UTC).date().isoformat()
+
+
+def next_day(now: datetime) -> datetime:
+    """Return when the day of UTC after a time begins."""
+    return datetime.combine(now.astimezone(UTC).date() + timedelta(days=1), time(), UTC)

@@ -1,0 +1,121 @@
+"""The end of a challenge: the rankings of all selected submissions, made once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mlstream.challenge.config import ChallengeConfig
+from mlstream.challenge.errors import PhaseClosed, ScoringFailed
+from mlstream.challenge.scoring.metric import metric_of
+from mlstream.challenge.scoring.ranking import Candidate, FinalRanking, RankedTeam, rank_teams
+from mlstream.challenge.scoring.scorer import FinalScores
+from mlstream.challenge.state.boards import find_selected
+from mlstream.challenge.state.phases import Phase
+from mlstream.challenge.state.store import Reading, Writing
+from mlstream.challenge.state.submitting import submission_row
+from mlstream.challenge.state.teams import names_of, roots_of
+
+
+class Selected(NamedTuple):
+    """A submission that counts at the end.
+
+    Parameters
+    ----------
+    team : str
+        Id of the team.
+    submission : int
+        Its number.
+    sha256, file_name : str
+        The file.
+    """
+
+    team: str
+    submission: int
+    sha256: str
+    file_name: str
+
+
+def require_end(config: ChallengeConfig, phase: Phase, *, early: bool) -> None:
+    """Refuse to close a challenge before the end that its rules name.
+
+    Raises
+    ------
+    PhaseClosed
+        If the phase is an earlier one; the message names the way out.
+    """
+    last = "final" if config.final_ends else "selection" if config.development_ends else "development"
+    order = ("registration", "development", "selection", "final", "published")
+    if order.index(phase) < order.index(last) and not early:
+        raise PhaseClosed(
+            f"To close, the phase must be {last}, as the times of the rules say. Got {phase}. --early closes now, and "
+            "there is no way back."
+        )
+
+
+def list_selected(state: Reading, config: ChallengeConfig) -> list[Selected]:
+    """List the submissions that count at the end, in the order of their numbers."""
+    teams = sorted(set(roots_of(state).values()))
+    found = [(team, number) for team in teams for number in find_selected(state, config, team)]
+    rows = [(team, submission_row(state, number)) for team, number in sorted(found, key=lambda one: one[1])]
+    return [Selected(team, row["id"], row["sha256"], row["file_name"]) for team, row in rows]
+
+
+def record_final(state: Writing, submission: int, scores: FinalScores) -> None:
+    """Record the final scores of a submission, unless another process has done so."""
+    if not state.first("SELECT 1 FROM final_scores WHERE submission = ?", submission):
+        state.add("final_scores", submission=submission, content=json.dumps(scores))
+
+
+def final_scores(state: Reading) -> dict[int, FinalScores]:
+    """Return all final scores by the number of the submission."""
+    return {row["submission"]: json.loads(row["content"]) for row in state.rows("SELECT * FROM final_scores")}
+
+
+def record_ranking(state: Writing, config: ChallengeConfig) -> None:
+    """Rank all selected submissions, which have final scores, and record the rankings, unless that was done."""
+    if state.first("SELECT 1 FROM rankings"):
+        return
+    names, scores = names_of(state), final_scores(state)
+    selected = list_selected(state, config)
+    if any(one.submission not in scores for one in selected):
+        raise ScoringFailed(
+            "All selected submissions must be scored before they are ranked. Close the challenge again."
+        )
+    first = {names[one.team]: scores[one.submission]["environments"] for one in reversed(selected)}
+    ranking = FinalRanking(
+        name=config.name,
+        metric=config.metric,
+        lower_is_better=metric_of(config.metric).lower_is_better,
+        closed=state.now,
+        generalisation=_rank(selected, scores, names, config, "test"),
+        robustness=_rank(selected, scores, names, config, "unseen"),
+        environments=first if config.publish_environment_scores else None,
+    )
+    state.add("rankings", content=ranking.model_dump_json(exclude={"head"}))
+
+
+def read_ranking(state: Reading) -> FinalRanking | None:
+    """Return the rankings with the hash of the event that recorded them, or None before they were made."""
+    row = state.first("SELECT content FROM rankings")
+    if row is None:
+        return None
+    head = state.rows("SELECT hash FROM events WHERE kind = 'rankings'")[0]["hash"]
+    return FinalRanking.model_validate_json(row["content"]).model_copy(update={"head": head})
+
+
+def _rank(
+    selected: Sequence[Selected],
+    scores: Mapping[int, FinalScores],
+    names: Mapping[str, str],
+    config: ChallengeConfig,
+    prize: str,
+) -> tuple[RankedTeam, ...]:
+    found: list[tuple[Selected, Mapping[str, Any]]] = [(one, scores[one.submission]) for one in selected]
+    candidates = [
+        Candidate(names[one.team], one.submission, score[prize], score[f"{prize}_resamples"])
+        for one, score in found
+        if score[prize] is not None
+    ]
+    return rank_teams(candidates, metric_of(config.metric))

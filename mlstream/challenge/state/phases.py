@@ -1,0 +1,52 @@
+"""The phases of a challenge, by its rules, the time, and whether it was closed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from mlstream.challenge.config import ChallengeConfig
+from mlstream.challenge.errors import PhaseClosed
+from mlstream.challenge.state.store import Reading
+
+Phase = Literal["registration", "development", "selection", "final", "published"]
+
+
+def phase_of(state: Reading, config: ChallengeConfig, now: datetime) -> Phase:
+    """Return the phase at a time.
+
+    Parameters
+    ----------
+    state : Reading
+        The state: once closing has begun, there is no way back.
+    config : ChallengeConfig
+        The rules.
+    now : datetime
+        The time.
+
+    Returns
+    -------
+    str
+        "registration" until `opens`; "development" until `development_ends`; "selection" until `final_ends`; "final"
+        until the organiser has closed; then "published". Where an end is not in the rules, the phase lasts until the
+        next one that is, or until the organiser closes.
+    """
+    if state.first("SELECT 1 FROM rankings"):
+        return "published"
+    if state.first("SELECT 1 FROM closings") or (config.final_ends is not None and now >= config.final_ends):
+        return "final"
+    if config.development_ends is not None and now >= config.development_ends:
+        return "selection"
+    return "registration" if config.opens is not None and now < config.opens else "development"
+
+
+def require_phase(found: Phase, *allowed: Phase, to: str) -> None:
+    """Refuse what belongs to another phase.
+
+    Raises
+    ------
+    PhaseClosed
+        The message states both.
+    """
+    if found not in allowed:
+        raise PhaseClosed(f"To {to}, the phase must be {' or '.join(allowed)}. Got {found}.")

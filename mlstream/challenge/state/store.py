@@ -1,0 +1,250 @@
+"""The state of a challenge in one SQLite file: tables that only grow, and the log of all their rows.
+
+Each row is added together with an event that holds it, in one transaction, so that tables and log cannot disagree
+unless someone changed the file by other means.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from mlstream.challenge.errors import ClockRanBack, StateFailed
+from mlstream.challenge.state.events import Event, next_event
+
+# What a clock may be behind the last event, after it was set or on another processor.
+MAX_BACK = timedelta(seconds=60)
+
+_VERSION = 1
+_BUSY_S = 60.0
+# Every row of a table but `events` is the content of an event.
+TABLES = {
+    "creations": "id INTEGER PRIMARY KEY CHECK (id = 1), files TEXT NOT NULL, time TEXT NOT NULL",
+    "invitations": "hash TEXT PRIMARY KEY, time TEXT NOT NULL",
+    "teams": "id TEXT PRIMARY KEY, name TEXT NOT NULL, folded TEXT NOT NULL UNIQUE, token_hash TEXT NOT NULL, "
+    "invitation TEXT UNIQUE, time TEXT NOT NULL",
+    "merges": "other TEXT PRIMARY KEY, kept TEXT NOT NULL, time TEXT NOT NULL",
+    "submissions": "id INTEGER PRIMARY KEY, team TEXT NOT NULL, sha256 TEXT NOT NULL, n_bytes INTEGER NOT NULL, "
+    "file_name TEXT NOT NULL, day TEXT NOT NULL, time TEXT NOT NULL",
+    "scores": "submission INTEGER PRIMARY KEY, team TEXT NOT NULL, validation REAL NOT NULL, reported REAL NOT NULL, "
+    "in_distribution REAL, time TEXT NOT NULL",
+    "rejections": "submission INTEGER PRIMARY KEY, message TEXT NOT NULL, time TEXT NOT NULL",
+    "selections": "id INTEGER PRIMARY KEY, team TEXT NOT NULL, submissions TEXT NOT NULL, time TEXT NOT NULL",
+    "closings": "id INTEGER PRIMARY KEY CHECK (id = 1), time TEXT NOT NULL",
+    "final_scores": "submission INTEGER PRIMARY KEY, content TEXT NOT NULL, time TEXT NOT NULL",
+    "rankings": "id INTEGER PRIMARY KEY CHECK (id = 1), content TEXT NOT NULL, time TEXT NOT NULL",
+    "releases": "id INTEGER PRIMARY KEY, time TEXT NOT NULL",
+}
+_EVENTS = (
+    "id INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, content TEXT NOT NULL, previous TEXT NOT NULL, "
+    "hash TEXT NOT NULL"
+)
+# What triggers keep from every table.
+ACTS = ("UPDATE", "DELETE")
+_INDICES = (
+    "CREATE INDEX by_team_and_day ON submissions (team, day)",
+    "CREATE INDEX by_hash ON submissions (sha256)",
+    "CREATE INDEX by_score ON scores (team, reported, submission)",
+)
+
+
+class Reading:
+    """A consistent view of the state.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        In a transaction.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
+        """Return all rows of a query."""
+        return self._connection.execute(query, values).fetchall()
+
+    def first(self, query: str, *values: Any) -> sqlite3.Row | None:
+        """Return the first row of a query, or None."""
+        row: sqlite3.Row | None = self._connection.execute(query, values).fetchone()
+        return row
+
+    def count(self, query: str, *values: Any) -> int:
+        """Return the number that a query begins with."""
+        return int(self._connection.execute(query, values).fetchone()[0])
+
+    def last_event(self) -> Event | None:
+        """Return the last event, or None."""
+        row = self.first("SELECT id, time, kind, content, previous, hash FROM events ORDER BY id DESC LIMIT 1")
+        return None if row is None else Event(*row)
+
+    def events(self) -> Iterator[Event]:
+        """Yield all events in order."""
+        for row in self._connection.execute("SELECT id, time, kind, content, previous, hash FROM events ORDER BY id"):
+            yield Event(*row)
+
+
+class Writing(Reading):
+    """A transaction that adds rows; nobody else adds any meanwhile.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        In a transaction.
+    now : datetime
+        The time by the organiser's clock; what is recorded is never before the last event.
+
+    Attributes
+    ----------
+    now : datetime
+        The time of the rows.
+
+    Raises
+    ------
+    ClockRanBack
+        If the clock is more than a minute before the last event.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, now: datetime) -> None:
+        super().__init__(connection)
+        self.now = after_last(self, now)
+
+    def add(self, table: str, **row: Any) -> int:
+        """Add a row with the time, and its event; return the number of the row."""
+        row["time"] = format_time(self.now)
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        cursor = self._connection.execute(
+            f"INSERT INTO {table} ({names}) VALUES ({marks})",  # noqa: S608 - names are our own
+            list(row.values()),
+        )
+        self._log(table, {"rowid": cursor.lastrowid} | row)
+        return int(cursor.lastrowid or 0)
+
+    def _log(self, table: str, row: Mapping[str, Any]) -> None:
+        event = next_event(self.last_event(), format_time(self.now), table, row)
+        self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", event)
+
+
+class Store:
+    """The file of the state, over one connection for each thread.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._local = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+
+    def create(self) -> None:
+        """Make the file with empty tables.
+
+        Raises
+        ------
+        FileExistsError
+            If it exists: a budget is never set back.
+        """
+        self._path.touch(mode=0o600, exist_ok=False)
+        with self._transaction("IMMEDIATE") as connection:
+            for name, columns in {**TABLES, "events": _EVENTS}.items():
+                connection.execute(f"CREATE TABLE {name} ({columns})")
+                for act in ACTS:
+                    connection.execute(
+                        f"CREATE TRIGGER {trigger_name(name, act)} BEFORE {act} ON {name} "
+                        f"BEGIN SELECT RAISE(ABORT, '{name} only grows'); END"
+                    )
+            for statement in _INDICES:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+    @contextmanager
+    def read(self) -> Iterator[Reading]:
+        """Yield a view of the state."""
+        with self._transaction("DEFERRED") as connection:
+            yield Reading(connection)
+
+    @contextmanager
+    def write(self, now: datetime) -> Iterator[Writing]:
+        """Yield a transaction that is committed if the block succeeds."""
+        with self._transaction("IMMEDIATE") as connection:
+            yield Writing(connection, now)
+
+    def close(self) -> None:
+        """Close the connections of all threads, which must be done with them."""
+        while self._opened:
+            self._opened.pop().close()
+        self._local = threading.local()
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
+        if not self._path.is_file():
+            raise StateFailed(f"{self._path} must hold the state of the challenge. Got no file there.")
+        try:
+            connection = self._connect()
+            connection.execute(f"BEGIN {kind}")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                # What was not committed, say because the disk is full, is undone.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            rule = "must be the state of a challenge, on a disk with space"
+            raise StateFailed(f"{self._path} {rule}. Got this error: {error}.") from error
+
+    def _connect(self) -> sqlite3.Connection:
+        # SQLite's connections must not be used by a process that was forked.
+        if getattr(self._local, "process", None) != os.getpid():
+            connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+            connection.row_factory = sqlite3.Row
+            self._opened.append(connection)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            self._local.connection, self._local.process = connection, os.getpid()
+        found: sqlite3.Connection = self._local.connection
+        return found
+
+
+def after_last(state: Reading, now: datetime) -> datetime:
+    """Return the time, but never one before the last event.
+
+    Raises
+    ------
+    ClockRanBack
+        If it is more than a minute before that.
+    """
+    last = state.last_event()
+    if last is None:
+        return now
+    before = read_time(last.time)
+    if before - now > MAX_BACK:
+        raise ClockRanBack(
+            f"The clock must not run back by more than {MAX_BACK.seconds} s: the last event is of "
+            f"{before:%Y-%m-%d %H:%M:%S} UTC. Got {now:%Y-%m-%d %H:%M:%S}. Set the clock of this machine."
+        )
+    return max(now, before)
+
+
+def trigger_name(table: str, act: str) -> str:
+    """Return the name of the trigger that keeps an act from a table."""
+    return f"{table}_no_{act}"
+
+
+def format_time(time: datetime) -> str:
+    """Write a time so that texts are ordered as times are."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def read_time(text: str) -> datetime:
+    """Read a time that `format_time` wrote."""
+    return datetime.fromisoformat(text)

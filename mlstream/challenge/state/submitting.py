@@ -1,0 +1,209 @@
+"""Submissions on their way: reserved, scored or rejected, and reported."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mlstream.challenge.config import ChallengeConfig
+from mlstream.challenge.errors import BudgetSpent
+from mlstream.challenge.folder import OrganiserFolder
+from mlstream.challenge.replies import Reply
+from mlstream.challenge.scoring.metric import metric_of
+from mlstream.challenge.scoring.scorer import PublicScores
+from mlstream.challenge.state.budget import count_used, day_of, require_budget
+from mlstream.challenge.state.phases import phase_of, require_phase
+from mlstream.challenge.state.store import Reading, Writing
+from mlstream.challenge.state.teams import members_of, root_of
+
+# No upload is between scratch and state for so long.
+_SCRATCH_S = 86_400.0
+
+
+class QueriesWaiting(Exception):  # noqa: N818 - never an error for anyone: the reason to read files first
+    """The budget is spent, unless files that have not been read yet turn out invalid."""
+
+
+def find_repeat(state: Reading, members: Sequence[str], sha256: str) -> int | None:
+    """Return the number of the submission by which a team sent the same bytes before, unless they were rejected."""
+    row = state.first(
+        "SELECT s.id FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "  # noqa: S608 - marks only
+        f"WHERE s.sha256 = ? AND r.submission IS NULL AND s.team IN ({_marks(members)}) ORDER BY s.id LIMIT 1",
+        sha256,
+        *members,
+    )
+    return None if row is None else int(row["id"])
+
+
+def require_admission(state: Reading, config: ChallengeConfig, members: Sequence[str], now: datetime) -> None:
+    """Refuse a submission outside development or beyond the budget.
+
+    Raises
+    ------
+    PhaseClosed
+        If the phase is another.
+    BudgetSpent
+        If the team has used its queries of the day.
+    QueriesWaiting
+        If it has, unless files that wait turn out invalid.
+    """
+    require_phase(phase_of(state, config, now), "development", to="submit")
+    budget = count_used(state, members, now, config)
+    try:
+        require_budget(budget, config)
+    except BudgetSpent as error:
+        if budget.waiting:
+            raise QueriesWaiting from error
+        raise
+
+
+def write_scratch(folder: OrganiserFolder, content: bytes) -> Path:
+    """Write the bytes of a submission to disk under a name that nobody else has."""
+    path = folder.scratch / secrets.token_hex(16)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink()
+        raise
+    return path
+
+
+def sweep_scratch(folder: OrganiserFolder) -> None:
+    """Delete what processes that died left on its way, long ago."""
+    oldest = time.time() - _SCRATCH_S
+    for path in folder.scratch.iterdir():
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()
+
+
+def store_file(folder: OrganiserFolder, scratch: Path, sha256: str) -> None:
+    """Move bytes to where submissions lie; the caller's transaction keeps others from deleting them meanwhile."""
+    target = folder.submissions / sha256
+    if not target.exists():
+        scratch.rename(target)
+        handle = os.open(folder.submissions, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def record_scores(state: Writing, config: ChallengeConfig, submission: int, scores: PublicScores) -> None:
+    """Record the scores of a submission, unless another process has done so."""
+    if is_done(state, submission):
+        return
+    row = submission_row(state, submission)
+    trained = scores["in_distribution"]
+    state.add(
+        "scores",
+        submission=submission,
+        team=row["team"],
+        validation=scores["validation"],
+        reported=_report(state, config, row["team"], scores["validation"]),
+        in_distribution=None if trained is None else _round(trained, config),
+    )
+
+
+def record_rejection(state: Writing, submission: int, message: str) -> None:
+    """Record that a file is no submission, unless another process has done so."""
+    if not is_done(state, submission):
+        state.add("rejections", submission=submission, message=message)
+
+
+def drop_rejected(state: Writing, folder: OrganiserFolder, sha256: str) -> None:
+    """Delete a rejected file unless another submission has the same bytes.
+
+    The transaction, which follows that of the rejection, keeps others from storing these bytes meanwhile. A process
+    that dies before it leaves a file that nobody needs, never a submission without its file.
+    """
+    is_used = state.first(
+        "SELECT 1 FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "
+        "WHERE s.sha256 = ? AND r.submission IS NULL",
+        sha256,
+    )
+    if not is_used:
+        with suppress(FileNotFoundError):
+            (folder.submissions / sha256).unlink()
+
+
+def is_done(state: Reading, submission: int) -> bool:
+    """Return whether a submission was scored or rejected."""
+    query = "SELECT 1 FROM scores WHERE submission = ? UNION ALL SELECT 1 FROM rejections WHERE submission = ?"
+    return state.first(query, submission, submission) is not None
+
+
+def submission_row(state: Reading, submission: int) -> Any:
+    """Return the row of a submission that exists."""
+    return state.rows("SELECT * FROM submissions WHERE id = ?", submission)[0]
+
+
+def waiting_rows(state: Reading, members: Sequence[str] | None = None) -> list[Any]:
+    """Return the rows of submissions that were neither scored nor rejected, of one team or of all."""
+    chosen = "" if members is None else f"AND s.team IN ({_marks(members)})"
+    return state.rows(
+        "SELECT s.* FROM submissions AS s LEFT JOIN scores AS c ON c.submission = s.id "  # noqa: S608 - marks only
+        "LEFT JOIN rejections AS r ON r.submission = s.id "
+        f"WHERE c.submission IS NULL AND r.submission IS NULL {chosen} ORDER BY s.id",
+        *(members or ()),
+    )
+
+
+def make_reply(
+    state: Reading, config: ChallengeConfig, submission: int, now: datetime, *, is_repeat: bool
+) -> Reply | None:
+    """Return the reply to a submission that was scored, or None."""
+    score = state.first("SELECT * FROM scores WHERE submission = ?", submission)
+    if score is None:
+        return None
+    row = submission_row(state, submission)
+    members = members_of(state, root_of(state, row["team"]))
+    query = state.count(
+        "SELECT COUNT(*) FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "  # noqa: S608 - marks
+        f"WHERE r.submission IS NULL AND s.day = ? AND s.id <= ? AND s.team IN ({_marks(members)})",
+        row["day"],
+        submission,
+        *members,
+    )
+    remaining = count_used(state, members, now, config).remaining
+    return Reply(submission, query, remaining, score["reported"], score["in_distribution"], is_repeat)
+
+
+def add_submission(state: Writing, team: str, sha256: str, n_bytes: int, file_name: str) -> int:
+    """Add a submission to the queries of the day; return its number."""
+    return state.add(
+        "submissions", team=team, sha256=sha256, n_bytes=n_bytes, file_name=file_name, day=day_of(state.now)
+    )
+
+
+def _report(state: Reading, config: ChallengeConfig, team: str, score: float) -> float:
+    """Return the score that a team is told: rounded, and with a ladder only what is better by a step."""
+    metric, members = metric_of(config.metric), members_of(state, root_of(state, team))
+    best = state.first(
+        f"SELECT MIN(reported), MAX(reported) FROM scores WHERE team IN ({_marks(members)})",  # noqa: S608 - marks only
+        *members,
+    )
+    if config.ladder_step and best is not None and best[0] is not None:
+        reached = float(best[0] if metric.lower_is_better else best[1])
+        if not metric.is_better(score, reached, by=config.ladder_step):
+            return reached
+    return _round(score, config)
+
+
+def _round(score: float, config: ChallengeConfig) -> float:
+    # No -0.0, whose sign would be one more digit.
+    return round(score, config.decimals) + 0.0
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))

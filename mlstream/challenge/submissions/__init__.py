@@ -1,0 +1,1 @@
+"""Submissions in files: CSV, NPZ and Parquet, read into aligned probabilities."""

@@ -1,0 +1,168 @@
+"""The log proves itself: whoever changes, adds, removes or reorders anything is found out."""
+
+# ruff: noqa: S608 - names of tables are our own
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlstream.challenge.state.audit import looks_like_decoding
+from mlstream.challenge.state.events import check_chain, next_event
+from mlstream.challenge.state.store import TABLES
+from tests.mlstream.challenge.challenges import draw, layout_of, make_challenge
+from tests.mlstream.challenge.sample_files import as_csv
+
+
+@pytest.fixture
+def challenge(tmp_path):
+    with make_challenge(tmp_path / "org") as made:
+        ada, bob = made.join("Ada"), made.join("Bob")
+        for seed in range(3):
+            made.submit(draw(made, seed), ada)
+        made.submit(draw(made, 3), bob)
+        made.select(ada, [2])
+        yield made
+
+
+def tamper(challenge, *statements):
+    """Change the file of the state as one who may write it: without its triggers."""
+    with sqlite3.connect(challenge.folder.state) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def test_a_log_that_nobody_touched_is_whole(challenge):
+    report = challenge.audit()
+    assert (report.is_whole, report.problems, report.flags) == (True, (), ())
+    challenge.close()
+    assert challenge.audit().head == challenge.ranking().head != report.head
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        (
+            "UPDATE events SET content = replace(content, 'Bob', 'Eve') WHERE kind = 'teams'",
+            "event 3 has changed since",
+        ),
+        ("UPDATE events SET time = '2026-02-01T00:00:00.000000+00:00' WHERE id = 4", "event 4 has changed since"),
+        ("DELETE FROM events WHERE id = 5", "event 5 is missing"),
+        ("DELETE FROM events WHERE id = (SELECT MAX(id) FROM events)", "row 1 of selections is not in the log"),
+        ("UPDATE scores SET reported = -9 WHERE submission = 4", "row 4 of scores has changed"),
+        ("DELETE FROM submissions WHERE id = 2", "row 2 of submissions is missing"),
+        ("UPDATE submissions SET day = '2000-01-01'", "row 1 of submissions has changed"),
+        ("UPDATE submissions SET id = 77 WHERE id = 1", "row 77 of submissions is not in the log"),
+        ("INSERT INTO merges VALUES ('a', 'b', 'c')", "row 1 of merges is not in the log"),
+        ("UPDATE teams SET token_hash = 'x' WHERE name = 'Bob'", "row 2 of teams has changed"),
+    ],
+)
+def test_what_was_tampered_with_is_named(challenge, statement, problem):
+    tamper(challenge, statement)
+    report = challenge.audit()
+    assert not report.is_whole
+    assert any(one.startswith(problem) for one in report.problems), report.problems
+
+
+def test_a_log_that_was_written_again_has_another_head(challenge):
+    head = challenge.audit().head
+    with challenge._store.read() as state:
+        rows = [(one.time, one.kind, json.loads(one.content)) for one in state.events()]
+    last = None
+    for time, kind, row in rows:
+        last = next_event(last, time, kind, row if row.get("name") != "Bob" else row | {"name": "Eve"})
+    assert last.hash != head
+
+
+def test_an_older_copy_and_a_log_without_its_end_lack_the_head_that_was_noted(challenge, tmp_path):
+    old, head = tmp_path / "old.sqlite", challenge.audit().head
+    connection = sqlite3.connect(challenge.folder.state)
+    connection.execute("VACUUM INTO ?", [str(old)])
+    connection.close()
+    challenge.submit(draw(challenge, 7), challenge.join("Eve"))
+    noted = challenge.audit().head
+    assert challenge.audit(head).is_whole
+    assert challenge.audit(noted).is_whole
+    challenge.shut_down()
+    for path in challenge.folder.path.glob("state.sqlite*"):
+        path.unlink()
+    old.rename(challenge.folder.state)
+    assert challenge.audit().is_whole
+    # The file that Eve sent is still there.
+    assert any("is in no event" in flag for flag in challenge.audit().flags)
+    assert any(noted in problem for problem in challenge.audit(noted).problems)
+
+
+def test_tables_that_no_trigger_guards_any_more_are_named(challenge):
+    tamper(challenge)
+    problems = challenge.audit().problems
+    assert "the table scores can be changed: a trigger of it is gone" in problems
+    assert len(problems) == len(TABLES) + 1
+
+
+def test_tables_refuse_changes_and_deletions(challenge):
+    challenge.close()
+    connection = sqlite3.connect(challenge.folder.state)
+    for table in [*TABLES, "events"]:
+        if connection.execute("SELECT 1 FROM " + table).fetchone():
+            for statement in ("DELETE FROM " + table, "UPDATE " + table + " SET time = 'x'"):
+                with pytest.raises(sqlite3.IntegrityError, match="only grows"):
+                    connection.execute(statement)
+    connection.close()
+
+
+def test_stored_files_and_those_of_the_challenge_are_compared_with_their_hashes(challenge):
+    one, other, *_ = sorted(challenge.folder.submissions.iterdir())
+    one.write_bytes(one.read_bytes() + b"\n")
+    other.unlink()
+    truth = challenge.folder.truth / "02.npz"
+    truth.write_bytes(truth.read_bytes()[:-1])
+    assert set(challenge.audit().problems) == {
+        "truth/02.npz has changed since the challenge was created",
+        f"the stored submission {one.name} has changed",
+        f"the stored submission {other.name} is missing",
+    }
+
+
+def test_submissions_made_to_learn_labels_are_flagged_and_others_are_not(challenge):
+    token, layout = challenge.join("Eve"), layout_of(challenge)
+    prob = np.full((len(layout.keys), 2), 0.5)
+    prob[:24, 0] = 1 / (1 + np.exp(-(2.0 ** np.arange(-12, 12) / 1e3)))
+    number = challenge.submit(as_csv(layout, prob), token).submission
+    challenge.submit(as_csv(layout, np.full_like(prob, 0.5)), token)
+    report = challenge.audit()
+    assert report.is_whole
+    assert [flag.partition(":")[0] for flag in report.flags] == [f"submission {number}"]
+
+
+@given(st.floats(1.1, 3), st.integers(6, 20), st.integers(0, 2**32 - 1))
+def test_geometric_log_odds_are_found_wherever_they_stand(ratio, n_levels, seed):
+    rng = np.random.default_rng(seed)
+    levels = 0.01 * ratio ** np.arange(n_levels)
+    odds = rng.choice(levels[levels < 15], 200) * rng.choice([-1, 1], 200)
+    found = looks_like_decoding(1 / (1 + np.exp(-odds)))
+    assert (found is not None) == (len(np.unique(np.round(np.abs(odds), 6))) > 4)
+    assert looks_like_decoding(rng.random(200)) is None
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=5), st.integers()), min_size=2, max_size=6), st.data())
+def test_every_change_of_a_chain_is_found(rows, data):
+    events, last = [], None
+    for row in rows:
+        last = next_event(last, "t", "k", row)
+        events.append(last)
+    assert not list(check_chain(events))
+    place = data.draw(st.integers(0, len(events) - 1))
+    field = data.draw(st.sampled_from(["time", "kind", "content", "previous", "hash"]))
+    changed = events[place]._replace(**{field: "x" + getattr(events[place], field)})
+    assert list(check_chain([*events[:place], changed, *events[place + 1 :]]))
+    if place < len(events) - 1:
+        assert list(check_chain([*events[:place], *events[place + 1 :]]))
+        swapped = list(events)
+        swapped[place : place + 2] = swapped[place + 1], swapped[place]
+        assert list(check_chain(swapped))

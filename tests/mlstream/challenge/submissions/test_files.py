@@ -1,0 +1,303 @@
+"""Files of contestants: the same probabilities from every format and order, and one line for what is wrong."""
+
+import gzip
+import io
+import tracemalloc
+import zipfile
+from contextlib import suppress
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from mlstream.challenge.errors import InvalidSubmission
+from mlstream.challenge.submissions import csv_files as submission_csv
+from mlstream.challenge.submissions.files import read_submission
+from mlstream.challenge.submissions.rows import SubmissionLayout
+from mlstream.challenge.truth import format_keys
+from tests.mlstream.challenge.sample_files import WRITERS, as_csv, as_npz, as_parquet, make_layout, make_prob
+
+LAYOUT = make_layout()
+PROB = make_prob(LAYOUT)
+PLAIN = as_csv(LAYOUT, PROB).decode()
+
+
+def read(content, name="a.csv", layout=LAYOUT):
+    return read_submission(content if isinstance(content, bytes) else content.encode(), layout, name)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@given(order=st.permutations(range(7)), n_labels=st.integers(1, 3), seed=st.integers(0, 2**32 - 1))
+def test_every_format_and_order_of_rows_gives_the_same_probabilities(kind, order, n_labels, seed):
+    layout = make_layout(n_labels=n_labels, seed=seed)
+    prob = make_prob(layout, seed)
+    np.testing.assert_array_equal(read(WRITERS[kind](layout, prob, order), layout=layout), prob)
+
+
+@given(st.lists(st.floats(0, 1), min_size=7, max_size=7))
+def test_plain_rows_are_read_to_the_same_bits_as_by_python(cells):
+    layout = make_layout(n_labels=1)
+    prob = np.array(cells)[:, None]
+    plain = submission_csv._read_plain(as_csv(layout, prob).partition(b"\n")[2], 1)
+    np.testing.assert_array_equal(plain.prob.tobytes(), prob.tobytes())
+    np.testing.assert_array_equal(plain.keys, layout.keys)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.removesuffix("\n"),
+        lambda text: text + "\n\n",
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace(",", ", ").replace("row_id, label 0, label 1", "row_id,label 0,label 1"),
+        lambda text: "\n".join(",".join(f'"{cell}"' for cell in line.split(",")) for line in text.split("\n")[:-1]),
+        lambda text: text.replace("label 0", '"label 0"'),
+    ],
+    ids=["windows", "no last newline", "blank lines", "byte order mark", "blanks", "quotes", "quoted name"],
+)
+def test_other_ways_to_write_csv_are_read_too(change):
+    np.testing.assert_array_equal(read(change(PLAIN)), PROB)
+
+
+def test_names_with_commas_and_of_formulas_are_found_guarded_or_not():
+    layout = SubmissionLayout(LAYOUT.keys, ("a,b", "=c"), 10**6)
+    body = PLAIN.partition("\n")[2]
+    for head in ('row_id,"a,b",=c', 'row_id,"a,b",\'=c'):
+        np.testing.assert_array_equal(read(f"{head}\n{body}", layout=layout), PROB)
+
+
+def edit(line, old, new):
+    lines = PLAIN.split("\n")
+    assert old in lines[line - 1]
+    lines[line - 1] = lines[line - 1].replace(old, new, 1)
+    return "\n".join(lines)
+
+
+ID, OTHER = format_keys(LAYOUT.keys[[2, 3]])
+CELL = repr(float(PROB[2, 1]))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (edit(4, CELL, "1.5"), "a.csv, line 4: the probability of 'label 1' must be in [0, 1]. Got 1.5 instead."),
+        (edit(4, CELL, "-0.1"), "a.csv, line 4: the probability of 'label 1' must be in [0, 1]. Got -0.1 instead."),
+        (edit(4, CELL, "nan"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got 'nan'"),
+        (edit(4, CELL, "inf"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got 'inf'"),
+        (edit(4, CELL, ""), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got ''"),
+        (edit(4, CELL, "1_0"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got '1_0'"),
+        (edit(4, CELL, "1-1"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got '1-1'"),
+        (edit(4, CELL, "0.1,0.2"), "a.csv, line 4: a row must hold 3 values. Got 4."),
+        (edit(4, "," + CELL, ""), "a.csv, line 4: a row must hold 3 values. Got 2."),
+        (edit(4, ID, ID.upper()), "a.csv, line 4: row_id must be 16 hexadecimal digits in lower case."),
+        (edit(4, ID, ID[1:]), "a.csv, line 4: row_id must be 16 hexadecimal digits in lower case."),
+        (edit(4, ID, "0" * 16), f"a.csv, line 4: row_id must be one of the holdout. Got {'0' * 16} instead."),
+        (edit(4, ID, OTHER), f"a.csv, line 5: each row_id must be there once. Got {OTHER} a second time."),
+        (PLAIN.replace(ID, "x", 1), "a.csv, line 4: row_id must be 16"),
+        (PLAIN + PLAIN.split("\n")[1], "a.csv, line 9: each row_id must be there once."),
+        ("\n".join(PLAIN.split("\n")[:5]), "all 7 rows of the holdout must be there. Got 3 missing, the first of"),
+        ("", "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. Got 0 columns."),
+        (PLAIN.split("\n")[0], "all 7 rows of the holdout must be there. Got 7 missing"),
+        (edit(1, "label 1", "label 2"), "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. "
+         "Got 'label 2' in place of 'label 1'."),
+        (edit(1, ",label 1", ""), "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. Got 2"),
+        (PLAIN.encode() + b"\xff", "a.csv, line 9: text must be UTF-8. Got other bytes."),
+        (edit(4, CELL, '"0.5'), "a row must be CSV. Got: unexpected end of data."),
+        # Two numbers in one cell must not make up for a blank one.
+        (edit(4, f"{PROB[2, 0]!r},{CELL}".replace("np.float64(", "").replace(")", ""), "0.1 0.2, "),
+         "a.csv, line 4: the probability of 'label 0' must be a number in [0, 1]. Got '0.1 0.2' instead."),
+        (gzip.compress(PLAIN.encode())[:-9], "a.csv must be a whole gzip file. Got a damaged one."),
+        (b"PK\x03\x04", "a.csv must be a whole NPZ file. Got a damaged one."),
+        (b"PAR1", "a.csv must be a whole Parquet file. Got a damaged one."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_file_and_line(content, message):
+    with pytest.raises(InvalidSubmission) as caught:
+        read(content)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def npz(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+IDS = np.array(format_keys(LAYOUT.keys))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (npz(row_id=IDS), "must hold the arrays row_id and prob, nothing else. Got 'row_id'."),
+        (npz(row_id=IDS, prob=PROB, more=PROB), "must hold the arrays row_id and prob, nothing else."),
+        (npz(row_id=IDS[1:], prob=PROB), "row_id must have the shape (7,). Got (6,) instead."),
+        (npz(row_id=IDS, prob=PROB[:, :1]), "prob must have the shape (7, 2). Got (7, 1) instead."),
+        (npz(row_id=IDS, prob=PROB[:, 0]), "prob must have the shape (7, 2). Got (7,) instead."),
+        (npz(row_id=IDS, prob=(PROB > 0.5).astype(int)), "prob must hold floating-point numbers. Got int64."),
+        (npz(row_id=LAYOUT.keys.astype(np.int64), prob=PROB), "or numbers of type uint64. Got int64."),
+        (npz(row_id=np.char.upper(IDS), prob=PROB), "row_id must be 16 hexadecimal digits in lower case."),
+        (npz(row_id=np.array(list(IDS), object), prob=PROB), "row_id must be an array of numbers or texts."),
+        (
+            npz(row_id=IDS[::-1], prob=np.where(PROB.max() - 1e-9 < PROB, np.nan, PROB)),
+            "must be in [0, 1]. Got nan instead",
+        ),
+        (npz(row_id=np.r_[IDS[:6], IDS[:1]], prob=PROB), "a, row 7: each row_id must be there once."),
+    ],
+)
+def test_what_is_wrong_in_an_npz_file_is_named(content, message):
+    with pytest.raises(InvalidSubmission) as caught:
+        read(content, "a")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [b"'<f3'", b"'<i0'"])
+def test_an_array_of_a_type_that_numpy_does_not_have_is_no_submission(kind):
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(npz(row_id=IDS, prob=PROB))) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b"'<f8'", kind))
+    packed = file.getvalue()
+    with pytest.raises(InvalidSubmission):
+        read(packed, "a")
+
+
+def test_a_pickle_in_an_npz_file_is_never_loaded(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (tmp_path.joinpath("sprung").touch, ())
+
+    with pytest.raises(InvalidSubmission, match="must be an array of numbers or texts"):
+        read(npz(row_id=np.array([Trap()] * 7, object), prob=PROB))
+    assert not (tmp_path / "sprung").exists()
+
+
+def table(**columns):
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+COLUMNS = {"row_id": IDS.tolist(), "label 0": PROB[:, 0], "label 1": PROB[:, 1]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            table(**{**COLUMNS, "label 2": PROB[:, 0]}),
+            "the columns must be row_id and the scored labels. Got 'label 2'.",
+        ),
+        (table(a=IDS.tolist()), "the columns must be row_id and the scored labels. Got no row_id."),
+        (table(row_id=IDS.tolist()), "the columns must be row_id and the scored labels. Got 1 columns."),
+        (table(**{name: values[1:] for name, values in COLUMNS.items()}), "must have 7 rows. Got 6."),
+        (table(**{**COLUMNS, "label 1": ["x"] * 7}), "'label 1' must hold floating-point numbers. Got string."),
+        (table(**{**COLUMNS, "label 1": [None, *[0.5] * 6]}), "a, row 1: the probability of 'label 1' must be in"),
+        (table(**{**COLUMNS, "row_id": [None, *IDS[1:]]}), "row_id must hold texts of 16 digits"),
+        (table(**{**COLUMNS, "row_id": ["x", *IDS[1:]]}), "row_id must be 16 hexadecimal digits"),
+        (table(**{**COLUMNS, "row_id": [1.0] * 7}), "row_id must hold texts of 16 digits"),
+    ],
+)
+def test_what_is_wrong_in_a_parquet_file_is_named(content, message):
+    with pytest.raises(InvalidSubmission) as caught:
+        read(content, "a")
+    assert message in str(caught.value)
+
+
+def test_a_parquet_file_with_any_byte_changed_is_refused_or_read():
+    content = table(**COLUMNS)
+    for place in range(len(content)):
+        for change in (1, 7, 128):
+            damaged = bytearray(content)
+            damaged[place] ^= change
+            with suppress(InvalidSubmission):
+                assert read(bytes(damaged)).shape == PROB.shape
+
+
+def test_parquet_takes_ids_as_numbers_and_columns_in_any_order():
+    content = table(**{"label 1": PROB[:, 1], "row_id": LAYOUT.keys, "label 0": PROB[:, 0].astype(np.float32)})
+    np.testing.assert_allclose(read(content), PROB, rtol=1e-6)
+
+
+def bombs():
+    zeros = gzip.compress(bytes(60_000_000), 1)
+    member = io.BytesIO()
+    np.lib.format.write_array_header_1_0(member, {"descr": "<f8", "fortran_order": False, "shape": (7_500_000,)})
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("row_id.npy", member.getvalue() + bytes(60_000_000))
+        archive.writestr("prob.npy", member.getvalue() + bytes(60_000_000))
+    # The archive says that its member is small.
+    lying = as_npz(LAYOUT, PROB, save=np.savez_compressed)
+    good = zipfile.ZipFile(io.BytesIO(lying))
+    with zipfile.ZipFile(longer := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("row_id.npy", good.read("row_id.npy"))
+        archive.writestr("prob.npy", good.read("prob.npy") + bytes(60_000_000))
+    text = table(**{**COLUMNS, "row_id": ["x" * 20_000_000] * 7})
+    return {"gzip": zeros, "zip": file.getvalue(), "longer member": longer.getvalue(), "parquet": text}
+
+
+def test_files_that_unpack_to_too_much_are_refused_before_memory_is_taken():
+    for kind, content in bombs().items():
+        tracemalloc.start()
+        with pytest.raises(InvalidSubmission):
+            read(content)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < len(content) + 15_000_000, kind
+
+
+def test_a_file_above_the_size_of_the_rules_is_refused():
+    layout = make_layout(max_bytes=100)
+    with pytest.raises(InvalidSubmission, match=r"a\.csv must be of 100 bytes at most. Got \d+\."):
+        read(PLAIN, layout=layout)
+
+
+def test_paths_and_control_characters_in_names_are_harmless():
+    for name in ("../../etc/passwd", "C:\\x\\passwd", "/etc/passwd"):
+        with pytest.raises(InvalidSubmission, match=r"^passwd, line 1: "):
+            read("", name)
+    with pytest.raises(InvalidSubmission, match=r"^a\?\[31mb, line 1: "):
+        read("", "a\x1b[31mb")
+    with pytest.raises(InvalidSubmission, match=r"^submission, line 1: "):
+        read("", "..")
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@given(
+    edits=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=4),
+    cut=st.floats(0, 1),
+)
+def test_damaged_bytes_are_refused_or_read_as_probabilities(kind, edits, cut):
+    content = bytearray(WRITERS[kind](LAYOUT, PROB))
+    for place, value in edits:
+        content[int(place * len(content))] = value
+    whole = bytes(content)
+    for damaged in (whole, whole[: int(cut * len(whole))]):
+        try:
+            prob = read(damaged)
+        except InvalidSubmission as error:
+            assert "\n" not in str(error)  # noqa: PT017 - either outcome is right
+        else:
+            assert prob.shape == PROB.shape
+            assert ((prob >= 0) & (prob <= 1)).all()
+
+
+@given(st.text(alphabet='0123456789abcdef.,eE+- \n\r"', max_size=120))
+def test_the_quick_way_reads_nothing_that_the_careful_way_refuses(tail):
+    layout = make_layout(n_rows=2, n_labels=2)
+    text = f"row_id,label 0,label 1\n{format_keys(layout.keys)[0]},0.5,0.25\n{format_keys(layout.keys)[1]},{tail}"
+    plain = submission_csv._read_plain(text.encode().partition(b"\n")[2], 2)
+    if plain is not None:
+        careful = submission_csv._read_carefully(text.encode(), layout, "a")
+        np.testing.assert_array_equal(plain.keys, careful.keys)
+        np.testing.assert_array_equal(plain.prob, careful.prob)
+
+
+def test_parquet_is_written_as_others_write_it():
+    assert as_parquet(LAYOUT, PROB).startswith(b"PAR1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, TextIO
 
@@ -14,6 +14,8 @@ UsageError: type[Exception] = BadParameter.__mro__[1]
 
 # Likeness of two spellings of one option: --seed and --seeds are, --tasks and --dask are not.
 _ALIKE = 0.85
+# Beside an option of a command elsewhere.
+_SIMILAR = 0.8
 _MAX_NAMES = 6
 
 
@@ -34,23 +36,23 @@ def show_warning(message: Warning | str, *_place: object, file: TextIO | None = 
 
 
 def _find_option(error: Any, context: Any) -> str:
-    """Name the option that was meant: one spelled alike, the same one of other commands, or the nearest."""
+    """Name the option that was meant: one spelled alike, the same one of commands beside or of any, or the nearest."""
     option, near = error.option_name, error.possibilities or []
-    alike = get_close_matches(option, near, n=1, cutoff=_ALIKE)
-    if not alike and (where := _who_takes(option, context)):
-        return f", which is an option of {where}."
-    nearest = [*alike, *near]
+    beside = getattr(context.parent and context.parent.command, "commands", {}).items()
+    for alike, commands in ((_ALIKE, beside), (_SIMILAR, _commands(context.find_root().command))):
+        if nearest := get_close_matches(option, near, n=1, cutoff=alike):
+            return f"; did you mean {nearest[0]}?"
+        if where := _who_takes(option, commands):
+            return f", which is an option of {where}."
+    nearest = list(near)
     return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
-def _who_takes(option: str, context: Any) -> str:
-    """Name the commands that have an option: those beside the command that was typed, or else any."""
-    for above in (context.parent, context.find_root()):
-        names = [name for name, one in _commands(above.command) if option in _options(one)] if above else []
-        if names:
-            more = " and others" if len(names) > _MAX_NAMES else ""
-            return f"{', '.join(f'`{name}`' for name in names[:_MAX_NAMES])}{more}"
-    return ""
+def _who_takes(option: str, commands: Iterable[tuple[str, Any]]) -> str:
+    """Name the commands that have an option."""
+    names = [name for name, one in commands if option in _options(one)]
+    more = " and others" if len(names) > _MAX_NAMES else ""
+    return f"{', '.join(f'`{name}`' for name in names[:_MAX_NAMES])}{more}"
 
 
 def _commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -82,8 +82,13 @@ def overview_table(streams: Mapping[str, list[Group]], name: str) -> Table:
     )
     heads = [replace(score_heading(name), title=stream) for stream in streams]
     tuning = tuning_cells(streams)
+    baselines = {group.strategy for groups in streams.values() for group in groups if group.is_baseline}
     rows = [
-        (Cell(row, row), tuning[row], *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns))
+        (
+            Cell(row, row, note="baseline" if row in baselines else ""),
+            tuning[row],
+            *(column.get(row, Cell(UNDEFINED, None, note="Not run.")) for column in columns),
+        )
         for row in strategies
     ]
     return Table((STRATEGY, PARAMETERS, *heads), tuple(rows))

@@ -15,7 +15,7 @@ from mlstream.generators import multiplier_stream
 from mlstream.records.run_record import load_runs
 from tests.mlstream.evaluation.streams import Online, make_stream
 
-STREAM = multiplier_stream("rand", seed=1, n_rows=60)
+STREAM = multiplier_stream("rand", seed=1, n_rows=60, name="small")
 
 
 class Deadly(Online):

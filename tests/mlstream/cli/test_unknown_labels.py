@@ -33,8 +33,10 @@ def test_a_stream_of_them_is_generated_converted_and_shown(table, tmp_path, suff
 
 def test_a_published_folder_states_how_many_are_unknown(table, tmp_path):
     stream = make("generate", table, "--tasks", 2, output=tmp_path / "s.npz")
-    assert invoke("publish", tmp_path / "s.npz", tmp_path / "out").exit_code == 0
+    terms = ("--licence", "CC0-1.0", "--citation", "None.", "--description", "Made up.", "--creator", "A tester")
+    assert invoke("publish", tmp_path / "s.npz", tmp_path / "out", *terms).exit_code == 0
     assert invoke("verify", tmp_path / "out").exit_code == 0
+    stream = load(tmp_path / "out" / "stream.npz")
     again = make("regenerate", tmp_path / "out", "--table", table, output=tmp_path / "again.npz")
     assert_same_stream(again, stream)
     page = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")

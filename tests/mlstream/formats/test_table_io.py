@@ -40,5 +40,7 @@ def test_a_name_of_two_lines_is_no_name_in_csv(tmp_path: Path) -> None:
 
 
 def test_a_stream_is_no_plain_table(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"x.npz must be an ARFF, CSV or Parquet file. Got an NPZ file; `load` reads"):
+    with pytest.raises(
+        FormatError, match=r"x.npz must be a table: ARFF, CSV or Parquet. Got a stream \(NPZ\), which needs"
+    ):
         read_tables(tmp_path / "x.npz", BytesIO(b"PK"))

@@ -84,6 +84,12 @@ def test_the_overview_stands_by_mean_rank_and_gaps_last():
     assert names(overview_table(group_runs(runs), "acc")) == ["b", "a", "c", "d"]
 
 
+def test_the_overview_marks_baselines():
+    runs = [make_run("any name", 0, estimator="NearestRowClassifier(window=10)"), make_run("B", 0)]
+    rows = overview_table(group_runs(runs), "acc").rows
+    assert {row[0].text: row[0].note for row in rows} == {"any name": "baseline", "B": ""}
+
+
 def test_rows_say_how_their_runs_ended():
     table = score_table(GROUPS)
     assert {name: cell.text for name, cell in column(table, "Runs").items()} == {

@@ -15,6 +15,7 @@ import uvicorn
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.organiser import new_organiser_token
 from mlstream.challenge.server.app import build_app
+from mlstream.challenge.server.connections import BoundedProtocol
 from mlstream.challenge.server.host import Host, require_bundle
 
 _LOCK = "serve.lock"
@@ -102,6 +103,7 @@ def serve(
             app,
             host=at.host,
             port=at.port,
+            http=BoundedProtocol,
             log_level="warning",
             server_header=False,
             # Names of clients are nobody's business; tokens are in no address.

@@ -9,6 +9,7 @@ from mlstream.challenge.engine import Challenge
 from mlstream.challenge.making.create import create_challenge
 from mlstream.challenge.organiser import new_organiser_token
 from mlstream.challenge.server.app import build_app
+from mlstream.challenge.server.connections import BoundedProtocol
 from mlstream.challenge.server.host import Host
 from mlstream.generators.synthetic.environments import environment_stream
 
@@ -26,7 +27,9 @@ class Site:
         self.challenge = Challenge.open(self.folder, clock=clock, n_processes=2)
         self.organiser = new_organiser_token(self.challenge.folder)
         app = build_app(Host(self.challenge, self.bundle, n_scoring=2))
-        self._server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", server_header=False))
+        self._server = uvicorn.Server(
+            uvicorn.Config(app, port=0, http=BoundedProtocol, log_level="error", server_header=False)
+        )
         self._thread = threading.Thread(target=self._server.run)
         self._thread.start()
         while not self._server.started:

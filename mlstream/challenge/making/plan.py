@@ -81,13 +81,19 @@ def make_plan(stream: Stream, config: ChallengeConfig, salt: bytes, *, force: bo
         hidden = [one.take(rows) for one, rows in zip(hidden, new, strict=True)]
     if not force:
         _require_sizes(hidden, config.min_rows)
+    scored = _scored_labels(hidden, stream.card.label_names)
+    if config.metric == "precision_at_k" and config.k >= len(scored):
+        raise ValueError(
+            f"k must be less than the number of scored labels: otherwise all submissions have one score. Got k = "
+            f"{config.k} and {len(scored)}."
+        )
     names = stream.card.feature_names
     categorical = _categorical_columns(config, names)
     return Plan(
         salt,
         sorted(training, key=lambda one: keyed_digest(salt, "environment", one.name)),
         hidden,
-        _scored_labels(hidden, stream.card.label_names),
+        scored,
         hide_features(salt, [one.X for one in environments], categorical),
         0 if config.remove_duplicate_rows else n_identical,
         n_identical if config.remove_duplicate_rows else 0,

@@ -243,6 +243,12 @@ def test_a_label_of_one_class_in_a_hidden_environment_is_scored_nowhere(tmp_path
     assert "y1" not in (bundle / "RULES.md").read_text()
 
 
+def test_a_metric_by_which_all_submissions_are_equal_is_refused(tmp_path):
+    stream = environment_stream(n_rows=60, seed=7)
+    with pytest.raises(ValueError, match="k must be less than the number of scored labels"):
+        make(tmp_path, stream, RULES + 'metric = "precision_at_k"\n')
+
+
 def test_without_a_label_of_both_classes_there_is_no_challenge(tmp_path):
     stream = environment_stream(n_rows=60, seed=7)
     stream.evaluation_sets[5].Y[:] = 1

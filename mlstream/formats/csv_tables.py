@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,8 @@ from mlstream.formats.text_columns import TextColumn, read_cell
 from mlstream.stream import Features, Indicator
 
 _N_ROWS = 4096
+# Of names that no reader of CSV takes; a zero byte looks like UTF-16.
+_BROKEN = re.compile(r"[\n\r\0]")
 _QUOTED = (*SEPARATORS, '"')
 
 
@@ -196,11 +199,11 @@ def format_csv(X: Features, Y: Indicator, names: Sequence[str]) -> Iterator[str]
     Raises
     ------
     ValueError
-        If X holds NaN or infinity, or numbers of another type, or a name has more than one line.
+        If X holds NaN or infinity, or numbers of another type, or a name has more than one line or a zero byte.
     """
-    broken = [name for name in names if "\n" in name or "\r" in name]
+    broken = [name for name in names if _BROKEN.search(name)]
     if broken:
-        raise ValueError(f"Names must be of one line to be written as CSV. Got {broken[0]!r}.")
+        raise ValueError(f"Names must be of one line, without zero bytes, to be written as CSV. Got {broken[0]!r}.")
     yield ",".join(map(_quote, map(guard_text, names))) + "\n"
     yield from format_dense_rows(X, Y)
 

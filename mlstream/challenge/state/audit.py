@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mlstream._files import is_plain, sha256_of
 from mlstream.challenge.folder import OrganiserFolder
@@ -19,6 +20,8 @@ from mlstream.challenge.submissions.rows import Probabilities
 
 # A submission that decodes labels leaves most cells at one half, and spreads the others so that sums are unique.
 _MOST = 0.5
+# Of probabilities with nine digits.
+_SAME_LEVEL = 1e-6
 _FEW_LEVELS = 4
 _SAME_RATIO = 1e-2
 
@@ -70,11 +73,18 @@ def looks_like_decoding(prob: Probabilities) -> str | None:
     if others.size and others.size < (1 - _MOST) * prob.size:
         return f"{1 - others.size / prob.size:.0%} of its probabilities are 0.5"
     inside = others[(others > 0) & (others < 1)]
-    levels = np.unique(np.round(np.abs(np.log(inside) - np.log1p(-inside)), 9))
+    levels = _distinct(np.abs(np.log(inside) - np.log1p(-inside)))
     ratios = levels[1:] / levels[:-1] if len(levels) > _FEW_LEVELS and levels[0] > 0 else np.empty(0)
     if len(ratios) and ratios.min() > 1 + _SAME_RATIO and ratios.max() / ratios.min() < 1 + _SAME_RATIO:
         return f"the {len(levels)} levels of its log-odds are a geometric series"
     return None
+
+
+def _distinct(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the values in order, those that differ by rounding once: a grid of digits would part some of them."""
+    ordered = np.sort(values)
+    is_new = np.append(True, np.diff(ordered) > _SAME_LEVEL * ordered[1:])
+    return ordered[is_new[: len(ordered)]]
 
 
 def _find_head(state: Reading, head: str | None) -> Iterator[str]:

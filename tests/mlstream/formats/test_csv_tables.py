@@ -17,7 +17,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 FORMULA_NAMES = st.text(st.sampled_from([*FORMULAS, "'", "1", ".", "e", "a", " "]), max_size=5)
 
-NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=5), min_size=2)
+NAMES = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\0"), max_size=5), min_size=2)
 
 
 @given(NAMES, st.floats(allow_nan=False, allow_infinity=False))

@@ -34,9 +34,10 @@ def test_a_name_twice_is_refused(tmp_path: Path, name: str) -> None:
         write_table(tmp_path / name, name, (X, Y), (("a",), ("a",)), "t")
 
 
-def test_a_name_of_two_lines_is_no_name_in_csv(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"Names must be of one line to be written as CSV. Got 'a\\nb'"):
-        write_table(tmp_path / "x.csv", "x.csv", (X, Y), (("a\nb",), ("y",)), "t")
+@pytest.mark.parametrize(("name", "shown"), [("a\nb", r"'a\\nb'"), ("a\0b", r"'a\\x00b'")])
+def test_a_name_of_two_lines_or_with_a_zero_byte_is_no_name_in_csv(tmp_path: Path, name: str, shown: str) -> None:
+    with pytest.raises(ValueError, match=rf"one line, without zero bytes, to be written as CSV. Got {shown}"):
+        write_table(tmp_path / "x.csv", "x.csv", (X, Y), ((name,), ("y",)), "t")
 
 
 def test_a_stream_is_no_plain_table(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mlstream.challenge.state.audit import looks_like_decoding
@@ -141,6 +141,7 @@ def test_submissions_made_to_learn_labels_are_flagged_and_others_are_not(challen
 
 
 @given(st.floats(1.1, 3), st.integers(6, 20), st.integers(0, 2**32 - 1))
+@example(1.5, 9, 0)
 def test_geometric_log_odds_are_found_wherever_they_stand(ratio, n_levels, seed):
     rng = np.random.default_rng(seed)
     levels = 0.01 * ratio ** np.arange(n_levels)

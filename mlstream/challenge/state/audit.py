@@ -84,7 +84,8 @@ def _distinct(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the values in order, those that differ by rounding once: a grid of digits would part some of them."""
     ordered = np.sort(values)
     is_new = np.append(True, np.diff(ordered) > _SAME_LEVEL * ordered[1:])
-    return ordered[is_new[: len(ordered)]]
+    distinct: npt.NDArray[np.float64] = ordered[is_new[: len(ordered)]]
+    return distinct
 
 
 def _find_head(state: Reading, head: str | None) -> Iterator[str]:

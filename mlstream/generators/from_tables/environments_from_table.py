@@ -57,6 +57,7 @@ def carve_environments(
     Examples
     --------
     >>> import numpy as np
+    >>> from mlstream import Dataset
     >>> X = np.arange(80.0).reshape(40, 2)
     >>> table = Dataset(X, np.tile(np.eye(2, dtype=np.uint8), (20, 1)), ("a", "b"), ("k", "l"), name="toy")
     >>> stream = carve_environments(table, ("train", "unseen"), by="time")

@@ -157,7 +157,7 @@ def team_status(request: Request, credentials: Credentials) -> TeamState:
     return TeamState(**{**found._asdict(), "submissions": submissions, "selected": list(found.selected)})
 
 
-@router.put("/selection", status_code=status.HTTP_204_NO_CONTENT)
+@router.put("/selection", status_code=status.HTTP_204_NO_CONTENT, response_model=None)
 def select(request: Request, selection: Selection, credentials: Credentials) -> None:
     """Choose the submissions that count at the end, in place of those chosen before."""
     host_of(request).challenge.select(token_of(credentials), selection.submissions)

@@ -28,7 +28,11 @@ folder, token, files = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
 challenge = Challenge.open(folder, clock=Clock())
 challenge._pool = SameProcess(challenge.folder)
 sys.stdin.readline()
+is_killed = any(file.endswith("killed.csv") for file in files)
 for place, file in enumerate(files):
+    # However fast this one is, enough of the budget is left for those that are to die.
+    if place == 3 and not is_killed:
+        sys.stdin.readline()
     try:
         reservation = challenge.reserve(Path(file), token)
         if file.endswith("killed.csv"):
@@ -66,6 +70,11 @@ def test_of_many_queries_from_8_processes_of_which_some_are_killed_exactly_30_ar
         running = [start(tmp_path / "org", token, share) for share in shares]
         for process in running:
             process.stdin.write("go\n")
+            process.stdin.flush()
+        for process in running[:3]:
+            process.wait(120)
+        for process in running[3:]:
+            process.stdin.write("go on\n")
             process.stdin.flush()
         outputs = [process.communicate(timeout=120)[0].split() for process in running]
     assert [process.returncode for process in running] == [-signal.SIGKILL] * 3 + [0] * 5

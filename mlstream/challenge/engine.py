@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -348,16 +348,16 @@ class Challenge:
         with self._store.read() as state:
             return list_teams(state)
 
-    def history(self, most: int | None = None) -> dict[str, list[tuple[datetime, float]]]:
-        """Return the times at which a team's best score improved, and the scores; of all teams, or the best ones.
+    def history(self, teams: Collection[str] | None = None) -> dict[str, list[tuple[datetime, float]]]:
+        """Return the times at which a team's best score improved, and the scores.
 
         Parameters
         ----------
-        most : int, optional
-            Number of teams.
+        teams : collection of str, optional
+            Names of the teams; all by default.
         """
         with self._store.read() as state:
-            return make_history(state, self.config, most)
+            return make_history(state, self.config, teams)
 
     def close(self, *, early: bool = False) -> FinalRanking:
         """End the challenge: score every selected submission once, and rank; a repeated call returns the same.

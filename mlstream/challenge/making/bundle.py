@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from mlstream._files import sha256_of, write_text_atomically
+from mlstream._files import is_plain, sha256_of, write_text_atomically
 from mlstream.challenge.making.public_card import CARD, PublicCard
 from mlstream.challenge.making.rules import format_rules
 from mlstream.challenge.truth import Keys, format_keys
@@ -94,6 +94,26 @@ def write_bundle(folder: Path, card: PublicCard, training: TrainingRows, hidden:
     write_text_atomically(folder / BASELINE, baseline.read_text(encoding="utf-8"))
     sums = [f"{sha256_of(path)}  {path.name}\n" for path in sorted(folder.iterdir())]
     write_text_atomically(folder / SUMS, "".join(sums))
+
+
+def read_sums(bundle: Path) -> dict[str, str]:
+    """Return the names of the files that SHA256SUMS lists, and the hash of each."""
+    lines = (line.split("  ", 1) for line in (bundle / SUMS).read_text(encoding="utf-8").splitlines())
+    return {name: digest for digest, name in lines}
+
+
+def is_list_of(bundle: Path, expected_sha256: str) -> bool:
+    """Return whether the SHA256SUMS of a bundle is the one that was made."""
+    return is_plain(bundle / SUMS) and sha256_of(bundle / SUMS) == expected_sha256
+
+
+def find_changed(bundle: Path) -> list[Path]:
+    """Return the listed files of a bundle that are missing, are no plain files, or have another hash."""
+    return [
+        bundle / name
+        for name, digest in read_sums(bundle).items()
+        if not is_plain(bundle / name) or sha256_of(bundle / name) != digest
+    ]
 
 
 def _write_npz(path: Path, X: Features, arrays: dict[str, Any]) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream._files import is_plain, sha256_of
+from mlstream._files import sha256_of
 from mlstream.challenge.config import read_config
 from mlstream.challenge.folder import OrganiserFolder, require_private
-from mlstream.challenge.making.bundle import SUMS
+from mlstream.challenge.making.bundle import SUMS, find_changed, is_list_of, read_sums
 from mlstream.challenge.making.plan import make_plan, truth_of
 from mlstream.challenge.manifest import Manifest, read_manifest
 from mlstream.challenge.truth import read_truth
@@ -70,17 +70,12 @@ def _compare_truth(place: OrganiserFolder, manifest: Manifest) -> Iterator[str]:
 
 
 def _compare_bundle(place: OrganiserFolder, manifest: Manifest, bundle: Path) -> Iterator[str]:
-    sums = bundle / SUMS
-    if not is_plain(sums) or sha256_of(sums) != manifest.bundle_sha256:
-        yield f"{sums} is missing, or not the one that was made"
+    if not is_list_of(bundle, manifest.bundle_sha256):
+        yield f"{bundle / SUMS} is missing, or not the one that was made"
         return
-    lines = (line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines())
-    listed = {name: digest for digest, name in lines}
-    for name in sorted({path.name for path in bundle.iterdir()} - {*listed, SUMS}):
+    for name in sorted({path.name for path in bundle.iterdir()} - {*read_sums(bundle), SUMS}):
         yield f"{bundle / name} does not belong to the bundle"
-    for name, expected in listed.items():
-        if not is_plain(bundle / name) or sha256_of(bundle / name) != expected:
-            yield f"{bundle / name} is missing, or has changed"
+    yield from (f"{path} is missing, or has changed" for path in find_changed(bundle))
     yield from _find_secrets(place, manifest, bundle)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hmac
 import logging
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from mlstream._files import is_plain, sha256_of
+from mlstream._files import is_plain
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError
-from mlstream.challenge.making.bundle import SUMS
+from mlstream.challenge.making.bundle import SUMS, find_changed, is_list_of, read_sums
 from mlstream.challenge.organiser import is_organiser
 from mlstream.challenge.replies import Reservation
 
@@ -100,12 +100,12 @@ class Host:
 
 def list_bundle(bundle: Path) -> list[Path]:
     """Return the files of a bundle: those in its list, and no link or whatever else came into the folder later."""
-    listed = {line.split("  ", 1)[1] for line in (bundle / SUMS).read_text(encoding="utf-8").splitlines()}
-    return [path for path in sorted(bundle.iterdir()) if path.name in {SUMS, *listed} and is_plain(path)]
+    listed = {SUMS, *read_sums(bundle)}
+    return [path for path in sorted(bundle.iterdir()) if path.name in listed and is_plain(path)]
 
 
-def require_bundle(bundle: Path, expected_sha256: str) -> Mapping[str, str]:
-    """Return the files of a bundle and their hashes.
+def require_bundle(bundle: Path, expected_sha256: str) -> None:
+    """Refuse a folder that is not the bundle of a challenge as it was made.
 
     Parameters
     ----------
@@ -114,22 +114,12 @@ def require_bundle(bundle: Path, expected_sha256: str) -> Mapping[str, str]:
     expected_sha256 : str
         Hash of its SHA256SUMS, from the manifest.
 
-    Returns
-    -------
-    mapping of str to str
-        Name -> SHA-256.
-
     Raises
     ------
     ValueError
         If it is not the bundle of the challenge, or a file has changed.
     """
-    sums = bundle / SUMS
-    if not is_plain(sums) or sha256_of(sums) != expected_sha256:
+    if not is_list_of(bundle, expected_sha256):
         raise ValueError(f"{bundle} must be the bundle of this challenge, as `create` made it. Got another {SUMS}.")
-    lines = (line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines())
-    files = {name: digest for digest, name in lines}
-    for name, digest in files.items():
-        if not is_plain(bundle / name) or sha256_of(bundle / name) != digest:
-            raise ValueError(f"{bundle / name} must be as `create` made it. Got a changed file, or none there.")
-    return {**files, SUMS: expected_sha256}
+    for path in find_changed(bundle):
+        raise ValueError(f"{path} must be as `create` made it. Got a changed file, or none there.")

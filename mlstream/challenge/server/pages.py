@@ -249,11 +249,13 @@ def _board(host: Host) -> dict[str, Any]:
     challenge, facts = host.challenge, _facts(host)
     is_published = facts["phase"] == "published"
     lower = metric_of(challenge.config.metric).lower_is_better
+    rows = challenge.leaderboard()
+    history = challenge.history({row.team for row in rows[:MAX_TEAMS]})
     return {
         **facts,
-        "rows": challenge.leaderboard(),
+        "rows": rows,
         "lower_is_better": lower,
-        "plot": draw_history(challenge.history(MAX_TEAMS), challenge.now(), lower_is_better=lower),
+        "plot": draw_history(history, challenge.now(), lower_is_better=lower),
         "ranking": challenge.ranking() if is_published else None,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from mlstream.challenge.replies import BoardRow, SubmissionStatus, TeamEntry, Te
 from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.state.budget import count_used
 from mlstream.challenge.state.phases import phase_of
-from mlstream.challenge.state.store import Reading, read_time
+from mlstream.challenge.state.store import Reading, marks, read_time
 from mlstream.challenge.state.teams import members_of, names_of, roots_of
 
 
@@ -59,7 +59,7 @@ def make_board(state: Reading, config: ChallengeConfig) -> tuple[BoardRow, ...]:
 
 
 def make_history(
-    state: Reading, config: ChallengeConfig, most: int | None = None
+    state: Reading, config: ChallengeConfig, teams: Collection[str] | None = None
 ) -> dict[str, list[tuple[datetime, float]]]:
     """Return the times at which each team's best reported score improved, and to what.
 
@@ -69,8 +69,8 @@ def make_history(
         The state.
     config : ChallengeConfig
         The rules.
-    most : int, optional
-        Number of teams, the best ones; all by default.
+    teams : collection of str, optional
+        Names of the teams; all by default.
 
     Returns
     -------
@@ -78,12 +78,11 @@ def make_history(
         Name of the team -> pairs of time and score, in order.
     """
     roots, names, metric = roots_of(state), names_of(state), metric_of(config.metric)
-    best = {row.team for row in make_board(state, config)[:most]}
-    members = [team for team, root in roots.items() if names[root] in best]
+    members = [team for team, root in roots.items() if teams is None or names[root] in teams]
     history: dict[str, list[tuple[datetime, float]]] = {}
     query = (
         "SELECT s.time, s.team, c.reported FROM scores AS c JOIN submissions AS s ON s.id = c.submission "  # noqa: S608
-        f"WHERE c.team IN ({', '.join('?' * len(members))}) ORDER BY s.id"
+        f"WHERE c.team IN ({marks(members)}) ORDER BY s.id"
     )
     for time, team, score in state.rows(query, *members):
         steps = history.setdefault(names[roots[team]], [])
@@ -116,7 +115,7 @@ def make_status(state: Reading, config: ChallengeConfig, team: str, now: datetim
     rows = state.rows(
         "SELECT s.id, s.file_name, s.time, c.reported, c.in_distribution, r.message FROM submissions AS s "  # noqa: S608
         "LEFT JOIN scores AS c ON c.submission = s.id LEFT JOIN rejections AS r ON r.submission = s.id "
-        f"WHERE s.team IN ({', '.join('?' * len(members))}) ORDER BY s.id",
+        f"WHERE s.team IN ({marks(members)}) ORDER BY s.id",
         *members,
     )
     return TeamStatus(
@@ -185,16 +184,15 @@ def find_selected(state: Reading, config: ChallengeConfig, team: str) -> tuple[i
         score.
     """
     members = members_of(state, team)
-    marks = ", ".join("?" * len(members))
     chosen = state.first(
-        f"SELECT submissions FROM selections WHERE team IN ({marks}) ORDER BY id DESC LIMIT 1",  # noqa: S608 - marks only
+        f"SELECT submissions FROM selections WHERE team IN ({marks(members)}) ORDER BY id DESC LIMIT 1",  # noqa: S608 - marks only
         *members,
     )
     if chosen is not None:
         return tuple(json.loads(chosen["submissions"]))
     direction = "ASC" if metric_of(config.metric).lower_is_better else "DESC"
     best = state.first(
-        f"SELECT submission FROM scores WHERE team IN ({marks}) "  # noqa: S608 - marks only
+        f"SELECT submission FROM scores WHERE team IN ({marks(members)}) "  # noqa: S608 - marks only
         f"ORDER BY reported {direction}, submission LIMIT 1",
         *members,
     )
@@ -214,8 +212,7 @@ def require_selectable(state: Reading, config: ChallengeConfig, team: str, submi
             f"A selection must be of 1 to {config.final_selections} different submissions. Got {list(submissions)}."
         )
     members = members_of(state, team)
-    marks = ", ".join("?" * len(members))
-    query = f"SELECT submission FROM scores WHERE team IN ({marks})"  # noqa: S608 - marks only
+    query = f"SELECT submission FROM scores WHERE team IN ({marks(members)})"  # noqa: S608 - marks only
     scored = {row["submission"] for row in state.rows(query, *members)}
     for number in submissions:
         if number not in scored:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import BudgetSpent
-from mlstream.challenge.state.store import Reading
+from mlstream.challenge.state.store import Reading, marks
 
 
 class Budget(NamedTuple):
@@ -59,11 +59,10 @@ def count_used(state: Reading, members: Sequence[str], now: datetime, config: Ch
     Budget
         The counts.
     """
-    marks = ", ".join("?" * len(members))
     row = state.rows(
         "SELECT COUNT(*), COUNT(r.submission), COUNT(c.submission) FROM submissions AS s "  # noqa: S608 - marks only
         "LEFT JOIN rejections AS r ON r.submission = s.id LEFT JOIN scores AS c ON c.submission = s.id "
-        f"WHERE s.day = ? AND s.team IN ({marks})",
+        f"WHERE s.day = ? AND s.team IN ({marks(members)})",
         day_of(now),
         *members,
     )[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -118,9 +118,9 @@ class Writing(Reading):
     def add(self, table: str, **row: Any) -> int:
         """Add a row with the time, and its event; return the number of the row."""
         row["time"] = format_time(self.now)
-        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        names = ", ".join(row)
         cursor = self._connection.execute(
-            f"INSERT INTO {table} ({names}) VALUES ({marks})",  # noqa: S608 - names are our own
+            f"INSERT INTO {table} ({names}) VALUES ({marks(row)})",  # noqa: S608 - names are our own
             list(row.values()),
         )
         self._log(table, {"rowid": cursor.lastrowid} | row)
@@ -233,6 +233,17 @@ def after_last(state: Reading, now: datetime) -> datetime:
             f"{before:%Y-%m-%d %H:%M:%S} UTC. Got {now:%Y-%m-%d %H:%M:%S}. Set the clock of this machine."
         )
     return max(now, before)
+
+
+def marks(values: Sized) -> str:
+    """Return the placeholders of a query for so many values.
+
+    Examples
+    --------
+    >>> marks("abc")
+    '?, ?, ?'
+    """
+    return ", ".join("?" * len(values))
 
 
 def trigger_name(table: str, act: str) -> str:

@@ -19,7 +19,7 @@ from mlstream.challenge.scoring.metric import metric_of
 from mlstream.challenge.scoring.scorer import PublicScores
 from mlstream.challenge.state.budget import count_used, day_of, require_budget
 from mlstream.challenge.state.phases import phase_of, require_phase
-from mlstream.challenge.state.store import Reading, Writing
+from mlstream.challenge.state.store import Reading, Writing, marks
 from mlstream.challenge.state.teams import members_of, root_of
 
 # No upload is between scratch and state for so long.
@@ -34,7 +34,7 @@ def find_repeat(state: Reading, members: Sequence[str], sha256: str) -> int | No
     """Return the number of the submission by which a team sent the same bytes before, unless they were rejected."""
     row = state.first(
         "SELECT s.id FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "  # noqa: S608 - marks only
-        f"WHERE s.sha256 = ? AND r.submission IS NULL AND s.team IN ({_marks(members)}) ORDER BY s.id LIMIT 1",
+        f"WHERE s.sha256 = ? AND r.submission IS NULL AND s.team IN ({marks(members)}) ORDER BY s.id LIMIT 1",
         sha256,
         *members,
     )
@@ -150,7 +150,7 @@ def submission_row(state: Reading, submission: int) -> Any:
 
 def waiting_rows(state: Reading, members: Sequence[str] | None = None) -> list[Any]:
     """Return the rows of submissions that were neither scored nor rejected, of one team or of all."""
-    chosen = "" if members is None else f"AND s.team IN ({_marks(members)})"
+    chosen = "" if members is None else f"AND s.team IN ({marks(members)})"
     return state.rows(
         "SELECT s.* FROM submissions AS s LEFT JOIN scores AS c ON c.submission = s.id "  # noqa: S608 - marks only
         "LEFT JOIN rejections AS r ON r.submission = s.id "
@@ -170,7 +170,7 @@ def make_reply(
     members = members_of(state, root_of(state, row["team"]))
     query = state.count(
         "SELECT COUNT(*) FROM submissions AS s LEFT JOIN rejections AS r ON r.submission = s.id "  # noqa: S608 - marks
-        f"WHERE r.submission IS NULL AND s.day = ? AND s.id <= ? AND s.team IN ({_marks(members)})",
+        f"WHERE r.submission IS NULL AND s.day = ? AND s.id <= ? AND s.team IN ({marks(members)})",
         row["day"],
         submission,
         *members,
@@ -190,7 +190,7 @@ def _report(state: Reading, config: ChallengeConfig, team: str, score: float) ->
     """Return the score that a team is told: rounded, and with a ladder only what is better by a step."""
     metric, members = metric_of(config.metric), members_of(state, root_of(state, team))
     best = state.first(
-        f"SELECT MIN(reported), MAX(reported) FROM scores WHERE team IN ({_marks(members)})",  # noqa: S608 - marks only
+        f"SELECT MIN(reported), MAX(reported) FROM scores WHERE team IN ({marks(members)})",  # noqa: S608 - marks only
         *members,
     )
     if config.ladder_step and best is not None and best[0] is not None:
@@ -203,7 +203,3 @@ def _report(state: Reading, config: ChallengeConfig, team: str, score: float) ->
 def _round(score: float, config: ChallengeConfig) -> float:
     # No -0.0, whose sign would be one more digit.
     return round(score, config.decimals) + 0.0
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ", ".join("?" * len(values))

@@ -325,7 +325,7 @@ def test_the_board_is_ranked_by_the_best_score_and_then_by_the_earlier_submissio
     assert list(challenge.leaderboard()) == slow
     assert {name: steps[-1][1] for name, steps in challenge.history().items()} == {row[1]: row[2] for row in slow}
     best = [row.team for row in challenge.leaderboard()[:2]]
-    assert challenge.history(2) == {name: steps for name, steps in challenge.history().items() if name in best}
+    assert challenge.history(best) == {name: steps for name, steps in challenge.history().items() if name in best}
 
 
 def test_a_ladder_reports_only_improvements_by_a_step(tmp_path):

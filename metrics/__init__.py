@@ -8,6 +8,7 @@ from metrics.bayesian import BayesianComparison, bayesian_signed_rank
 from metrics.by_row import counts_by_row, precision_at_k_by_row, rmse_by_row
 from metrics.continual import acc, aia, fm, intransigence
 from metrics.counts import LabelCounts, cumulative_counts, label_counts, stack_counts, windowed_counts
+from metrics.detection import DetectionScores, detection_scores
 from metrics.environments import nce, nce_by_environment, worst_nce
 from metrics.from_counts import (
     f1_from_counts,
@@ -28,6 +29,7 @@ from metrics.transfer import bwt, fwt, stepwise_transfer
 
 __all__ = [
     "BayesianComparison",
+    "DetectionScores",
     "FriedmanResult",
     "LabelCounts",
     "LabelPersistence",
@@ -46,6 +48,7 @@ __all__ = [
     "coverage",
     "critical_difference",
     "cumulative_counts",
+    "detection_scores",
     "f1",
     "f1_from_counts",
     "fm",

@@ -22,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KERNELS = (
     "estimators/_kernels",
+    "estimators/drift/_kernels",
     "estimators/meta/_kernels",
     "estimators/nearest/_kernels",
     "estimators/networks/_kernels",

@@ -327,6 +327,7 @@ VALUE_ROWS: dict[str, ValueRow] = {
     "area_under_curve": ValueRow(
         metrics.area_under_curve, oracles.area_under_curve, CURVE.map(lambda c: (c, {})), 0, 1
     ),
+    "detection_scores": ValueRow(metrics.detection_scores, oracles.detection_scores, given.detections(), -20),
     "counts_by_row": ValueRow(
         lambda *args, **kwargs: _stacked(metrics.counts_by_row(*args, **kwargs)),
         lambda *args, **kwargs: np.stack(oracles.by_row(oracles.counts)(*args, **kwargs), axis=1),
@@ -432,7 +433,14 @@ VALUE_ROWS: dict[str, ValueRow] = {
     ),
 }
 
-RESULT_TYPES = {"BayesianComparison", "FriedmanResult", "LabelCounts", "LabelPersistence", "LearningSpeed"}
+RESULT_TYPES = {
+    "BayesianComparison",
+    "DetectionScores",
+    "FriedmanResult",
+    "LabelCounts",
+    "LabelPersistence",
+    "LearningSpeed",
+}
 
 
 def scoring_labels() -> set[str]:

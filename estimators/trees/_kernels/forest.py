@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from estimators._kernels.adwin import Windows, detect_change, new_windows, reset
 from estimators._kernels.compile import BUILD, HOT, LOOP, njit
 from estimators._kernels.randomness import advance, uniform
 from estimators._typing import Array
-from estimators.trees._kernels.adwin import Windows, detect_change, new_windows, reset
 from estimators.trees._kernels.hoeffding import (
     SKIP,
     Row,

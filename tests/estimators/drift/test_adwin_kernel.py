@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 from river.drift import ADWIN
 
-from estimators.trees._kernels.adwin import detect_change, new_windows
+from estimators._kernels.adwin import detect_change, new_windows
 
 
 @njit

@@ -1,0 +1,68 @@
+"""Scores of drift detection, against the published example and CapyMOA; the table of laws has a loop."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from metrics import detection_scores
+from tests.strategies import detections
+
+PEER = Path(sys.prefix) / "peers" / "capymoa" / "drift" / "eval_detector.py"
+
+
+@pytest.mark.skipif(not PEER.exists(), reason="CapyMOA is not installed: make peers")
+@given(detections())
+@settings(deadline=None)
+def test_scores_are_those_of_capymoa(case):
+    (drifts, alarms), options = case
+    n, delay, early = options.values()
+    # its first episode starts after row 0, and an alarm of two overlapping episodes belongs to neither
+    drifts, alarms = drifts + 1, alarms[alarms > 0]
+    drifts[1:] = (
+        np.maximum(drifts[1:], drifts[:-1, 1:].repeat(2, axis=1) + delay + early) if len(drifts) > 1 else drifts[1:]
+    )
+    drifts = np.maximum.accumulate(drifts.ravel()).reshape(-1, 2)
+    n = int(max(n, drifts.max()))
+    spec = importlib.util.spec_from_file_location("peer", PEER)
+    module = sys.modules["peer"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    peer = module.EvaluateDriftDetector(max_delay=delay, max_early_detection=early)
+    expected = peer.calc_performance(trues=drifts, preds=alarms, tot_n_instances=n)
+    ours = detection_scores(drifts, alarms, n_samples=n, max_delay=delay, max_early=early)
+    names = {"episode_recall": "detection_rate", "precision": "precision", "f1": "f1", "mdt": "mean_delay"}
+    names |= {"ndt": "normalised_delay", "far": "false_alarms_per_1000", "tp": "n_hits", "fp": "n_false_alarms"}
+    for theirs, name in names.items():
+        np.testing.assert_allclose(getattr(ours, name), getattr(expected, theirs), err_msg=name)
+
+
+def test_the_published_example():
+    scores = detection_scores([1000, 2000], [500, 1200, 1250, 2100], n_samples=200_000, max_delay=200)
+    assert (scores.n_hits, scores.n_false_alarms, scores.n_missed) == (2, 2, 0)
+    assert (scores.mean_delay, scores.normalised_delay, round(scores.f1, 3)) == (150, 0.75, 0.667)
+
+
+def test_an_oracle_is_perfect():
+    drifts = [[100, 150], [300, 300]]
+    scores = detection_scores(drifts, [100, 300], n_samples=500, max_delay=10)
+    assert scores[:6] == (1, 1, 1, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("drifts", "alarms", "options", "message"),
+    [
+        ([], [1], {}, "drifts must have shape (n_drifts,) or (n_drifts, 2). Got (0,) instead."),
+        ([5, 3], [1], {}, "drifts must be in order. Got 3 after 5 instead."),
+        ([5], [9, 8], {}, "alarms must be in order. Got 8 after 9 instead."),
+        ([5], [11], {}, "alarms must be from 0 to n_samples = 10. Got 11 instead."),
+        ([5], [0.5], {}, "alarms must be whole numbers, in one dimension. Got float64 of (1,) instead."),
+        ([5], [1], {"max_delay": 0}, "max_delay must be"),
+    ],
+)
+def test_what_is_wrong_is_refused(drifts, alarms, options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        detection_scores(drifts, alarms, **{"n_samples": 10, "max_delay": 3, **options})

@@ -1,11 +1,11 @@
-"""The public data sets of the PRAGMA paper with its preferences, and two more unbalanced sets."""
+"""The public data sets of the PRAGMA paper with its preferences, and sets of scikit-learn."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from harness import sized
-from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 
 from mlstream.data.datasets import fetch_dataset, load_dataset
 
@@ -45,6 +45,15 @@ def letters(vowels: str = "AEIOU", max_depth: int | None = None) -> Experiment:
     return Experiment(name, *_table("letter"), 4, tuple(vowels), max_depth)
 
 
+def vowels() -> Experiment:
+    """Draw 4,000 letters, vowels against consonants; the 20 % of vowels matter."""
+    X, y = _table("letter")
+    drawn = np.random.default_rng(0).permutation(len(y))[:4000]
+    return Experiment(
+        "Vowels", X[drawn], np.where(np.isin(y[drawn], list("AEIOU")), "vowel", "consonant"), 4, ("vowel",)
+    )
+
+
 def hypothyroid() -> Experiment:
     """Load 3,772 patients; the 7.7 % who are not negative matter."""
     X, y = _table("hypothyroid")
@@ -67,6 +76,31 @@ def synthetic() -> Experiment:
     """Draw 3,000 rows of 20 attributes; the 5 % of the rarer class matter."""
     X, y = make_classification(3000, 20, n_informative=6, weights=[0.95], class_sep=0.5, flip_y=0.01, random_state=0)
     return Experiment("Synthetic", X, y, 4, (1,))
+
+
+def digits() -> Experiment:
+    """Load 1,797 digits of 64 pixels; eights and nines matter."""
+    X, y = load_digits(return_X_y=True)
+    return Experiment("Digits", X, y, 8, (8, 9))
+
+
+def eights() -> Experiment:
+    """Load the same, eights against all others; the 9.7 % of eights matter."""
+    X, y = load_digits(return_X_y=True)
+    return Experiment("Eights", X, np.where(y == 8, "eight", "other"), 8, ("eight",))
+
+
+def wine() -> Experiment:
+    """Load 178 wines of 3 growers, 13 attributes; the rarest matter."""
+    X, y = load_wine(return_X_y=True)
+    return Experiment("Wine", X, y, 3, (2,))
+
+
+def three_classes() -> Experiment:
+    """Draw 3,000 rows of 20 attributes, of three classes; the 5 % of the rarest matter."""
+    share = {"n_classes": 3, "weights": [0.8, 0.15]}
+    X, y = make_classification(3000, 20, n_informative=6, class_sep=0.7, flip_y=0.02, random_state=1, **share)
+    return Experiment("Three classes", X, y, 4, (2,))
 
 
 def _table(name: str) -> tuple[np.ndarray, np.ndarray]:

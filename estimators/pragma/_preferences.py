@@ -1,6 +1,6 @@
-"""Preferences of a user for each class or label, checked once: importance, compromise, and weights of votes."""
+"""Preferences of a user for each class or label, checked once: importance, compromise, floors, weights of votes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -8,36 +8,55 @@ import numpy as np
 
 from estimators._typing import Array
 from estimators.pragma._kernels.votes import Losses
+from estimators.pragma._surface import Surface
 from metrics import pragma_plane
 
 
 @dataclass(frozen=True)
 class Preferences:
-    """Importance of each class, and the slopes of its loss along recall and precision."""
+    """Importance of each class, the slopes of its loss along recall and precision or another loss, and floors.
+
+    `floors` (n_classes, 2) holds the least recall and precision of each class; it is empty without floors.
+    """
 
     importance: Array
     alpha: Array
     beta: Array
+    surface: Surface
+    floors: Array
 
     @classmethod
-    def from_options(cls, importance: Any, compromise: Any, classes: list[Any]) -> Self:
+    def from_options(
+        cls,
+        importance: Any,
+        compromise: Any,
+        classes: list[Any],
+        *,
+        local: Callable[[float, float], float] | None = None,
+        min_recall: Any = None,
+        min_precision: Any = None,
+    ) -> Self:
         """Check the options, one value for all classes or a mapping, against the classes of the data."""
         theta = [_positive(value, "importance", c) for c, value in _by_class(importance, "importance", classes)]
         planes = [_plane(pair, c) for c, pair in _by_class(compromise, "compromise", classes)]
         alpha, beta = np.array(planes).T.copy()  # contiguous rows, so that kernels are compiled once
-        return cls(np.array(theta), alpha, beta)
+        floors = np.column_stack(
+            [_floors(min_recall, "min_recall", classes), _floors(min_precision, "min_precision", classes)]
+        )
+        return cls(np.array(theta), alpha, beta, Surface(local), floors if floors.any() else floors[:0])
 
     def losses(self, truth: Array) -> Losses:
         """Build the objective for rows of these classes; a class that does not occur is left out."""
         n_true = np.bincount(truth, minlength=len(self.importance))
         theta = np.where(n_true > 0, self.importance, 0.0)
-        return Losses(theta / theta.sum(), self.alpha, self.beta, n_true)
+        return Losses(theta / theta.sum(), self.alpha, self.beta, n_true, self.floors, self.surface.address)
 
     def losses_of_label(self, j: int, positive: Array) -> Losses:
         """Build the objective of one label; predicting its absence correctly does not count."""
         n_true = np.bincount(positive, minlength=2)
         share = np.array([0.0, float(n_true[1] > 0)])
-        return Losses(share, np.repeat(self.alpha[j], 2), np.repeat(self.beta[j], 2), n_true)
+        alpha, beta, floors = (np.repeat(one[j : j + 1], 2, axis=0) for one in (self.alpha, self.beta, self.floors))
+        return Losses(share, alpha, beta, n_true, floors, self.surface.address)
 
 
 def check_vote_weights(given: Any, classes: list[Any]) -> Array:
@@ -51,13 +70,23 @@ def check_vote_weights(given: Any, classes: list[Any]) -> Array:
     return np.array([_positive(value, "vote_weights", c) for c, value in _by_class(given, "vote_weights", classes)])
 
 
-def _by_class(given: Any, option: str, classes: list[Any]) -> list[tuple[Any, Any]]:
+def _floors(given: Any, option: str, classes: list[Any]) -> Array:
+    """Return the least rate of each class, 0 for one without any; a mapping may leave classes out."""
+    floors = dict.fromkeys(classes, 0.0)
+    if given is not None:
+        floors |= {c: _rate(value, option, c) for c, value in _by_class(given, option, classes, partial=True)}
+    return np.array(list(floors.values()))
+
+
+def _by_class(given: Any, option: str, classes: list[Any], *, partial: bool = False) -> list[tuple[Any, Any]]:
     if not isinstance(given, Mapping):
         return [(c, given) for c in classes]
     unknown = [key for key in given if key not in classes]
     missing = [c for c in classes if c not in given]
     if unknown:
         raise ValueError(f"{option} must name classes of the data only. Got class {unknown[0]!r} instead.")
+    if partial:
+        return list(given.items())
     if missing:
         raise ValueError(f"{option} must have a value for every class. Got no value for class {missing[0]!r} instead.")
     return [(c, given[c]) for c in classes]
@@ -66,6 +95,12 @@ def _by_class(given: Any, option: str, classes: list[Any]) -> list[tuple[Any, An
 def _positive(value: Any, option: str, whose: Any) -> float:
     if not isinstance(value, int | float | np.number) or not np.isfinite(value) or value <= 0:
         raise ValueError(f"{option} must be a finite number greater than 0. Got {value!r} for class {whose!r} instead.")
+    return float(value)
+
+
+def _rate(value: Any, option: str, whose: Any) -> float:
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise ValueError(f"{option} must be in [0, 1]. Got {value!r} for class {whose!r} instead.")
     return float(value)
 
 

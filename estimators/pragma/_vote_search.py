@@ -9,7 +9,7 @@ from scipy import sparse
 
 from estimators._typing import Array
 from estimators.pragma._kernels.vote_search import anneal, sweep
-from estimators.pragma._kernels.votes import Losses, Votes, decide, objective
+from estimators.pragma._kernels.votes import Losses, Votes, decide, objective, totals
 from metrics._validation import require_choice, require_integer
 
 Search = Literal["exact", "annealing", "both"]
@@ -26,6 +26,8 @@ READS_PER_VOTE = 8
 MOVE_SCALE, JUMP_SCALE = 0.25, 1.0
 # factor by which a first line search changes a weight at most, up or down
 FIRST_REACH = 4.0
+# parts of the way from the mean weights of bags to those of all rows
+N_PARTS = 32
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,10 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Result of a search: weights of the classes, their PRAGMA, and the PRAGMA after each step."""
+    """Result of a search: weights of the classes, the objective, and the PRAGMA after each step.
+
+    The objective is PRAGMA, and more below a floor.
+    """
 
     weights: Array
     value: float
@@ -68,15 +73,28 @@ def store(votes: Array | sparse.csr_array, truth: Array) -> Votes:
 
 
 def evaluate(votes: Votes, losses: Losses, weights: Array) -> float:
-    """Compute PRAGMA for given weights."""
-    return float(objective(losses, decide(votes, weights)))
+    """Compute the objective for given weights: PRAGMA, if no recall or precision is below its floor."""
+    return float(objective(*totals(losses, decide(votes, weights))))
+
+
+def measure(votes: Votes, losses: Losses, weights: Array) -> tuple[float, Array]:
+    """Compute, for given weights, PRAGMA and what recall and precision of each class lack to their floors."""
+    state = decide(votes, weights)
+    pragma, _ = totals(losses, state)
+    lacking = np.zeros((len(weights), 2))
+    if len(losses.floors):
+        counted = np.flatnonzero(losses.share)
+        rows = np.column_stack([losses.n_true, np.maximum(state.predicted, 1)])[counted]
+        lacking[counted] = np.maximum(losses.floors[counted] - state.hits[counted, np.newaxis] / rows, 0.0)
+    return float(pragma), lacking
 
 
 def find_weights(votes: Votes, losses: Losses, options: SearchOptions, rng: np.random.RandomState) -> SearchResult:
     """Search from equal weights; the product of the result is 1, and a class without any vote keeps weight 1.
 
     With bags, weights are geometric means over searches on rows resampled class by class: the optimum for a few rows is
-    far from that for other rows, and the mean of several is nearer. The trace ends with the PRAGMA on all rows.
+    far from that for other rows, and the mean of several is nearer. If the mean is below a floor on all rows, so much
+    of the way to the weights of all rows is gone as reaches it. The trace ends with the PRAGMA on all rows.
     """
     found = _search(votes, losses, options, rng)
     reads = len(votes.row_vote) * (1 if len(losses.share) == 2 else READS_PER_VOTE)
@@ -84,9 +102,19 @@ def find_weights(votes: Votes, losses: Losses, options: SearchOptions, rng: np.r
     if n_bags < MIN_BAGS:
         return found
     bags = [_search(_draw_rows(votes, rng), losses, options, rng).weights for _ in range(n_bags)]
-    weights = np.exp(np.log(bags).mean(axis=0))
-    value = evaluate(votes, losses, weights)
-    return SearchResult(weights, value, np.append(found.trace, value))
+    weights = _nearest(votes, losses, np.exp(np.log(bags).mean(axis=0)), found.weights)
+    pragma, _ = measure(votes, losses, weights)
+    return SearchResult(weights, evaluate(votes, losses, weights), np.append(found.trace, pragma))
+
+
+def _nearest(votes: Votes, losses: Losses, start: Array, end: Array) -> Array:
+    """Return the weights nearest to the start, on the way to the end, that lack no more to the floors than the end."""
+    lacking = measure(votes, losses, end)[1].sum()
+    for part in np.linspace(0.0, 1.0, N_PARTS + 1):
+        weights = start ** (1.0 - part) * end**part
+        if measure(votes, losses, weights)[1].sum() <= lacking:
+            return weights
+    return end
 
 
 def _draw_rows(votes: Votes, rng: np.random.RandomState) -> Votes:
@@ -135,7 +163,7 @@ def _descend_again(
     Lines are searched near the current weights first, where few rows change class, and without a limit at the end.
     """
     if len(movable) <= 2:  # the ratio of two weights is all that matters
-        weights, trace = sweep(votes, losses, found.weights, movable[:1], np.inf)
+        weights, trace, _ = sweep(votes, losses, found.weights, movable[:1], np.inf)
         return _better(found, SearchResult(weights, evaluate(votes, losses, weights), trace))
     descend = partial(_descend, votes, losses, movable=movable, rng=rng)
     found = _better(found, descend(found.weights, reach=FIRST_REACH))
@@ -153,17 +181,17 @@ def _descend_again(
 def _descend(
     votes: Votes, losses: Losses, weights: Array, *, movable: Array, reach: float, rng: np.random.RandomState
 ) -> SearchResult:
-    """Search along one weight after another, in random order, until no single weight within reach lowers PRAGMA."""
+    """Search along one weight after another, in random order, until no single weight within reach is better."""
     value, traces = evaluate(votes, losses, weights), []
     while True:
-        weights, trace = sweep(votes, losses, weights, rng.permutation(movable), reach)
+        weights, trace, lowest = sweep(votes, losses, weights, rng.permutation(movable), reach)
         traces.append(trace)
-        if not trace[-1] < value:
-            return SearchResult(weights, float(trace[-1]), np.concatenate(traces))
-        value = trace[-1]
+        if not lowest < value:
+            return SearchResult(weights, float(lowest), np.concatenate(traces))
+        value = lowest
 
 
 def _better(one: SearchResult, two: SearchResult) -> SearchResult:
-    """Return the result of lower PRAGMA, the first on a tie, with the traces of both."""
+    """Return the result of lower objective, the first on a tie, with the traces of both."""
     chosen = two if two.value < one.value else one
     return SearchResult(chosen.weights, chosen.value, np.concatenate([one.trace, two.trace]))

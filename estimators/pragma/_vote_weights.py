@@ -10,7 +10,7 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.pragma._kernels.shrinking import keep_greatest
 from estimators.pragma._preferences import Preferences
-from estimators.pragma._vote_search import SearchOptions, SearchResult, evaluate, find_weights, store
+from estimators.pragma._vote_search import SearchOptions, find_weights, measure, store
 
 # number of votes of a row that the search reads
 MAX_VOTES = 3
@@ -18,11 +18,25 @@ MAX_VOTES = 3
 
 @dataclass(frozen=True)
 class FittedWeights:
-    """Weights of the classes or labels, their PRAGMA, and the PRAGMA after each step of the search."""
+    """Weights of the classes or labels, their PRAGMA, and the PRAGMA after each step of the search.
+
+    `lacking` (n_classes, 2) is what recall and precision of each lack to their floors.
+    """
 
     weights: Array
     pragma: float
     trace: Array | list[Array]
+    lacking: Array
+
+
+@dataclass(frozen=True)
+class LabelWeight:
+    """The weight of a label, that of its absence being 1; the rest as in `FittedWeights`."""
+
+    weight: float
+    pragma: float
+    trace: Array
+    lacking: Array
 
 
 @dataclass(frozen=True)
@@ -41,45 +55,52 @@ class VoteWeighting:
         voted = votes.reshape(len(votes), -1).any(axis=1)
         if not voted.any():
             equal = np.ones(len(self.preferences.importance)) if self.fixed is None else self.fixed
-            return FittedWeights(equal, float("nan"), np.empty(0))
+            return FittedWeights(equal, float("nan"), np.empty(0), np.zeros((len(equal), 2)))
         if not voted.all():
             votes, truth = votes[voted], truth[voted]
         fit = self._fit_classes if votes.ndim == 2 else self._fit_labels
-        return fit(votes, truth, rng)
+        with self.preferences.surface.raising():
+            return fit(votes, truth, rng)
 
     def _fit_classes(self, votes: Array, codes: Array, rng: np.random.RandomState) -> FittedWeights:
         stored, losses = store(votes, codes), self.preferences.losses(codes)
         if self.fixed is None:
             found = find_weights(stored, losses, self.options, rng)
-            return FittedWeights(found.weights, found.value, found.trace)
-        value = evaluate(stored, losses, self.fixed)
-        return FittedWeights(self.fixed, value, np.array([value]))
+            pragma, lacking = measure(stored, losses, found.weights)
+            return FittedWeights(found.weights, pragma, found.trace, lacking)
+        pragma, lacking = measure(stored, losses, self.fixed)
+        return FittedWeights(self.fixed, pragma, np.array([pragma]), lacking)
 
     def _fit_labels(self, votes: Array, Y: Array, rng: np.random.RandomState) -> FittedWeights:
         """Search each label separately: PRAGMA is a mean over labels, and a weight affects its own label only."""
         found = [self._fit_known(j, votes[:, j], Y[:, j], rng) for j in range(Y.shape[1])]
         theta = self.preferences.importance * (Y == 1).any(axis=0)
-        values = np.array([one.value for one in found])
+        values = np.array([one.pragma for one in found])
         pragma = float(values @ theta / theta.sum()) if theta.any() else float("nan")
-        return FittedWeights(np.array([one.weights[1] for one in found]), pragma, [one.trace for one in found])
+        weights, lacking = np.array([one.weight for one in found]), np.array([one.lacking for one in found])
+        return FittedWeights(weights, pragma, [one.trace for one in found], lacking)
 
-    def _fit_known(self, j: int, votes: Array, truth: Array, rng: np.random.RandomState) -> SearchResult:
+    def _fit_known(self, j: int, votes: Array, truth: Array, rng: np.random.RandomState) -> LabelWeight:
         """Find the weight of a label on the rows where it is known; without any, it stays 1."""
         known = truth != UNKNOWN
         if known.any():
-            return self.fit_label(j, votes[known], truth[known], rng)
-        return SearchResult(np.array([1.0, 1.0 if self.fixed is None else self.fixed[j]]), 0.0, np.empty(0))
+            return self._fit_label(j, votes[known], truth[known], rng)
+        return LabelWeight(1.0 if self.fixed is None else self.fixed[j], 0.0, np.empty(0), np.zeros(2))
 
-    def fit_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> SearchResult:
-        """Find the weight of a label, that of its absence being 1; every row must have a vote."""
+    def fit_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> LabelWeight:
+        """Find the weight of a label; every row must have a vote."""
+        with self.preferences.surface.raising():
+            return self._fit_label(j, votes, positive, rng)
+
+    def _fit_label(self, j: int, votes: Array, positive: Array, rng: np.random.RandomState) -> LabelWeight:
         stored, losses = store(votes, positive), self.preferences.losses_of_label(j, positive)
         if self.fixed is None:
             found = find_weights(stored, losses, self.options, rng)
             weights, trace = found.weights / found.weights[0], found.trace
         else:
             weights, trace = np.array([1.0, self.fixed[j]]), np.empty(0)
-        value = evaluate(stored, losses, weights)
-        return SearchResult(weights, value, trace if len(trace) else np.array([value]))
+        pragma, lacking = measure(stored, losses, weights)
+        return LabelWeight(float(weights[1]), pragma, trace if len(trace) else np.array([pragma]), lacking[1])
 
 
 def usable_votes(votes: Array, unvoted: Array) -> Array:
@@ -106,6 +127,22 @@ def warn_of_unvoted(unvoted: Array, classes: list[Any], kind: str) -> None:
     if names:
         warnings.warn(
             f"No {kind} vote is for class {', '.join(map(repr, names))}: its weight cannot be fitted and stays 1.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def warn_of_floors(lacking: Array, floors: Array, classes: list[Any], kind: str) -> None:
+    """Warn about classes, or labels, whose recall or precision is below its floor."""
+    unmet = [
+        f"{name}={floors[c, k]:g} of class {classes[c]!r} (it is {floors[c, k] - lacking[c, k]:.3g})"
+        for c, k in np.argwhere(lacking > 0).tolist()
+        for name in [("min_recall", "min_precision")[k]]
+    ]
+    if unmet:
+        warnings.warn(
+            f"No weights were found that reach {', '.join(unmet)} on {kind}: the nearest are used. "
+            "Lower the floors, or search longer (search='both', n_restarts).",
             UserWarning,
             stacklevel=4,
         )

@@ -14,7 +14,7 @@ from estimators._unknown_labels import Mask, rows_to_learn
 from estimators._validation import Features
 from estimators.pragma._preferences import Preferences, check_vote_weights
 from estimators.pragma._vote_search import SearchOptions
-from estimators.pragma._vote_weights import VoteWeighting
+from estimators.pragma._vote_weights import FittedWeights, VoteWeighting
 
 
 def rows_with_a_label(truth: Array) -> Mask | None:
@@ -131,8 +131,19 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         """Return positions in `classes_`, or 0/1 labels."""
         return self._target.codes(y) if isinstance(self._target, ClassTarget) else self._target.encode(y)
 
-    def _weighting(self, vote_weights: Any = None, n_bags: int = 0) -> VoteWeighting:
+    def _take_weights(self, fitted: FittedWeights) -> None:
+        self.vote_weights_, self.pragma_, self.search_trace_ = fitted.weights, fitted.pragma, fitted.trace
+        self.shortfall_ = float(fitted.lacking.sum())
+
+    def _weighting(self, vote_weights: Any = None) -> VoteWeighting:
         names = self._keys()
         fixed = None if vote_weights is None else check_vote_weights(vote_weights, names)
-        preferences = Preferences.from_options(self.importance, self.compromise, names)
-        return VoteWeighting(preferences, fixed, SearchOptions(self.search, self.n_restarts, self.n_moves, n_bags))
+        preferences = Preferences.from_options(
+            self.importance,
+            self.compromise,
+            names,
+            local=self.local,
+            min_recall=self.min_recall,
+            min_precision=self.min_precision,
+        )
+        return VoteWeighting(preferences, fixed, SearchOptions(self.search, self.n_restarts, self.n_moves, self.n_bags))

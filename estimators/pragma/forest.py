@@ -1,6 +1,6 @@
 """A random forest whose votes are weighted so that PRAGMA, the preferences of a user, is as low as possible."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from estimators._typing import Array
 from estimators._validation import Features, check_features, is_sparse
 from estimators.pragma._forest_votes import ForestVotes, LabelForestsVotes
 from estimators.pragma._vote_search import Search
-from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_unvoted
+from estimators.pragma._vote_weights import shares, unvoted_classes, usable_votes, warn_of_floors, warn_of_unvoted
 from estimators.pragma._weighted_votes import WeightedVotes, with_a_label
 from estimators.pragma.tree import CRITERIA, PragmaTreeClassifier
 from metrics._validation import require_choice
@@ -46,6 +46,13 @@ class PragmaForestClassifier(WeightedVotes):
     compromise : (float, float) or mapping, default=(0.5, 0.5)
         (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
         class, or for each one; both in [0, 1).
+    local : callable, optional
+        Loss of a class from its (recall, precision), in place of the plane that `compromise` defines, as in
+        `metrics.pragma`.
+    min_recall, min_precision : float or mapping, optional
+        Least recall and precision of every class, or of those that a mapping names (of labels, by their index), in
+        [0, 1], on the votes that the search uses: PRAGMA is lowered among the weights that reach these floors. Where
+        none are found, those that lack least are used, with a warning.
     vote_weights : array-like or mapping, optional
         Weights to use instead of searching: one a class, in the order of `classes_` or by name; for labels, the weight
         of a vote for the label relative to one for its absence. Only ratios of the weights of classes matter.
@@ -87,6 +94,8 @@ class PragmaForestClassifier(WeightedVotes):
         Weights of votes. Those searched for classes have product 1.
     pragma_ : float
         PRAGMA on the votes that the search used; NaN if there were none.
+    shortfall_ : float
+        Sum of what recalls and precisions lack to their floors, where PRAGMA is measured; 0 if all are reached.
     search_trace_ : ndarray, or list of ndarray
         PRAGMA after each move of the chain, then after each line search, and finally with the weights that are used;
         for labels, one array for each label.
@@ -140,6 +149,9 @@ class PragmaForestClassifier(WeightedVotes):
         min_samples_leaf: float = 1,
         importance: float | Mapping[Any, float] = 1.0,
         compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        local: Callable[[float, float], float] | None = None,
+        min_recall: float | Mapping[Any, float] | None = None,
+        min_precision: float | Mapping[Any, float] | None = None,
         vote_weights: npt.ArrayLike | Mapping[Any, float] | None = None,
         votes: Literal["out_of_bag", "in_bag"] = "out_of_bag",
         shrinkage: float | None = 30.0,
@@ -157,6 +169,9 @@ class PragmaForestClassifier(WeightedVotes):
         self.min_samples_leaf = min_samples_leaf
         self.importance = importance
         self.compromise = compromise
+        self.local = local
+        self.min_recall = min_recall
+        self.min_precision = min_precision
         self.vote_weights = vote_weights
         self.votes = votes
         self.shrinkage = shrinkage
@@ -184,7 +199,7 @@ class PragmaForestClassifier(WeightedVotes):
         """
         with unchanged_on_error(self):
             X, truth = with_a_label(*self._check(X, y))
-            weighting = self._weighting(self.vote_weights, self.n_bags)
+            weighting = self._weighting(self.vote_weights)
             rng = check_random_state(self.random_state)
             self.forest_ = self._grow(X, truth, rng)
             forest_votes = self._forest_votes()
@@ -192,7 +207,9 @@ class PragmaForestClassifier(WeightedVotes):
             unvoted = unvoted_classes(votes, truth)
             warn_of_unvoted(unvoted, self._keys(), self.votes.replace("_", "-"))
             fitted = weighting.fit(usable_votes(votes, unvoted), truth, rng)
-            self.vote_weights_, self.pragma_, self.search_trace_ = fitted.weights, fitted.pragma, fitted.trace
+            self._take_weights(fitted)
+            kind = f"{self.votes.replace('_', '-')} votes"
+            warn_of_floors(fitted.lacking, weighting.preferences.floors, self._keys(), kind)
         return self
 
     @property
@@ -253,7 +270,9 @@ class PragmaForestClassifier(WeightedVotes):
             raise ValueError(
                 "criterion must be 'gini' or 'entropy' for labels. Got 'pragma', for classes only, instead."
             )
-        tree = PragmaTreeClassifier(**how, **{name: self._by_position(name) for name in ("importance", "compromise")})
+        tree = PragmaTreeClassifier(
+            **how, **{name: self._by_position(name) for name in ("importance", "compromise")}, local=self.local
+        )
         return BaggingClassifier(tree, self.n_estimators, **common).fit(X, truth)
 
     def _by_position(self, option: str) -> Any:

@@ -1,6 +1,6 @@
 """An adaptive random forest whose votes are weighted, while the stream runs, so that PRAGMA is low."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,13 @@ class PragmaStreamForestClassifier(StreamClassifier):
     compromise : (float, float) or mapping, default=(0.5, 0.5)
         (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
         class, or for each one; both in [0, 1).
+    local : callable, optional
+        Loss of a class from its (recall, precision), in place of the plane that `compromise` defines, as in
+        `metrics.pragma`.
+    min_recall, min_precision : float or mapping, optional
+        Least recall and precision of every class, or of those that a mapping names (of labels, by their index), in
+        [0, 1], on the votes that a search uses: PRAGMA is lowered among the weights that reach these floors. Where
+        none are found, those that lack least are used.
     window : int, default=1000
         Number of last rows that a search uses.
     period : int, default=100
@@ -55,6 +62,8 @@ class PragmaStreamForestClassifier(StreamClassifier):
         Weights of votes: of each class, their product being 1, or of a label against its absence.
     pragma_ : float
         PRAGMA on the votes that the last search used; NaN before any search.
+    shortfall_ : float
+        Sum of what recalls and precisions lack to their floors, where PRAGMA is measured; 0 if all are reached.
     classes_ : ndarray of shape (n_labels, 2) or (n_classes,)
         For labels, 0 and 1 for each; for one class a row, the sorted values.
 
@@ -108,6 +117,9 @@ class PragmaStreamForestClassifier(StreamClassifier):
         *,
         importance: float | Mapping[Any, float] = 1.0,
         compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        local: Callable[[float, float], float] | None = None,
+        min_recall: float | Mapping[Any, float] | None = None,
+        min_precision: float | Mapping[Any, float] | None = None,
         window: int = 1000,
         period: int = 100,
         search: Search = "exact",
@@ -118,6 +130,9 @@ class PragmaStreamForestClassifier(StreamClassifier):
         self.forest = forest
         self.importance = importance
         self.compromise = compromise
+        self.local = local
+        self.min_recall = min_recall
+        self.min_precision = min_precision
         self.window = window
         self.period = period
         self.search = search
@@ -142,7 +157,7 @@ class PragmaStreamForestClassifier(StreamClassifier):
         self.forest_ = self._new_forest(n_targets, n_classes, rng)
         self._window = VoteWindow.empty(n_targets, n_classes)
         self.vote_weights_ = np.ones(n_targets if self._target.multilabel else n_classes)
-        self.pragma_ = float("nan")
+        self.pragma_, self.shortfall_ = float("nan"), 0.0
         self._n_since_search, self._drifts_at_search = 0, self._drifts()
         self._seed = rng.randint(np.iinfo(np.int32).max)
         self._weighting()  # invalid preferences are refused before anything is learnt
@@ -163,6 +178,11 @@ class PragmaStreamForestClassifier(StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
+    @property
+    def _rows_to_compile(self) -> int:
+        # the first search
+        return self.period
+
     def _new_forest(self, n_targets: int, n_classes: int, rng: np.random.RandomState) -> ForestBank | MultilabelForest:
         if not isinstance(self.forest, AdaptiveRandomForestClassifier | None):
             raise TypeError(f"forest must be an AdaptiveRandomForestClassifier or None. Got {self.forest!r} instead.")
@@ -198,16 +218,18 @@ class PragmaStreamForestClassifier(StreamClassifier):
             if self._are_enough(current):
                 fitted = self._weighting().fit(current.votes, current.codes, rng)
                 self.vote_weights_, self.pragma_ = fitted.weights, fitted.pragma
+                self.shortfall_ = float(fitted.lacking.sum())
 
     def _search_labels(self, rng: np.random.RandomState) -> None:
-        weighting, weights = self._weighting(), self.vote_weights_.copy()
+        weighting, weights, shortfall = self._weighting(), self.vote_weights_.copy(), 0.0
         values, theta = np.zeros(self.n_labels_), np.zeros(self.n_labels_)
         for j in range(self.n_labels_):
             current = self._current_votes(j)
             if self._are_enough(current) and current.codes.any():
                 fitted = weighting.fit_label(j, current.votes, current.codes, rng)
-                weights[j], values[j], theta[j] = fitted.weights[1], fitted.value, weighting.preferences.importance[j]
-        self.vote_weights_ = weights
+                weights[j], values[j], theta[j] = fitted.weight, fitted.pragma, weighting.preferences.importance[j]
+                shortfall += float(fitted.lacking.sum())
+        self.vote_weights_, self.shortfall_ = weights, shortfall
         self.pragma_ = float(values @ theta / theta.sum()) if theta.any() else self.pragma_
 
     def _current_votes(self, j: int) -> VoteWindow:
@@ -223,7 +245,14 @@ class PragmaStreamForestClassifier(StreamClassifier):
     def _weighting(self) -> VoteWeighting:
         target = self._target
         names = target.classes.tolist() if isinstance(target, ClassTarget) else list(range(target.width))
-        preferences = Preferences.from_options(self.importance, self.compromise, names)
+        preferences = Preferences.from_options(
+            self.importance,
+            self.compromise,
+            names,
+            local=self.local,
+            min_recall=self.min_recall,
+            min_precision=self.min_precision,
+        )
         return VoteWeighting(preferences, None, SearchOptions(self.search, self.n_restarts, self.n_moves))
 
     def _decide(self, votes: Array) -> tuple[Array, Array]:

@@ -5,29 +5,29 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import check_cv
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._failed_calls import check_not_diverged, unchanged_on_error
-from estimators._targets import ClassTarget, as_table, make_target
+from estimators._targets import ClassTarget, make_target
 from estimators._typing import Array
-from estimators._unknown_labels import runs
 from estimators._validation import Features, check_features
 from estimators.base import check_precision, fails_late
+from estimators.pragma._calibration import CALIBRATIONS, Calibration, ClassCalibration
+from estimators.pragma._prequential_weights import PrequentialWeights
 from estimators.pragma._vote_search import Search
-from estimators.pragma._vote_weights import FittedWeights, shares
-from estimators.pragma._weighted_votes import WeightedVotes, rows_with_a_label, with_a_label
-from metrics._validation import require_integer
+from estimators.pragma._vote_weights import FittedWeights, shares, warn_of_floors
+from estimators.pragma._weighted_votes import with_a_label
+from metrics._validation import require_choice, require_integer
 
 
 def _estimator_has(name: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(self.estimator, name)
 
 
-class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
+class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
     """Weigh the probabilities of a classifier by class, or by label, so that PRAGMA is low.
 
     A row is assigned to the class with the greatest product of weight and probability; for two classes and for labels,
@@ -43,9 +43,22 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
     compromise : (float, float) or mapping, default=(0.5, 0.5)
         (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
         class, or for each one; both in [0, 1).
+    local : callable, optional
+        Loss of a class from its (recall, precision), in place of the plane that `compromise` defines, as in
+        `metrics.pragma`.
+    min_recall, min_precision : float or mapping, optional
+        Least recall and precision of every class, or of those that a mapping names (of labels, by their index), in
+        [0, 1], on the predictions that the search uses: PRAGMA is lowered among the weights that reach these floors.
+        Where none are found, those that lack least are used, with a warning in `fit`.
     cv : int, cross-validation generator or iterable, default=5
         Folds of `fit`, as in scikit-learn's `cross_val_predict`.
+    calibration : {'sigmoid', 'isotonic'}, optional
+        Calibration of the probabilities of each class against the others, before they are weighted, on the predictions
+        out of fold: by a logistic curve of their log-odds (Platt), or by isotonic regression. For `fit` and classes
+        only. With two classes, a threshold undoes it.
     search, n_restarts, n_moves
+        As in `PragmaForestClassifier`.
+    n_bags : int, default=0
         As in `PragmaForestClassifier`.
     window : int, default=1000
         Number of last rows that a search uses in a stream.
@@ -67,6 +80,8 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         Weights of probabilities: of each class, their product being 1, or of a label against its absence.
     pragma_ : float
         PRAGMA on the predictions that the last search used; NaN before any search.
+    shortfall_ : float
+        Sum of what recalls and precisions lack to their floors, where PRAGMA is measured; 0 if all are reached.
     search_trace_ : ndarray, or list of ndarray
         PRAGMA after each step of the last search; for labels, one array for each label.
 
@@ -106,10 +121,15 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         *,
         importance: float | Mapping[Any, float] = 1.0,
         compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        local: Callable[[float, float], float] | None = None,
+        min_recall: float | Mapping[Any, float] | None = None,
+        min_precision: float | Mapping[Any, float] | None = None,
         cv: Any = 5,
+        calibration: Calibration | None = None,
         search: Search = "exact",
         n_restarts: int = 1,
         n_moves: int = 20_000,
+        n_bags: int = 0,
         window: int = 1000,
         period: int = 100,
         random_state: Any = None,
@@ -117,13 +137,20 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         self.estimator = estimator
         self.importance = importance
         self.compromise = compromise
+        self.local = local
+        self.min_recall = min_recall
+        self.min_precision = min_precision
         self.cv = cv
+        self.calibration = calibration
         self.search = search
         self.n_restarts = n_restarts
         self.n_moves = n_moves
+        self.n_bags = n_bags
         self.window = window
         self.period = period
         self.random_state = random_state
+
+    _calibration: ClassCalibration | None
 
     # ------------------------------------------------------------------ learn
     def fit(self, X: Any, y: Any) -> Self:
@@ -143,8 +170,13 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         """
         with unchanged_on_error(self):
             X, truth = with_a_label(*self._begin(X, y, None))
-            proba = self._out_of_fold(X, truth)
-            self._search(proba, truth)
+            if self.calibration is not None and self._target.multilabel:
+                raise ValueError(
+                    f"calibration must be None for labels: a threshold undoes it. Got {self.calibration!r} instead."
+                )
+            proba = self._calibrated(self._out_of_fold(X, truth), truth)
+            lacking = self._search(proba, truth).lacking
+            warn_of_floors(lacking, self._weighting().preferences.floors, self._keys(), "out-of-fold predictions")
             self._append_to_window(proba, truth)
             self.estimator_ = clone(self.estimator).fit(X, self._values(truth))
         return self
@@ -188,6 +220,8 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         """
         with unchanged_on_error(self, in_place=True) as call:
             check_not_diverged(self)
+            if self.calibration is not None:
+                raise ValueError(f"calibration must be None for partial_fit. Got {self.calibration!r} instead.")
             if hasattr(self, "estimator_"):
                 X, truth = check_features(self, X, first=False), self._encode(y)
                 _check_lengths(X, truth)
@@ -206,7 +240,9 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         for name in ("window", "period"):
             require_integer(getattr(self, name), name, 1)
-        self._diverged = None
+        if self.calibration is not None:
+            require_choice(self.calibration, "calibration", CALIBRATIONS)
+        self._diverged, self._calibration = None, None
         X = check_features(self, X, first=True)
         self._take_target(make_target(y, classes))
         truth = self._encode(y)
@@ -214,7 +250,7 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         self._weighting()  # invalid preferences are refused before anything is learnt
         n = len(self.classes_)
         shape = (n,) if isinstance(self._target, ClassTarget) else (n, 2)
-        self._take_weights(FittedWeights(np.ones(n), float("nan"), np.empty(0)))
+        self._take_weights(FittedWeights(np.ones(n), float("nan"), np.empty(0), np.zeros((n, 2))))
         self._window_proba, self._window_truth = np.empty((0, *shape)), truth[:0]
         self._n_since_search = 0
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -228,101 +264,19 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
             proba[test] = self._aligned(model, model.predict_proba(X[test]))
         return proba
 
-    def _test_then_train(self, X: Features, truth: Array) -> Array:
-        """Return the shares before each row; a row whose labels are all unknown is only predicted."""
-        check_not_diverged(self.estimator_)  # it is not fitted then, but must not begin again in silence
-        learnt = rows_with_a_label(truth)
-        if _tests_then_trains(self.estimator_) and not _is_fitted(self.estimator_):
-            announced = len(self.classes_) if self._target.multilabel else self.classes_
-            self.estimator_.begin(X, self._values(truth), announced)
-        if learnt is None:
-            return self._learn_in_periods(X, truth)
-        return np.concatenate(
-            [
-                self._learn_in_periods(X[rows], truth[rows])
-                if learnt[rows.start]
-                else shares(self._probabilities_of(X[rows]), self.vote_weights_)
-                for rows in runs(learnt)
-            ]
-        )
-
-    def _learn_in_periods(self, X: Features, truth: Array) -> Array:
-        """Learn rows until the next search is due, search, and continue; return the shares before each row."""
-        shares_before, begin = [], 0
-        while begin < len(truth):
-            rows = slice(begin, min(begin + self.period - self._n_since_search, len(truth)))
-            proba = self._learn_rows(X[rows], truth[rows])
-            shares_before.append(shares(proba, self.vote_weights_))
-            self._append_to_window(proba, truth[rows])
-            self._n_since_search = (self._n_since_search + len(proba)) % self.period
-            if self._n_since_search == 0:
-                self._search(self._window_proba, self._window_truth)
-            begin = rows.stop
-        return np.concatenate(shares_before)
-
-    def _learn_rows(self, X: Features, truth: Array) -> Array:
-        """Return the probabilities of each row before it is learnt."""
-        model, y = self.estimator_, self._values(truth)
-        if _tests_then_trains(model):
-            return self._aligned(model, model.predict_then_fit(X, y)[1])
-        proba = np.empty((len(truth), *self._window_proba.shape[1:]))
-        for i in range(len(truth)):
-            row = slice(i, i + 1)
-            proba[row] = self._probabilities_of(X[row])
-            model.partial_fit(X[row], y[row], **({} if _is_fitted(model) else {"classes": self._announced()}))
-        return proba
-
-    def _probabilities_of(self, X: Features) -> Array:
-        """Return the probabilities of rows, each as if alone; zeros where the estimator has learnt nothing."""
-        if not _is_fitted(self.estimator_):
-            return np.zeros((X.shape[0], *self._window_proba.shape[1:]))
-        each = [slice(None)] if _tests_then_trains(self.estimator_) else [slice(i, i + 1) for i in range(X.shape[0])]
-        return np.concatenate([self._aligned(self.estimator_, self.estimator_.predict_proba(X[rows])) for rows in each])
-
-    # ----------------------------------------------------------------- search
-    def _search(self, proba: Array, truth: Array) -> None:
-        # the same seed for every search: how a stream is cut must not matter
-        self._take_weights(self._weighting().fit(proba, truth, np.random.RandomState(self._seed)))
-
-    def _take_weights(self, fitted: FittedWeights) -> None:
-        self.vote_weights_, self.pragma_, self.search_trace_ = fitted.weights, fitted.pragma, fitted.trace
-
-    def _append_to_window(self, proba: Array, truth: Array) -> None:
-        self._window_proba = np.concatenate([self._window_proba, proba])[-self.window :].copy()
-        self._window_truth = np.concatenate([self._window_truth, truth])[-self.window :].copy()
+    def _calibrated(self, proba: Array, truth: Array) -> Array:
+        """Return probabilities out of fold, calibrated on themselves."""
+        if self.calibration is None:
+            return proba
+        self._calibration = ClassCalibration.fit(self.calibration, proba, truth)
+        return self._calibration.transform(proba)
 
     def _shares(self, X: Any) -> Array:
         check_not_diverged(self)
         check_is_fitted(self, "estimator_")
         X = check_features(self, X, first=False)
-        return shares(self._aligned(self.estimator_, self.estimator_.predict_proba(X)), self.vote_weights_)
-
-    def _announced(self) -> Array:
-        """Return the classes, or the numbers of the labels, as other estimators take them at their first call."""
-        return np.array([0, 1] if self._is_one_column() else self._keys())
-
-    def _values(self, truth: Array) -> Array:
-        if isinstance(self._target, ClassTarget):
-            return self.classes_[truth]
-        return truth.ravel() if self._is_one_column() else as_table(truth)
-
-    def _is_one_column(self) -> bool:
-        """Return whether a single label is learnt by an estimator that takes it for one class a row."""
-        return self._target.multilabel and self._target.width == 1 and not _tests_then_trains(self.estimator)
-
-    def _aligned(self, model: Any, proba: Any) -> Array:
-        """Return probabilities of an estimator as (n_samples, n_classes), or (n_samples, n_labels, 2)."""
-        if not all(np.isfinite(one).all() for one in proba):
-            raise ValueError(f"Probabilities must be finite. Got NaN or infinity from {model!r} instead.")
-        if isinstance(self._target, ClassTarget):
-            aligned = np.zeros((len(proba), len(self.classes_)))
-            aligned[:, np.searchsorted(self.classes_, model.classes_)] = proba
-            return aligned
-        one_column = self._is_one_column()
-        if one_column or isinstance(proba, list):  # of each label, the values that occurred
-            pairs = [(model.classes_, proba)] if one_column else zip(model.classes_, proba, strict=True)
-            proba = np.column_stack([one[:, np.asarray(values) == 1].sum(axis=1) for values, one in pairs])
-        return np.stack([1.0 - proba, proba], axis=-1)
+        proba = self._aligned(self.estimator_, self.estimator_.predict_proba(X))
+        return shares(proba if self._calibration is None else self._calibration.transform(proba), self.vote_weights_)
 
     def __sklearn_tags__(self) -> Tags:
         tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -331,18 +285,6 @@ class PragmaThreshold(MetaEstimatorMixin, WeightedVotes):
         if own.classifier_tags is not None:
             tags.classifier_tags = own.classifier_tags
         return tags
-
-
-def _tests_then_trains(model: Any) -> bool:
-    return hasattr(model, "begin") and hasattr(model, "predict_then_fit")
-
-
-def _is_fitted(model: Any) -> bool:
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
 
 
 def _check_lengths(X: Features, truth: Array) -> None:

@@ -1,6 +1,6 @@
 """A decision tree whose splits follow the preferences of a user for each class."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -46,6 +46,9 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
     compromise : (float, float) or mapping, default=(0.5, 0.5)
         (x, y): to reach a recall of 1 a precision of x is accepted, to reach a precision of 1 a recall of y. For every
         class, or for each one; both in [0, 1).
+    local : callable, optional
+        Loss of a class from its (recall, precision), in place of the plane that `compromise` defines, as in
+        `metrics.pragma`. It is called for every threshold that is tried, which takes about a microsecond each.
     random_state : int, RandomState or None, default=None
         Randomness of the features drawn.
 
@@ -88,6 +91,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         max_features: float | str | None = None,
         importance: float | Mapping[Any, float] = 1.0,
         compromise: tuple[float, float] | Mapping[Any, tuple[float, float]] = (0.5, 0.5),
+        local: Callable[[float, float], float] | None = None,
         random_state: Any = None,
     ) -> None:
         self.criterion = criterion
@@ -97,6 +101,7 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         self.max_features = max_features
         self.importance = importance
         self.compromise = compromise
+        self.local = local
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
@@ -120,7 +125,10 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         with unchanged_on_error(self):
             X, y = validate_data(self, X, y, dtype=np.float32, order="C")
             target = _classes_of(y)
-            growth = self._growth(target.classes.tolist(), X.shape[1])
+            preferences = Preferences.from_options(
+                self.importance, self.compromise, target.classes.tolist(), local=self.local
+            )
+            growth = self._growth(preferences, X.shape[1])
             seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
             weights = check_sample_weight(sample_weight, X)
             weights = np.ones(len(X)) if weights is None else weights
@@ -128,7 +136,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             if len(rows) == 0:
                 raise ValueError("sample_weight must be greater than 0 for at least one row. Got only zeros instead.")
             self.classes_ = target.classes
-            self.tree_ = grow_tree(X[rows], target.codes(y)[rows], weights[rows], growth, np.uint64(seed))
+            with preferences.surface.raising():
+                self.tree_ = grow_tree(X[rows], target.codes(y)[rows], weights[rows], growth, np.uint64(seed))
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -183,14 +192,14 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
             return self.tree_.apply(X)
 
-    def _growth(self, classes: list[Any], n_features: int) -> Growth:
+    def _growth(self, preferences: Preferences, n_features: int) -> Growth:
         require_choice(self.criterion, "criterion", tuple(CRITERIA))
-        preferences = Preferences.from_options(self.importance, self.compromise, classes)
         return Growth(
             CRITERIA[self.criterion],
             preferences.importance / preferences.importance.sum(),
             preferences.alpha,
             preferences.beta,
+            preferences.surface.address,
             np.iinfo(np.int64).max if self.max_depth is None else require_integer(self.max_depth, "max_depth", 1),
             require_integer(self.min_samples_split, "min_samples_split", 2),
             require_integer(self.min_samples_leaf, "min_samples_leaf", 1),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import JIT, njit
+from estimators._kernels.compile import JIT, call_at, njit
 from estimators._kernels.randomness import draw_subset
 from estimators._typing import Array
 
@@ -17,12 +17,16 @@ TINY = 1e-12
 
 
 class Growth(NamedTuple):
-    """Options of growing: the criterion, the preferences of each class (for PRAGMA), and when to stop."""
+    """Options of growing: the criterion, the preferences of each class (for PRAGMA), and when to stop.
+
+    `surface` is as in `Losses`.
+    """
 
     criterion: int
     share: Array
     alpha: Array
     beta: Array
+    surface: int
     max_depth: int
     min_samples_split: int
     min_samples_leaf: int
@@ -200,6 +204,9 @@ def _expected_pragma(lefts: Array, rights: Array, growth: Growth) -> float:
         p_left, p_right = share[c] * lefts[c] / n / mass_left, share[c] * rights[c] / n / mass_right
         hits = lefts[c] * p_left + rights[c] * p_right
         precision = hits / (n_left * p_left + n_right * p_right)
-        total += share[c] * (1.0 + growth.alpha[c] * hits / n + growth.beta[c] * precision)
+        if growth.surface == 0:
+            total += share[c] * (1.0 + growth.alpha[c] * hits / n + growth.beta[c] * precision)
+        else:
+            total += share[c] * call_at(growth.surface, hits / n, precision)
         whole += share[c]
     return total / whole

@@ -8,53 +8,57 @@ import numpy as np
 from estimators._kernels.compile import JIT, njit
 from estimators._typing import Array
 from estimators.pragma._kernels.votes import (
+    TINY,
     Losses,
     State,
     Votes,
     best_entry,
-    class_loss,
+    class_terms,
     count,
     decide,
     objective,
     set_weight,
+    totals,
     try_weight,
 )
-
-# a smaller gain, or a smaller distance between two breakpoints (relative), is rounding
-TINY = 1e-12
 
 
 @njit(**JIT)
 def anneal(votes: Votes, losses: Losses, start: Array, movers: Array, factors: Array, limits: Array) -> Any:
     """Multiply the weight of one class after another; keep a move if the objective rises by no more than its limit.
 
-    Returns the best weights of the chain and the objective after each move.
+    Returns the best weights of the chain and PRAGMA after each move.
     """
     state, buffer = decide(votes, start), np.empty(2 * len(votes.truth), np.int64)
-    value = lowest = objective(losses, state)
+    pragma, shortfall = totals(losses, state)
+    value = lowest = objective(pragma, shortfall)
     best, trace = start.copy(), np.empty(len(movers))
     for m in range(len(movers)):
         c, lost = movers[m], factors[m] < 1.0
         weight = state.weights[c] * factors[m]
         entries = try_weight(votes, state, c, weight, lost, buffer)
-        moved = objective(losses, state)
+        moved_pragma, shortfall = totals(losses, state)
+        moved = objective(moved_pragma, shortfall)
         if moved - value <= limits[m]:
             set_weight(votes, state, c, weight, entries, lost)
-            value = moved
+            pragma, value = moved_pragma, moved
             if value < lowest:
                 lowest = value
                 best[:] = state.weights
         else:
             count(votes, state, c, entries, lost, True)
-        trace[m] = value
+        trace[m] = pragma
     return best, trace
 
 
 @njit(**JIT)
-def sweep(votes: Votes, losses: Losses, weights: Array, order: Array, reach: float) -> tuple[Array, Array]:
-    """Search along the weight of one class after another; return the weights and the objective after each."""
+def sweep(votes: Votes, losses: Losses, weights: Array, order: Array, reach: float) -> tuple[Array, Array, float]:
+    """Search along the weight of one class after another.
+
+    Returns the weights, PRAGMA after each, and the objective at the end.
+    """
     state, buffer = decide(votes, weights), np.empty(2 * len(votes.truth), np.int64)
-    trace = np.empty(len(order))
+    trace, value = np.empty(len(order)), np.inf
     for step in range(len(order)):
         c = order[step]
         weight = search_line(votes, losses, state, c, reach)
@@ -62,8 +66,9 @@ def sweep(votes: Votes, losses: Losses, weights: Array, order: Array, reach: flo
             lost = weight < state.weights[c]
             entries = try_weight(votes, state, c, weight, lost, buffer)
             set_weight(votes, state, c, weight, entries, lost)
-        trace[step] = objective(losses, state)
-    return state.weights, trace
+        trace[step], shortfall = totals(losses, state)
+        value = objective(trace[step], shortfall)
+    return state.weights, trace, value
 
 
 @njit(**JIT)
@@ -76,21 +81,27 @@ def search_line(votes: Votes, losses: Losses, state: State, c: int, reach: float
     """
     lowest_weight, highest_weight = state.weights[c] / reach, state.weights[c] * reach
     points, truths, rivals, hits, predicted = _breakpoints(votes, state, c, lowest_weight, highest_weight)
-    rest = _value_without(losses, c, hits, predicted)
-    lowest, widest, weight = objective(losses, state) - 2 * TINY, 0.0, state.weights[c]
+    rest, lacking = _totals_without(losses, c, hits, predicted)
+    pragma, shortfall = totals(losses, state)
+    lowest, widest, weight = objective(pragma, shortfall) - 2 * TINY, 0.0, state.weights[c]
     lower = lowest_weight
     for at in np.append(np.argsort(points), -1):
         upper = points[at] if at >= 0 else highest_weight
         if upper > lower * (1.0 + TINY):
-            value = rest + class_loss(losses, c, hits[c], predicted[c])
+            loss, shortfall = class_terms(losses, c, hits[c], predicted[c])
+            value = objective(rest + loss, lacking + shortfall)
             width = upper / lower if lower > 0.0 else np.inf
             if value < lowest - TINY or (value < lowest + TINY and width > widest):
                 lowest, widest, weight = value, width, _between(lower, upper)
         if at >= 0:
             k = rivals[at]
-            rest -= class_loss(losses, k, hits[k], predicted[k])
+            loss, shortfall = class_terms(losses, k, hits[k], predicted[k])
+            rest -= loss
+            lacking -= shortfall
             _reassign(truths[at], k, c, hits, predicted)
-            rest += class_loss(losses, k, hits[k], predicted[k])
+            loss, shortfall = class_terms(losses, k, hits[k], predicted[k])
+            rest += loss
+            lacking += shortfall
             lower = upper
     return weight
 
@@ -127,11 +138,14 @@ def _breakpoints(
 
 
 @njit(**JIT)
-def _value_without(losses: Losses, c: int, hits: Array, predicted: Array) -> float:
-    total = 0.0
+def _totals_without(losses: Losses, c: int, hits: Array, predicted: Array) -> tuple[float, float]:
+    total, lacking = 0.0, 0.0
     for k in range(len(hits)):
-        total += 0.0 if k == c else class_loss(losses, k, hits[k], predicted[k])
-    return total
+        if k != c:
+            loss, shortfall = class_terms(losses, k, hits[k], predicted[k])
+            total += loss
+            lacking += shortfall
+    return total, lacking
 
 
 @njit(**JIT)

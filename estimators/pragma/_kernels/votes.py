@@ -11,8 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import JIT, njit
+from estimators._kernels.compile import JIT, call_at, njit
 from estimators._typing import Array
+
+# a smaller gain, a smaller distance between two breakpoints (relative), or a smaller shortfall is rounding
+TINY = 1e-12
+# PRAGMA is in [0, 1]: below a floor any value is greater than any above it, and the shortfall outweighs PRAGMA
+PENALTY, PENALTY_SLOPE = 1e3, 1e6
 
 
 class Votes(NamedTuple):
@@ -28,12 +33,18 @@ class Votes(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Per class: its share of the objective (0: it does not count), slopes along recall and precision, rows it has."""
+    """Per class: its share of PRAGMA (0: it does not count), slopes along recall and precision, rows it has, floors.
+
+    `floors` (n_classes, 2) holds the least recall and precision; it is empty without floors. `surface` is the address
+    of a loss of (recall, precision) in place of the planes; 0: the planes.
+    """
 
     share: Array
     alpha: Array
     beta: Array
     n_true: Array
+    floors: Array
+    surface: int
 
 
 class State(NamedTuple):
@@ -51,22 +62,37 @@ class State(NamedTuple):
 
 
 @njit(**JIT)
-def class_loss(losses: Losses, c: int, hits: int, predicted: int) -> float:
-    """Return the contribution of a class to the objective."""
+def class_terms(losses: Losses, c: int, hits: int, predicted: int) -> tuple[float, float]:
+    """Return the contribution of a class to PRAGMA, and what its recall and precision lack to their floors."""
     if losses.share[c] == 0.0:
-        return 0.0
+        return 0.0, 0.0
     recall = hits / losses.n_true[c]
     precision = hits / predicted if predicted > 0 else 0.0
-    return losses.share[c] * (1.0 + losses.alpha[c] * recall + losses.beta[c] * precision)
+    if losses.surface == 0:
+        loss = 1.0 + losses.alpha[c] * recall + losses.beta[c] * precision
+    else:
+        loss = call_at(losses.surface, recall, precision)
+    shortfall = 0.0
+    if len(losses.floors) > 0:
+        shortfall = max(losses.floors[c, 0] - recall, 0.0) + max(losses.floors[c, 1] - precision, 0.0)
+    return losses.share[c] * loss, shortfall
 
 
 @njit(**JIT)
-def objective(losses: Losses, state: State) -> float:
-    """Return PRAGMA from the counts of a state."""
-    total = 0.0
+def totals(losses: Losses, state: State) -> tuple[float, float]:
+    """Return PRAGMA, and the sum of what recalls and precisions lack to their floors, from the counts of a state."""
+    total, lacking = 0.0, 0.0
     for c in range(len(state.hits)):
-        total += class_loss(losses, c, state.hits[c], state.predicted[c])
-    return total
+        loss, shortfall = class_terms(losses, c, state.hits[c], state.predicted[c])
+        total += loss
+        lacking += shortfall
+    return total, lacking
+
+
+@njit(**JIT)
+def objective(value: float, shortfall: float) -> float:
+    """Return the value to minimise: PRAGMA where all floors are reached, else more, by what is lacking first."""
+    return value if shortfall <= TINY else value + PENALTY + PENALTY_SLOPE * shortfall
 
 
 @njit(**JIT)

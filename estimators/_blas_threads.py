@@ -10,8 +10,8 @@ from estimators._locks import lock_of
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
 
 
 @contextmanager
@@ -20,5 +20,16 @@ def one_thread() -> Iterator[None]:
 
     The limit is that of the process: a thread that set it while another thread holds it would restore 1 for good.
     """
-    with lock_of(_controller()), _controller().limit(limits=1, user_api="blas"):
-        yield
+    with lock_of(_blas()):
+        # `ThreadpoolController.limit` does the same, and takes as long as the algebra of a small matrix
+        limited = [(one, n) for one in _blas().lib_controllers if (n := one.get_num_threads()) not in {None, 1}]
+        for one, _ in limited:
+            one.set_num_threads(1)
+        try:
+            yield
+        finally:
+            for one, n in limited:
+                one.set_num_threads(n)
+                if hasattr(one, "clear_controlling_thread"):
+                    # OpenBLAS obeys the first thread only, until that one lets go; older threadpoolctl had no such rule
+                    one.clear_controlling_thread()

@@ -122,9 +122,10 @@ class ClassTarget:
         uniform = np.full_like(scores, 1 / n_classes)
         return np.divide(scores, total, out=uniform, where=total > 0)
 
-    def decisions(self, decided: Array, scores: Array) -> Array:  # noqa: ARG002 - one shape for both
-        """Return the most probable class of each row."""
-        return self.classes[self.probabilities(scores).argmax(axis=1)]
+    def decisions(self, decided: Array, scores: Array) -> Array:
+        """Return the class of each row: as decided, where positions of classes are; else the most probable one."""
+        codes = decided if decided.ndim == 1 else self.probabilities(scores).argmax(axis=1)
+        return self.classes[codes]
 
 
 Target = LabelTarget | ClassTarget

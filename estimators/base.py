@@ -77,6 +77,9 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     no copies of the learner. ``_precision = "float32"`` states that it refuses features that do not fit float32, which
     meta-estimators then check for all rows in advance.
 
+    ``_rows_to_compile`` is the number of rows by which a learner has called every compiled function that it may need:
+    as many are learnt before the cost of a run is measured. By default two, the first of which begins.
+
     Every public method holds the lock of the estimator: calls from several threads run one after another.
 
     Attributes
@@ -97,6 +100,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     _fails_late: ClassVar[bool] = True
     _precision: ClassVar[str | None] = None
     _row_metadata: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def _rows_to_compile(self) -> int:
+        return 2
 
     # ------------------------------------------------------------------ learn
     def partial_fit(

@@ -1,4 +1,4 @@
-"""Baselines: the last labels, the most frequent labels, the mean labels, and the labels of the nearest row."""
+"""Baselines: the last labels, the most frequent, the mean, those frequent of late, and those of the nearest row."""
 
 from typing import ClassVar, Literal
 
@@ -7,6 +7,7 @@ from sklearn.utils import Tags
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._new_labels import OnNewLabels
+from estimators._prevalence import MEMORY, Prevalence, require_rule
 from estimators._targets import has_unknown
 from estimators._typing import Array
 from estimators._validation import Features, is_sparse
@@ -232,6 +233,80 @@ class MeanLabelsClassifier(_LabelFrequencies):
 
     def _decide(self, counts: Array, Y: Array) -> Array:  # noqa: ARG002 - no tie to break
         return _shares(counts) >= 0.5
+
+
+class PrevalenceClassifier(_Baseline):
+    """Predict the labels that have been more frequent of late than they usually are, without a look at features.
+
+    It is what remains of a learner that decides at the prevalence of labels if its features are taken away: the gain of
+    such a learner over this one is what features are worth.
+
+    Parameters
+    ----------
+    memory : float, default=20
+        Rows that "of late" means, at least 1.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
+
+    Attributes
+    ----------
+    prevalence_ : ndarray of shape (n_labels,)
+        Share of positive rows of each label; 0 before any row.
+
+    Notes
+    -----
+    The probability is the prevalence of late, a mean over the last rows, older ones fading with rate 1 / `memory`, that
+    starts from five rows of the usual prevalence. A label is predicted if its prevalence of late is at least the usual
+    one: the rule of `PrevalenceThreshold`, whatever its `follow`. Both are counted inside the label masks, and weights
+    of rows count.
+
+    See Also
+    --------
+    estimators.PrevalenceThreshold : The rule around a learner that has features.
+
+    Examples
+    --------
+    >>> from estimators.baselines import PrevalenceClassifier
+    >>> learner = PrevalenceClassifier(memory=2).fit([[0.0]] * 4, [[1, 0], [1, 0], [0, 0], [0, 1]])
+    >>> learner.predict([[5.0]])
+    array([[0, 1]])
+    """
+
+    def __init__(self, memory: float = MEMORY, on_new_labels: OnNewLabels = "error") -> None:
+        self.memory = memory
+        self.on_new_labels = on_new_labels
+
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt: yes."""
+        return True
+
+    @property
+    def prevalence_(self) -> Array:
+        """Share of positive rows of each label; 0 before any row."""
+        return self._prevalence.usual_shares
+
+    def _start(self) -> None:
+        require_rule(0.0, self.memory)
+        self._prevalence = Prevalence.start(self.n_labels_, follow=0.0, memory=self.memory)
+
+    def _grow(self, n_before: int) -> None:
+        self._prevalence = self._prevalence.widened(self.n_labels_ - n_before)
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        self._prevalence = self._prevalence.learn(Y, mask, weight)
+
+    def _predict_proba(self, X: Features) -> Array:
+        return np.tile(self._prevalence.late_shares, (X.shape[0], 1))
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        proba = self._predict_proba(X)
+        return self._prevalence.decide(proba, late=True), proba
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
+        shares = self._prevalence.late_shares_before(Y, mask)
+        decided, self._prevalence = self._prevalence.decide_then_learn(shares, Y, mask)
+        return decided, shares
 
 
 class NearestRowClassifier(_Baseline):

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, ClassVar, TypeAlias, cast
 
 import llvmlite
+import llvmlite.ir
 import numba
 import numpy as np
 from numba import int64, types, uint64
@@ -35,6 +36,7 @@ __all__ = [
     "SPLICED",
     "SUM",
     "Direct",
+    "call_at",
     "int64",
     "njit",
     "structref",
@@ -204,6 +206,21 @@ def unowned_views(typingctx: Any, owned: Any) -> Any:  # noqa: ARG001 - Numba's 
         return _disowned(context, builder, signature.args[0], args[0])
 
     return owned(owned), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def call_at(typingctx: Any, address: Any, x: Any, y: Any) -> Any:  # noqa: ARG001 - Numba's signature
+    """Call the function at an address that takes two doubles and returns one, as `ctypes` makes of a Python function.
+
+    The address is an argument: one compilation, kept on disk, does for all functions.
+    """
+
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        double = context.get_value_type(types.float64)
+        function = llvmlite.ir.FunctionType(double, [double, double])
+        return builder.call(builder.inttoptr(args[0], function.as_pointer()), args[1:])
+
+    return types.float64(types.int64, types.float64, types.float64), codegen
 
 
 def _disowned(context: Any, builder: Any, kind: Any, value: Any) -> Any:

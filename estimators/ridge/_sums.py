@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
+from scipy.linalg import lapack
 
 from estimators._blas_threads import one_thread
 from estimators._typing import Array
@@ -13,6 +14,8 @@ from estimators.ridge._kernels.ridge import correlate
 
 # A variance under this share of the mean square is rounding, and the feature a constant.
 _NO_VARIANCE = 1e-10
+# Rows that are left where all are taken away, as a share of all; squared deviations, as a share of all squares.
+_ROUNDING = 1e-9
 
 
 class Block(NamedTuple):
@@ -55,16 +58,44 @@ class Sums(NamedTuple):
         """Return the same sums with more labels, which no mask has counted."""
         return self._replace(in_mask=widened(self.in_mask, n_new), positive=widened(self.positive, n_new))
 
-    def plus(self, blocks: Sequence[Block]) -> "Sums":
-        """Add rows, as one table whatever the blocks it comes in."""
+    @classmethod
+    def of(cls, blocks: Sequence[Block]) -> Self:
+        """Add up rows, as one table whatever the blocks it comes in."""
         block = stack(blocks)
         with one_thread():
             weighted = _scaled(block.F, block.weight)
-            return Sums(
-                _dense(block.F.T @ weighted) + self.products,
-                _dense(block.F.T @ block.mask) + self.in_mask,
-                _dense(block.F.T @ block.Y) + self.positive,
-            )
+            return cls(*(_dense(block.F.T @ part) for part in (weighted, block.mask, block.Y)))
+
+    def plus(self, other: "Sums") -> "Sums":
+        """Add the sums over other rows."""
+        return Sums(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+    def minus(self, other: "Sums") -> "Sums":
+        """Take away the sums over some of the rows.
+
+        What is left may be rounding: a label that no other row counts has sums of 0, and a feature that varied in the
+        rows taken away only is a constant.
+        """
+        left = Sums(*(mine - its for mine, its in zip(self, other, strict=True)))
+        squares = np.diag(left.products) - left.products[0] ** 2 / left.products[0, 0]
+        flat = np.flatnonzero(squares[1:] <= _ROUNDING * np.diag(self.products)[1:]) + 1
+        counted = left.in_mask[0] > _ROUNDING * self.in_mask[0]
+        steady = left.with_constants(flat) if len(flat) else left
+        return Sums(steady.products, steady.in_mask * counted, steady.positive * counted)
+
+    def with_constants(self, features: Array) -> "Sums":
+        """Return the sums of rows in which some features have their mean everywhere."""
+        means = (self.products[0, features] / self.products[0, 0])[:, np.newaxis]
+        products, in_mask, positive = (part.copy() for part in self)
+        products[features] = means * products[0]
+        products[:, features] = products[features].T
+        products[np.ix_(features, features)] = means * means.T * products[0, 0]
+        in_mask[features], positive[features] = means * in_mask[0], means * positive[0]
+        return Sums(products, in_mask, positive)
+
+    def times(self, share: float) -> "Sums":
+        """Return the sums of rows whose weights are a share of what they were."""
+        return Sums(*(share * mine for mine in self))
 
 
 def widened(table: Array, n_new: int) -> Array:
@@ -111,18 +142,22 @@ def solve(sums: Sums, penalty: Array) -> Model:
     correlate(sums.products, scale, penalty, system)
     if not (np.isfinite(mean_square).all() and np.isfinite(target).all()):
         raise ValueError("X must be small enough to be squared and summed. Got sums that are not finite instead.")
-    with one_thread():
-        # the lower triangle of an array in the order of C is the upper one in that of Fortran, which LAPACK reads
-        try:
-            factor = linalg.cho_factor(system.T, lower=False, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError as error:
-            raise ValueError(
-                "l2 must be large enough beside the weights of rows for features that repeat each other. "
-                "Got sums that have no solution instead; raise l2, or divide all weights by one number."
-            ) from error
-        coef = linalg.cho_solve(factor, target, check_finite=False) * scale[:, np.newaxis]
+    coef = _solve_positive(system, target) * scale[:, np.newaxis]
     constant = prevalence - (label_mean * coef).sum(axis=0)
     return Model(np.vstack([constant, coef]), np.clip(prevalence, 0.0, 1.0))
+
+
+def _solve_positive(system: Array, target: Array) -> Array:
+    """Solve a positive definite system, of which the lower triangle is filled, and spoil it."""
+    with one_thread():
+        # the lower triangle of an array in the order of C is the upper one in that of Fortran, which LAPACK reads
+        _, solution, info = lapack.dposv(system.T, target, lower=False, overwrite_a=True)
+    if info:
+        raise ValueError(
+            "l2 must be large enough beside the weights of rows for features that repeat each other. "
+            "Got sums that have no solution instead; raise l2, or divide all weights by one number."
+        )
+    return np.asarray(solution)
 
 
 def _inverse_deviation(variance: Array, mean_square: Array) -> Array:

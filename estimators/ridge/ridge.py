@@ -1,4 +1,4 @@
-"""Ridge regression on running sums: nothing is forgotten, and decisions follow the labels of late."""
+"""Ridge regression on running sums: drifts are followed, and probabilities follow the labels of late."""
 
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -13,7 +13,8 @@ from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.ridge._basis import Basis, score, with_constant
-from estimators.ridge._kernels.ridge import decide, decide_then_follow
+from estimators.ridge._calibration import Calibration
+from estimators.ridge._concepts import Concepts
 from estimators.ridge._sums import Block, Model, Sums, solve, stack, widened
 
 # From this number of features on, the basis is the features: sums of products grow with the square of the basis.
@@ -21,14 +22,20 @@ _MANY_FEATURES = 500
 _LARGEST_BASIS = 500
 # Rows that place the basis, and most rows kept before they are added to the sums.
 _FIRST_ROWS, _BLOCK_ROWS = 50, 1024
+# Coefficients of a small basis may be so many rows old: each computation of them has its overhead.
+_FEWEST_ROWS = 50
+# Rows that wait to be added, at least, once the basis is placed: each addition has its overhead, too.
+_FEWEST_WAITING = 100
+# Sums of 10^8 squares are finite.
+_LARGEST_VALUE = 1e150
+# Few features have few interactions.
+_UNITS_PER_FEATURE = 10
 # Random units are penalised more: effects of single features are preferred.
 _UNIT_PENALTY = 3.0
-# The prevalence of late starts from so many rows of the usual one.
-_PRIOR_ROWS = 5.0
 
 
 class StreamRidgeClassifier(StreamClassifier):
-    """Predict labels by ridge regression on sums over all rows, and decide where balanced accuracy is best.
+    """Predict labels by ridge regression on sums over all rows, with probabilities that are calibrated on the way.
 
     The sums do not depend on the order of the rows: tasks that come and go leave the same regression as rows well
     mixed, so nothing is forgotten and every task learns from the others. One factorisation serves all labels.
@@ -40,13 +47,19 @@ class StreamRidgeClassifier(StreamClassifier):
     knots : int, default=4
         Hinges of each feature, at quantiles of the first rows.
     hidden_units : int, default=200
-        Rectified units with random weights over all features, for interactions of features.
-    follow : float, default=0.5
-        How far decisions follow the prevalence of late, from 0 (not at all) to 1 (as if it would last).
+        Rectified units with random weights over all features, for interactions of features; at most ten per feature.
     memory : float, default=20
-        Rows that "of late" means, at least 1.
+        Rows that "of late" means, at least 1. A quarter of it and five times as many are looked at too.
+    late_in_predict : bool, default=False
+        Whether `predict` and `predict_proba` expect the labels of late, and the concept that holds now, to go on. The
+        rows that they predict need not follow those learnt: rows of an evaluation set may be of another task. By
+        default they are scored by the regression on all rows. `predict_then_fit` always expects it, since its rows do.
     refresh : float, default=0.2
-        Coefficients are computed again when the number of rows has grown by this share.
+        Coefficients are computed again when the number of rows has grown by this share, and at the latest after a
+        quarter as many rows as the basis has features, or 50.
+    follow_drift : bool, default=True
+        Whether changes in what labels depend on are found and followed, and earlier concepts recalled where they come
+        back (see Notes). Without it, a row takes half to nine tenths of the time, and the memory is a half or less.
     random_state : int, RandomState instance or None, default=None
         Seed of the random units.
     on_new_labels : {'error', 'grow'}, default='error'
@@ -60,16 +73,57 @@ class StreamRidgeClassifier(StreamClassifier):
         Number of labels.
     n_features_in_ : int
         Number of features.
+    calibration_ : tuple
+        What scores and the labels of late are worth, as learnt so far: `weights` (8,) of the evidence that the notes
+        list, their `covariance`, their mean `steady` for rows that need not follow, and sums over rows.
     model_ : tuple or None
-        Coefficients (n_basis, n_labels), the constant first, and prevalence (n_labels,); None before any row.
+        Coefficients (n_basis, n_labels) from all rows, the constant first, and prevalence (n_labels,); None before any
+        row.
     n_rows_ : int
         Rows learnt.
 
     Notes
     -----
-    Balanced accuracy is greatest where a label is decided as soon as its probability exceeds its prevalence, not 1/2.
-    If labels have been frequent of late, chances are that they still are: the threshold moves, in log-odds, by
-    `follow` times the difference between the prevalence of late and the usual one, the other way.
+    The probability of a label is
+
+        p = 1 / (1 + exp(-w'e)),
+
+    where e, the evidence, is what the row's scores and the labels before it suggest about the label: (1) a constant;
+    (2) log(pi / (1 - pi)), pi being the usual prevalence, the share of positive rows so far; (3) the linear
+    discriminant (m1 - m0) / v * (s - (m0 + m1) / 2) of the score s, from the means m1 and m0 and the variance v that
+    scores had before their labels were learnt, in rows with the label and without; (4) log(s / (1 - s)) less (2), s
+    held between pi / 5 and 1 - (1 - pi) / 5; (5 to 7) log-odds of the prevalence of late less (2), over a quarter of
+    `memory`, `memory` and five times as many rows; (8) the logarithm of the sum of the row's scores over the sum of
+    usual prevalences, both plus 1/2, since a row with many likely labels has more, or one among many rivals less.
+
+    The weights w are shared by all labels, hence learnt from few rows. After each row a step of Newton's method on its
+    log loss moves them (a Kalman filter for logistic regression, each step held back by the greatest curvature, 1/4);
+    the labels of a row being alike, each weighs 1 / sqrt(their number). The filter forgets a thousandth per row, back
+    to the first weights (0, 1, .6, .3, .2, .3, .1, 0). Thus how far late labels are believed is learnt: a lot where
+    labels last, nothing where rows are shuffled. A weight of 1 for them would be the shift of Saerens et al. Rows that
+    need not follow those learnt have no evidence (5 to 7), and weights averaged over some 200 rows.
+
+    Balanced accuracy is greatest where a label is decided as soon as its probability reaches its prevalence, not 1/2:
+    labels are predicted by p >= pi, one never seen is not, and one always seen is.
+
+    A concept is what labels depend on. Besides the model of all rows there is one of recent rows, whose weights halve
+    in 250 rows, and, after a drift, one of the rows of the current concept; up to four earlier concepts are stored. The
+    score s of `predict_then_fit` is the mixture sum_k u_k s_k of all these models, each with the constant that gives it
+    the prevalence of all rows. The loss of model k on a row is the mean, over the labels counted, of
+
+        (e_k - b_k)^2 / (2 q), q being pi' if y = 1, else 1 - pi',
+
+    where e_k = s_k - y, with s_k held between -1 and 2, and b_k and pi' are the means of e_k and y over about the last
+    50 rows: labels that only become more or less frequent are no drift. Weights follow by exponential updates with a
+    fixed share (Herbster and Warmuth): u_k becomes .998 u_k exp(-2 loss_k) / sum_j u_j exp(-2 loss_j) + .002 / K, of K
+    models.
+
+    A model that loses less than the current one gathers evidence, twice the difference of their losses, which never
+    falls below 0 (the test of Page). Against the model of all rows, and for that of recent rows, a loss must be lower
+    by 2 %. At an evidence of 8, looked at when coefficients are computed, a stored concept becomes the current
+    one and learns on; if it is the model of recent rows, a concept begins with the rows, at most 300, over which the
+    evidence grew. The sums of the concept that ends, without these rows, are stored; if there are five, the two whose
+    scores differ least are added up. Where nothing drifts, nothing is forgotten.
 
     With 500 features or more, dense or sparse, neither hinges nor units are made, and a sparse row costs the square of
     its non-zeros. Otherwise the basis holds at most 500 features; there are fewer hinges, or none, if more would not
@@ -77,8 +131,8 @@ class StreamRidgeClassifier(StreamClassifier):
     takes its third power; no two are fewer than a fiftieth of the basis apart. Rows wait, at most 1,024, until they are
     added; cuts into chunks do not matter.
 
-    A label that is unknown in a row (NaN) is outside its mask. Its mean, its products with the features and its
-    prevalence of late come from the rows that count it. All labels share the covariance of all rows, so unknown labels
+    A label that is unknown in a row (NaN) is outside its mask. Its mean, its products with the features and what
+    calibrates it come from the rows that count it. All labels share the covariance of all rows, so unknown labels
     take neither memory nor time.
 
     For one class a row the most probable class is predicted.
@@ -89,6 +143,17 @@ class StreamRidgeClassifier(StreamClassifier):
     Huang, Zhu, Siew, "Extreme learning machine: theory and applications", Neurocomputing 70, 2006 (random units).
     Saerens, Latinne, Decaestecker, "Adjusting the outputs of a classifier to new a priori probabilities", Neural
     Computation 14(1), 2002 (the prevalence of late).
+    Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods", 1999
+    (logistic regression on scores).
+    Penny, Roberts, "Dynamic logistic regression", IJCNN 1999 (the filter).
+    Böhning, Lindsay, "Monotonicity of quadratic-approximation algorithms", Annals of the Institute of Statistical
+    Mathematics 40(4), 1988 (the greatest curvature).
+    Menon, Narasimhan, Agarwal, Chawla, "On the statistical consistency of algorithms for binary classification under
+    class imbalance", ICML 2013 (the prevalence as threshold).
+    Herbster, Warmuth, "Tracking the best expert", Machine Learning 32(2), 1998 (weights of the mixture).
+    Page, "Continuous inspection schemes", Biometrika 41, 1954 (evidence of a drift).
+    Widmer, Kubat, "Learning in the presence of concept drift and hidden contexts", Machine Learning 23(1), 1996
+    (concepts that are stored and recalled).
 
     Examples
     --------
@@ -108,18 +173,20 @@ class StreamRidgeClassifier(StreamClassifier):
         l2: float = 1.0,
         knots: int = 4,
         hidden_units: int = 200,
-        follow: float = 0.5,
         memory: float = 20.0,
+        late_in_predict: bool = False,
         refresh: float = 0.2,
+        follow_drift: bool = True,
         random_state: Any = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
         self.l2 = l2
         self.knots = knots
         self.hidden_units = hidden_units
-        self.follow = follow
         self.memory = memory
+        self.late_in_predict = late_in_predict
         self.refresh = refresh
+        self.follow_drift = follow_drift
         self.random_state = random_state
         self.on_new_labels = on_new_labels
 
@@ -135,6 +202,10 @@ class StreamRidgeClassifier(StreamClassifier):
         return tags
 
     # ------------------------------------------------------------------ hooks
+    @property
+    def _rows_to_compile(self) -> int:
+        return _FIRST_ROWS + 1
+
     def _start(self) -> None:
         _check_parameters(self)
         n_features, n_units = self.n_features_in_, self._n_units()
@@ -142,9 +213,9 @@ class StreamRidgeClassifier(StreamClassifier):
         self._weights_ = random_state.normal(size=(n_features, n_units)) / np.sqrt(n_features)
         self._biases_ = random_state.normal(size=n_units)
         self._basis_: Basis | None = None
-        self._sums_ = Sums.zeros(1 + n_features, self.n_labels_)
+        self._sums_, self._concepts_ = self._no_sums(1 + n_features)
         self._waiting_: list[Block] = []
-        self._late_ = np.zeros((2, self.n_labels_))
+        self.calibration_ = Calibration.start(self.n_labels_, float(self.memory))
         self.model_: Model | None = None
         self.n_rows_ = 0
         self._due_ = self._next_model_ = 1
@@ -152,8 +223,10 @@ class StreamRidgeClassifier(StreamClassifier):
     def _grow(self, n_before: int) -> None:
         n_new = self.n_labels_ - n_before
         self._sums_ = self._sums_.widened(n_new)
+        if self._concepts_ is not None:
+            self._concepts_ = self._concepts_.widened(n_new)
         self._waiting_ = [block.widened(n_new) for block in self._waiting_]
-        self._late_ = widened(self._late_, n_new)
+        self.calibration_ = self.calibration_.widened(n_new)
         if self.model_ is not None:
             self.model_ = Model(*(widened(part, n_new) for part in self.model_))
 
@@ -167,52 +240,71 @@ class StreamRidgeClassifier(StreamClassifier):
         return self._infer(X)[1]
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
-        scores = self._score(self._features(X))
-        decided = np.zeros(scores.shape, dtype=np.bool_)
-        decide(scores, self._prevalence(), self._late_, float(self.follow), _PRIOR_ROWS, decided)
-        return decided, np.clip(scores, 0.0, 1.0)
+        return self._estimate(X, late=bool(self.late_in_predict))
+
+    def _infer_each(self, X: Features) -> tuple[Array, Array]:
+        # rows without a label to learn, between others that have one
+        return self._estimate(X, late=True)
+
+    def _estimate(self, X: Features, *, late: bool) -> tuple[Array, Array]:
+        F = self._features(X)
+        return self.calibration_.estimate(self._late_score(F) if late else self._score(F), late=late)
 
     # ---------------------------------------------------------------- one pass
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:
         """Predict and learn rows, up to each occasion to add them to the sums."""
-        self._late_, self._waiting_ = self._late_.copy(), list(self._waiting_)
+        self._waiting_ = list(self._waiting_)
         counted = np.ones(Y.shape, dtype=np.bool_) if mask is None else mask
         weight = np.ones(len(Y)) if weight is None else weight
         learnt = np.flatnonzero(weight > 0)
-        decided, scores = np.zeros(Y.shape, dtype=np.bool_), np.zeros(Y.shape)
+        _require_summable(X, weight)
+        decided, proba = np.zeros(Y.shape, dtype=np.bool_), np.zeros(Y.shape)
         start = 0
         while start < len(learnt):
             rows = learnt[start : start + self._due_ - self.n_rows_]
-            decided[rows], scores[rows] = self._process(X[rows], Y[rows], counted[rows], weight[rows])
+            decided[rows], proba[rows] = self._process(X[rows], Y[rows], counted[rows], weight[rows])
             start += len(rows)
-        return decided, np.clip(scores, 0.0, 1.0)
+        return decided, proba
 
     def _process(self, X: Features, Y: Array, counted: Mask, weight: Array) -> tuple[Array, Array]:
         """Predict rows by the coefficients there are, and learn them."""
         F = self._features(X)
-        scores, decided = self._score(F), np.zeros(Y.shape, dtype=np.bool_)
-        settings = self._prevalence(), self._late_, float(self.memory), float(self.follow), _PRIOR_ROWS
-        decide_then_follow(scores, Y, counted, *settings, decided)
+        scores = self._score_then_follow(F, Y, counted)
+        decided, proba, self.calibration_ = self.calibration_.estimate_then_learn(scores, Y, counted, weight)
         inside = counted * weight[:, np.newaxis]
         self._waiting_.append(Block(F, Y * inside, inside, weight))
         self.n_rows_ += len(Y)
         if self.n_rows_ == self._due_:
             self._add_up()
-        return decided, scores
+        return decided, proba
 
     def _add_up(self) -> None:
         """Add the rows that wait to the sums; compute the coefficients again if there are enough of them."""
         if self._is_placing() and self.n_rows_ == _FIRST_ROWS:
             self._place_basis()
-        sums = self._sums_.plus(self._waiting_)
+        block = stack(self._waiting_)
+        new = Sums.of([block])
+        sums = self._sums_.plus(new)
         if self.n_rows_ == self._next_model_:
-            self.model_ = solve(sums, self._penalty(sums))
-            self._next_model_ += max(1, int(self.refresh * self.n_rows_), len(sums.products) // 50)
-        self._due_ = min(self._next_model_, self.n_rows_ + _BLOCK_ROWS)
+            self.model_ = self._solve(sums)
+            self._next_model_ += self._rows_to_next_model(len(sums.products))
+        self._due_ = min(self._next_model_, self.n_rows_ + self._most_waiting(len(sums.products)))
         if self._is_placing():
             self._due_ = self._next_model_ = min(self._due_, _FIRST_ROWS)
         else:
             self._sums_, self._waiting_ = sums, []
+            if self._concepts_ is not None:
+                self._concepts_ = self._concepts_.plus(block, new, sums, self._solve).with_models(self.model_)
+
+    def _most_waiting(self, n_basis: int) -> int:
+        """Return the rows after which the sums must have them: models of late rows are computed from those only."""
+        return _BLOCK_ROWS if self._concepts_ is None else max(_FEWEST_WAITING, n_basis // 4)
+
+    def _rows_to_next_model(self, n_basis: int) -> int:
+        # A factorisation costs a third of the cube of the basis: what adding a quarter of as many rows costs.
+        # Many rows change the coefficients little.
+        most = max(_FEWEST_ROWS, n_basis // 4, self.n_rows_ // 20)
+        return max(1, n_basis // 50, min(int(self.refresh * self.n_rows_), most))
 
     # -------------------------------------------------------------- the basis
     def _is_placing(self) -> bool:
@@ -225,11 +317,19 @@ class StreamRidgeClassifier(StreamClassifier):
         room = (_LARGEST_BASIS - self._n_units()) // self.n_features_in_ - 1
         self._basis_ = Basis.fit(X, min(self.knots, room), self._weights_, self._biases_)
         self._waiting_ = [block._replace(F=self._basis_.expand(X))]
-        self._sums_ = Sums.zeros(self._waiting_[0].F.shape[1], self.n_labels_)
+        self._sums_, self._concepts_ = self._no_sums(self._waiting_[0].F.shape[1])
+
+    def _no_sums(self, n_basis: int) -> tuple[Sums, Concepts | None]:
+        concepts = Concepts.start(n_basis, self.n_labels_) if self.follow_drift else None
+        return Sums.zeros(n_basis, self.n_labels_), concepts
 
     def _n_units(self) -> int:
         narrow = self.n_features_in_ < _MANY_FEATURES
-        return min(self.hidden_units, _LARGEST_BASIS - self.n_features_in_) if narrow else 0
+        room = min(_UNITS_PER_FEATURE * self.n_features_in_, _LARGEST_BASIS - self.n_features_in_)
+        return min(self.hidden_units, room) if narrow else 0
+
+    def _solve(self, sums: Sums) -> Model:
+        return solve(sums, self._penalty(sums))
 
     def _penalty(self, sums: Sums) -> Array:
         n_basis = len(sums.products) - 1
@@ -248,8 +348,31 @@ class StreamRidgeClassifier(StreamClassifier):
             return np.full((F.shape[0], self.n_labels_), 0.5)
         return score(F, self.model_.coef)
 
-    def _prevalence(self) -> Array:
-        return np.zeros(self.n_labels_) if self.model_ is None else self.model_.prevalence
+    def _late_score(self, F: Features) -> Array:
+        """Score rows that follow those learnt: by the mixture of concepts, if it has begun."""
+        concepts = self._begun_concepts()
+        return self._score(F) if concepts is None else concepts.score(F)
+
+    def _score_then_follow(self, F: Features, Y: Array, counted: Mask) -> Array:
+        concepts = self._begun_concepts()
+        if concepts is None or self.model_ is None:
+            return self._score(F)
+        scores, self._concepts_ = concepts.score_then_follow(F, Y, counted, self.model_.prevalence)
+        return scores
+
+    def _begun_concepts(self) -> Concepts | None:
+        return None if self.model_ is None or self._is_placing() else self._concepts_
+
+
+def _require_summable(X: Features, weight: Array) -> None:
+    """Refuse a row as it comes: among those that wait it would fail a later call, and all after that."""
+    values = X.data if sparse.issparse(X) else X
+    largest = max(values.max(), -values.min()) if values.size else 0.0
+    if not float(largest) * float(weight.max(initial=0.0)) ** 0.5 <= _LARGEST_VALUE:
+        raise ValueError(
+            f"X must be small enough to be squared and summed, up to {_LARGEST_VALUE:g}, less with large weights. "
+            f"Got {largest:g} instead."
+        )
 
 
 def _as_dense(X: Features) -> Array:
@@ -261,7 +384,6 @@ def _check_parameters(ridge: StreamRidgeClassifier) -> None:
         "l2": (Real, lambda value: value > 0, "a positive number"),
         "knots": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
         "hidden_units": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
-        "follow": (Real, lambda value: 0 <= value <= 1, "a number from 0 to 1"),
         "memory": (Real, lambda value: value >= 1, "a number, at least 1"),
         "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
     }
@@ -269,3 +391,6 @@ def _check_parameters(ridge: StreamRidgeClassifier) -> None:
         value = getattr(ridge, name)
         if isinstance(value, bool) or not isinstance(value, kind) or not fits(value) or value == np.inf:
             raise ValueError(f"{name} must be {rule}. Got {value!r} instead.")
+    for name in ("late_in_predict", "follow_drift"):
+        if getattr(ridge, name) not in (True, False):
+            raise ValueError(f"{name} must be True or False. Got {getattr(ridge, name)!r} instead.")

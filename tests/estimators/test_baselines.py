@@ -11,10 +11,13 @@ from estimators.baselines import (
     LastLabelsClassifier,
     MeanLabelsClassifier,
     NearestRowClassifier,
+    PrevalenceClassifier,
     PriorLabelsClassifier,
 )
 from estimators.checks import stream_checks
+from estimators.meta.prevalence_threshold import PrevalenceThreshold
 from tests.estimators import published
+from tests.estimators.slow_prevalence import SlowRule
 
 BASELINES = [
     LastLabelsClassifier(),
@@ -22,6 +25,7 @@ BASELINES = [
     PriorLabelsClassifier(start="first-positive"),
     MeanLabelsClassifier(),
     MeanLabelsClassifier(start="first-positive"),
+    PrevalenceClassifier(),
     NearestRowClassifier(),
     NearestRowClassifier(metric="cosine", zero_similarity=1),
 ]
@@ -254,3 +258,34 @@ def test_published_scores_come_out(row, name, shared_data):
     for score, expected in zip(scores, printed, strict=True):
         if expected is not None:
             assert score == pytest.approx(expected, abs=0.0005 + 1e-9)
+
+
+# ------------------------------------------------------- labels frequent of late
+def test_without_features_labels_are_predicted_that_are_more_frequent_of_late_than_usual():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((300, 3)) < np.where(np.arange(300) // 40 % 2, 0.6, 0.2)[:, np.newaxis] * [1, 0.5, 0]).astype(int)
+    mask = rng.random(Y.shape) < 0.8
+    mask[:, 0] = True
+    decided, proba = PrevalenceClassifier(memory=10).predict_then_fit(np.zeros((300, 1)), Y, label_mask=mask)
+    rules = [SlowRule(memory=10) for _ in range(3)]
+    for i, y in enumerate(Y):
+        for k, rule in enumerate(rules):
+            late, usual = (rule.late(), rule.usual()) if rule.values and rule.usual() > 0 else (0, 1)
+            assert proba[i, k] == pytest.approx(late)
+            assert decided[i, k] == (late >= usual or usual == 1 == late)
+            if mask[i, k]:
+                rule.learn(y[k])
+    assert 0.2 < decided[:, 0].mean() < 0.8
+
+
+def test_without_features_the_common_rule_decides_the_same():
+    Y = (np.random.default_rng(1).random((200, 3)) < 0.3).astype(int)
+    alone, inside = PrevalenceClassifier(), PrevalenceThreshold(PrevalenceClassifier())
+    X = np.zeros((200, 1))
+    np.testing.assert_array_equal(alone.predict_then_fit(X, Y)[0], inside.predict_then_fit(X, Y)[0])
+
+
+@pytest.mark.parametrize("memory", [0.5, True, np.inf, "20"])
+def test_the_memory_of_late_labels_is_checked(memory):
+    with pytest.raises(ValueError, match=r"memory must be a number, at least 1. Got"):
+        PrevalenceClassifier(memory).fit([[0.0]], [[1, 0]])

@@ -1,9 +1,7 @@
-"""Kernels of ridge regression on a stream: features, scores, and decisions that follow the labels of late.
+"""Kernels of ridge regression on a stream: features, scores and sums.
 
 Every row is summed by itself and in one order, so that bits do not depend on the rows around it.
 """
-
-import math
 
 from estimators._kernels.compile import JIT, njit
 from estimators._typing import Array
@@ -63,47 +61,3 @@ def correlate(products: Array, scale: Array, penalty: Array, system: Array) -> N
             covariance = (products[i + 1, j + 1] - products[0, i + 1] * (products[0, j + 1] / n_rows)) / n_rows
             system[i, j] = covariance * scale[i] * scale[j]
         system[i, i] += penalty[i]
-
-
-@njit(**JIT)
-def threshold(prevalence: float, positives: float, rows: float, follow: float, prior_rows: float) -> float:
-    """Move the prevalence, on the scale of log-odds, against the prevalence of late; one of 0 or 1 stays."""
-    if not 0.0 < prevalence < 1.0:
-        return 2.0 - 3.0 * prevalence
-    late = (positives + prior_rows * prevalence) / (rows + prior_rows)
-    late = min(max(late, 1e-4), 1.0 - 1e-4)
-    usual = math.log(prevalence / (1.0 - prevalence))
-    moved = usual - follow * (math.log(late / (1.0 - late)) - usual)
-    return 1.0 / (1.0 + math.exp(-moved))
-
-
-@njit(**JIT)
-def decide(scores: Array, prevalence: Array, late: Array, follow: float, prior_rows: float, decided: Array) -> None:
-    """Decide rows, all by the same thresholds."""
-    for label in range(scores.shape[1]):
-        least = threshold(prevalence[label], late[0, label], late[1, label], follow, prior_rows)
-        for row in range(len(scores)):
-            decided[row, label] = scores[row, label] >= least
-
-
-@njit(**JIT)
-def decide_then_follow(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
-    scores: Array,
-    Y: Array,
-    counted: Array,
-    prevalence: Array,
-    late: Array,
-    memory: float,
-    follow: float,
-    prior_rows: float,
-    decided: Array,
-) -> None:
-    """Decide each row, then let its labels enter the prevalence of late, in place."""
-    for row in range(len(scores)):
-        for label in range(scores.shape[1]):
-            positives, rows = late[0, label], late[1, label]
-            least = threshold(prevalence[label], positives, rows, follow, prior_rows)
-            decided[row, label] = scores[row, label] >= least
-            if counted[row, label]:
-                late[0, label] = positives * (1.0 - 1.0 / memory) + Y[row, label]
-                late[1, label] = rows * (1.0 - 1.0 / memory) + 1.0

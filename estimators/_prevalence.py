@@ -1,0 +1,165 @@
+"""The rule of decisions at the prevalence of labels, apart from any learner."""
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators._kernels.prevalence import (
+    choose_rows,
+    choose_then_count,
+    count_rows,
+    decide,
+    decide_then_count,
+    late_shares_then_count,
+)
+from estimators._typing import Array
+
+Mask = npt.NDArray[np.bool_]
+
+# The prevalence of late starts from so many rows of the usual one.
+PRIOR_ROWS = 5.0
+FOLLOW, MEMORY = 0.5, 20.0
+
+
+class Prevalence(NamedTuple):
+    """Weights of positive rows and of all rows that count, by label; never changed in place.
+
+    Parameters
+    ----------
+    usual, late : ndarray of shape (2, n_labels)
+        Of all rows so far; and of the rows of late, older ones fading.
+    follow : float
+        How far decisions follow the prevalence of late, from 0 to 1.
+    memory : float
+        Rows that "of late" means.
+    """
+
+    usual: Array
+    late: Array
+    follow: float
+    memory: float
+
+    @classmethod
+    def start(cls, n_labels: int, follow: float = FOLLOW, memory: float = MEMORY) -> Self:
+        """Start from no row."""
+        zeros = np.zeros((2, n_labels))
+        return cls(zeros, zeros, float(follow), float(memory))
+
+    def widened(self, n_new: int) -> "Prevalence":
+        """Return the same with more labels, of which no row has counted."""
+        usual, late = (np.pad(part, ((0, 0), (0, n_new))) for part in (self.usual, self.late))
+        return self._replace(usual=usual, late=late)
+
+    @property
+    def usual_shares(self) -> Array:
+        """Return the share of positive rows of each label; 0 before any row."""
+        positives, rows = self.usual
+        return np.divide(positives, rows, out=np.zeros_like(rows), where=rows > 0)
+
+    # ------------------------------------------------------------------ labels
+    def learn(self, Y: Array, counted: Mask | None, weight: Array | None) -> "Prevalence":
+        """Return the prevalence after some rows.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (n_samples, n_labels)
+            0 and 1 where they count.
+        counted : ndarray of bool, shape (n_samples, n_labels), or None
+            Labels that count; None: all.
+        weight : ndarray of shape (n_samples,) or None
+            Weights of rows; None: 1.
+        """
+        after = self._copied()
+        weight = np.ones(len(Y)) if weight is None else weight
+        count_rows(_binary(Y), _all_of(Y) if counted is None else counted, weight, *after[:2], self.memory)
+        return after
+
+    def decide(self, proba: Array, *, late: bool) -> Mask:
+        """Decide rows whose labels are not known, by the usual prevalence, moved or not against that of late."""
+        decided = np.zeros(proba.shape, dtype=np.bool_)
+        decide(_floats(proba), self.usual_shares, self.late, self.follow if late else 0.0, PRIOR_ROWS, decided)
+        return decided
+
+    def decide_then_learn(self, proba: Array, Y: Array, counted: Mask | None) -> tuple[Mask, "Prevalence"]:
+        """Decide each row by the rows before it, then count its labels.
+
+        Parameters
+        ----------
+        proba : ndarray of shape (n_samples, n_labels)
+            P(label = 1).
+        Y, counted
+            As for `learn`.
+
+        Returns
+        -------
+        decided : ndarray of bool, shape (n_samples, n_labels)
+            Decisions.
+        after : Prevalence
+            The prevalence after the rows.
+        """
+        after, decided = self._copied(), np.zeros(proba.shape, dtype=np.bool_)
+        counted = _all_of(Y) if counted is None else counted
+        settings = self.memory, self.follow, PRIOR_ROWS
+        decide_then_count(_floats(proba), _binary(Y), counted, *after[:2], *settings, decided)
+        return decided, after
+
+    def late_shares_before(self, Y: Array, counted: Mask | None) -> Array:
+        """Return the prevalence of late before each of some rows, of shape (n_samples, n_labels)."""
+        after, shares = self._copied(), np.zeros(Y.shape)
+        counted = _all_of(Y) if counted is None else counted
+        late_shares_then_count(_binary(Y), counted, *after[:2], self.memory, PRIOR_ROWS, shares)
+        return shares
+
+    @property
+    def late_shares(self) -> Array:
+        """Return the prevalence of late, as it is before the next row."""
+        return (self.late[0] + PRIOR_ROWS * self.usual_shares) / (self.late[1] + PRIOR_ROWS)
+
+    # ------------------------------------------------------- one class a row
+    def choose(self, proba: Array, *, late: bool) -> Array:
+        """Choose the classes of rows: the greatest probability over its prevalence."""
+        chosen = np.zeros(len(proba), dtype=np.int64)
+        choose_rows(_floats(proba), *self[:2], self.follow if late else 0.0, PRIOR_ROWS, chosen)
+        return chosen
+
+    def choose_then_learn(self, proba: Array, codes: Array) -> tuple[Array, "Prevalence"]:
+        """Choose the class of each row by the rows before it, then count its class."""
+        after, chosen = self._copied(), np.zeros(len(proba), dtype=np.int64)
+        settings = self.memory, self.follow, PRIOR_ROWS
+        choose_then_count(_floats(proba), one_hot(codes, proba.shape[1]), *after[:2], *settings, chosen)
+        return chosen, after
+
+    def _copied(self) -> "Prevalence":
+        return self._replace(usual=self.usual.copy(), late=self.late.copy())
+
+
+def one_hot(codes: Array, n_classes: int) -> Mask:
+    """Return classes as columns."""
+    return np.asarray(codes)[:, np.newaxis] == np.arange(n_classes)
+
+
+def require_rule(follow: object, memory: object) -> None:
+    """Raise an error unless the settings of the rule are valid."""
+    rules: dict[str, tuple[Any, Callable[[Any], bool], str]] = {
+        "follow": (follow, lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+        "memory": (memory, lambda value: 1 <= value < np.inf, "a number, at least 1"),
+    }
+    for name, (value, fits, rule) in rules.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not fits(value):
+            raise ValueError(f"{name} must be {rule}. Got {value!r} instead.")
+
+
+def _binary(Y: Array) -> Mask:
+    """Return which labels are 1, in the one type that the loops are compiled for."""
+    return np.ascontiguousarray(Y == 1)
+
+
+def _all_of(Y: Array) -> Mask:
+    return np.ones(Y.shape, dtype=np.bool_)
+
+
+def _floats(proba: Array) -> Array:
+    return np.ascontiguousarray(proba, dtype=np.float64)

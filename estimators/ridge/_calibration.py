@@ -1,0 +1,98 @@
+"""From scores to probabilities and decisions: logistic regression on what scores and late labels suggest."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from estimators._typing import Array
+from estimators.base import Mask
+from estimators.ridge._kernels.calibration import estimate, estimate_then_learn
+from estimators.ridge._sums import widened
+
+# Weights before any row, and the variance that they may have: the usual prevalence holds, and late labels are believed
+# in part.
+_FIRST_WEIGHTS = (0.0, 1.0, 0.6, 0.3, 0.2, 0.3, 0.1, 0.0)
+_FIRST_VARIANCES = (0.1, 0.1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+_PRIOR = np.array([_FIRST_WEIGHTS, _FIRST_VARIANCES])
+
+
+class Calibration(NamedTuple):
+    """Probabilities of labels from any scores that rise with them; never changed in place.
+
+    The same few weights serve all labels, so that they are learnt from the first rows on. They stand for what a score
+    and the labels of late have been worth on this stream, and follow it if that changes. The scores may come from
+    anywhere, as long as those of a row were made before its labels were learnt.
+
+    Parameters
+    ----------
+    kept : ndarray of shape (3,)
+        Share of the past that each memory of late labels keeps per row.
+    usual : ndarray of shape (2, n_labels)
+        Weights of positive rows, and of all rows that count the label.
+    late : ndarray of shape (3, 2, n_labels)
+        The same in each memory, where old rows fade.
+    groups : ndarray of shape (2, 3, n_labels)
+        Rows without the label and with it: weight, sum of scores, sum of their squares; old ones fade.
+    weights : ndarray of shape (8,)
+        Weights of the evidence, which the notes of `StreamRidgeClassifier` list.
+    covariance : ndarray of shape (8, 8)
+        How uncertain the weights are.
+    steady : ndarray of shape (8,)
+        Mean of the weights over some hundred rows: for rows that need not follow those learnt.
+    """
+
+    kept: Array
+    usual: Array
+    late: Array
+    groups: Array
+    weights: Array
+    covariance: Array
+    steady: Array
+
+    @classmethod
+    def start(cls, n_labels: int, memory: float) -> Self:
+        """Start from no row, with memories of a quarter of `memory` rows, `memory`, and five times as many."""
+        rows = np.maximum([memory / 4, memory, memory * 5], 1.0)
+        usual, late, groups = np.zeros((2, n_labels)), np.zeros((3, 2, n_labels)), np.zeros((2, 3, n_labels))
+        return cls(1 - 1 / rows, usual, late, groups, _PRIOR[0], np.diag(_PRIOR[1]), _PRIOR[0])
+
+    def widened(self, n_new: int) -> "Calibration":
+        """Return the same with more labels, which no row has counted."""
+        parts = {name: widened(getattr(self, name), n_new) for name in ("usual", "late", "groups")}
+        return self._replace(**parts)
+
+    def estimate(self, scores: Array, *, late: bool) -> tuple[Mask, Array]:
+        """Return decisions and probabilities of rows whose labels are not known.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Scores of the labels.
+        late : bool
+            Whether the rows follow those learnt; otherwise labels are expected to be as frequent as usual, and weights
+            are the steady ones.
+        """
+        decided, proba = np.zeros(scores.shape, dtype=np.bool_), np.zeros(scores.shape)
+        estimate(scores, tuple(self), late, proba, decided)
+        return decided, proba
+
+    def estimate_then_learn(
+        self, scores: Array, Y: Array, counted: Mask, weight: Array
+    ) -> tuple[Mask, Array, "Calibration"]:
+        """Return decisions and probabilities of each row by the rows before it, and the calibration after them.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_samples, n_labels)
+            Scores of the labels.
+        Y : ndarray of uint8, shape (n_samples, n_labels)
+            0 and 1 where they count.
+        counted : ndarray of bool, shape (n_samples, n_labels)
+            Labels that count.
+        weight : ndarray of shape (n_samples,)
+            Positive weights of rows.
+        """
+        after = Calibration(*(part.copy() for part in self))
+        decided, proba = np.zeros(scores.shape, dtype=np.bool_), np.zeros(scores.shape)
+        estimate_then_learn(scores, Y, counted, weight, _PRIOR, tuple(after), proba, decided)
+        return decided, proba, after

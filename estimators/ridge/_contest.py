@@ -1,0 +1,85 @@
+"""A contest of linear models on the rows of a stream: weights of their mixture, and evidence that another is better."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from estimators._typing import Array
+from estimators.ridge._kernels.mixing import blend, blend_then_follow
+from estimators.ridge._sums import widened
+
+# A loss must be lower by this share before it is evidence against the model of all rows, or for that of recent rows.
+_MARGIN = 0.02
+
+
+class Contest(NamedTuple):
+    """Weights and evidence of models, never changed in place. Model 0 is that of all rows, model 1 of recent rows.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_models,)
+        Weights of the mixture, which add up to 1.
+    evidence : ndarray of shape (n_models,)
+        Loss that each model has saved beside the current one since this was last nothing.
+    spans : ndarray of shape (n_models,)
+        Rows since then.
+    gains : ndarray of shape (n_models,)
+        Loss that each model has saved beside the current one since this became current.
+    late : ndarray of shape (2, n_labels)
+        Weights of rows that count the label, and of positive ones; old rows fade.
+    errors : ndarray of shape (n_models, n_labels)
+        Sums of score minus label over the same rows.
+    """
+
+    weights: Array
+    evidence: Array
+    spans: Array
+    gains: Array
+    late: Array
+    errors: Array
+
+    @classmethod
+    def start(cls, n_labels: int) -> Self:
+        """Start with the models of all rows and of recent ones, all trust in the first."""
+        nothing, labels = np.zeros(2), np.zeros((2, n_labels))
+        return cls(np.array([1.0, 0.0]), nothing, nothing, nothing, labels, labels)
+
+    def widened(self, n_new: int) -> "Contest":
+        """Return the same with more labels, which no row has counted."""
+        return self._replace(late=widened(self.late, n_new), errors=widened(self.errors, n_new))
+
+    def blend(self, scores: Array) -> Array:
+        """Return the mixture (n_samples, n_labels) of scores (n_samples, n_models * n_labels)."""
+        out = np.empty((len(scores), self.late.shape[1]))
+        blend(scores, self.weights, out)
+        return out
+
+    def blend_then_follow(
+        self, scores: Array, Y: Array, counted: Array, prevalence: Array, current: int
+    ) -> tuple[Array, "Contest"]:
+        """Return the mixture of each row by the weights that rows before it leave, and the contest after all."""
+        after, out = Contest(*(part.copy() for part in self)), np.empty(Y.shape)
+        margins = np.full(len(self.weights), 0.0 if current else _MARGIN)
+        margins[1] = _MARGIN
+        numbers = after.weights, after.evidence, after.spans, after.gains, after.late, after.errors
+        blend_then_follow(scores, Y, counted, prevalence, current, margins, *numbers, np.empty(len(margins)), out)
+        return out, after
+
+    def rearranged(self, sources: list[int], trusted: int) -> "Contest":
+        """Return a new contest of models that take over from others.
+
+        Parameters
+        ----------
+        sources : list of int
+            For each new model, the one whose weight and errors it starts from.
+        trusted : int
+            The new model that is trusted most from now on.
+        """
+        weights = self.weights[sources]
+        weights[trusted] = weights.max()
+        nothing = np.zeros(len(sources))
+        return Contest(weights / weights.sum(), nothing, nothing, nothing, self.late, self.errors[sources])
+
+    def strongest(self, models: list[int]) -> int:
+        """Return which of some models has the most evidence for it."""
+        return max(models, key=lambda model: float(self.evidence[model]))

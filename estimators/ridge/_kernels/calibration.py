@@ -1,0 +1,220 @@
+"""Kernels of calibration: evidence of scores and late labels, and logistic regression on it, row by row.
+
+The state is (kept, usual, late, groups, weights, covariance, steady), as `Calibration` lists them.
+"""
+
+import math
+
+import numpy as np
+
+from estimators._kernels.compile import JIT, PART, njit
+from estimators._typing import Array
+
+State = tuple[Array, Array, Array, Array, Array, Array, Array]
+
+# Evidence about a label in a row: constant, usual prevalence, discriminant, clipped score, prevalence of late over
+# three memories, sum of the row's scores.
+N_EVIDENCE = 8
+_LATE, _ROW = 4, 7
+# Rows of the usual prevalence that the prevalence of late starts from.
+_PRIOR_ROWS = 5.0
+# Means and variance of scores start from so many rows with, without, and in all.
+_PRIOR_WITH, _PRIOR_WITHOUT, _PRIOR_VARIANCE = 5.0, 10.0, 10.0
+_PRIOR_SEPARATION, _PRIOR_SEPARATION_ROWS = 0.1, 2.0
+_LEAST_VARIANCE = 1e-8
+_SCORE_MARGIN, _MOST_EVIDENCE, _MOST_LOG_ODDS = 0.2, 8.0, 30.0
+# Rows that the distribution of scores is taken from, and the share of weights and covariance that returns to the prior.
+_SCORE_ROWS, _RETURN = 500.0, 0.001
+# Rows that steady weights are the mean of.
+_STEADY_ROWS = 200.0
+
+
+@njit(**PART)
+def clip(value: float, low: float, high: float) -> float:
+    """Hold a number between two others; NaN becomes the lower one, so that no state is spoiled by it."""
+    if not value > low:
+        return low
+    return min(value, high)
+
+
+@njit(**PART)
+def log_odds(score: float, prevalence: float) -> float:
+    """Return log(score / (1 - score)) of a score held between parts of a label's prevalence and of its absence."""
+    held = clip(score, _SCORE_MARGIN * prevalence, 1.0 - _SCORE_MARGIN * (1.0 - prevalence))
+    return math.log(held / (1.0 - held))
+
+
+@njit(**PART)
+def probability(evidence: Array, weights: Array) -> float:
+    """Return the logistic function of the weighted evidence, strictly inside (0, 1)."""
+    total = 0.0
+    for part in range(len(weights)):
+        total += evidence[part] * weights[part]
+    return 1.0 / (1.0 + math.exp(-clip(total, -_MOST_LOG_ODDS, _MOST_LOG_ODDS)))
+
+
+@njit(**PART)
+def mean_separation(groups: Array) -> float:
+    """Return by how much scores are higher on average where their label is 1, over all labels."""
+    rows = _PRIOR_SEPARATION_ROWS
+    total = rows * _PRIOR_SEPARATION
+    for label in range(groups.shape[2]):
+        without, within = groups[0, 0, label], groups[1, 0, label]
+        if without >= 2.0 and within >= 2.0:
+            # the inverse variance of the difference of two means
+            weight = without / (without + within) * within
+            total += weight * (groups[1, 1, label] / within - groups[0, 1, label] / without)
+            rows += weight
+    return clip(total / rows, 0.02, 0.98)
+
+
+@njit(**PART)
+def spread(group: Array) -> float:
+    """Return the sum of squared deviations of scores from their mean: (rows, sum, sum of squares)."""
+    return max(group[2] - group[1] * group[1] / group[0], 0.0) if group[0] > 0.0 else 0.0
+
+
+@njit(**PART)
+def discriminant(score: float, prevalence: float, separation: float, groups: Array) -> float:
+    """Return the log-odds that a score adds where scores of rows with and without the label are normal."""
+    without, within = groups[0], groups[1]
+    low = without[1] + _PRIOR_WITHOUT * prevalence * (1.0 - separation)
+    low /= without[0] + _PRIOR_WITHOUT
+    high = within[1] + _PRIOR_WITH * (prevalence + (1.0 - prevalence) * separation)
+    high /= within[0] + _PRIOR_WITH
+    usual = max(separation * (1.0 - separation), 0.02) * prevalence * (1.0 - prevalence)
+    variance = spread(without) + spread(within) + _PRIOR_VARIANCE * usual
+    variance = max(variance / (without[0] + within[0] + _PRIOR_VARIANCE), _LEAST_VARIANCE)
+    added = max(high - low, 0.0) / variance * (score - (high + low) / 2.0)
+    return clip(added, -_MOST_EVIDENCE, _MOST_EVIDENCE)
+
+
+@njit(**PART)
+def gather(scores: Array, usual: Array, late: Array, groups: Array, with_late: bool, evidence: Array) -> None:
+    """Fill in the evidence of one row (n_labels, N_EVIDENCE)."""
+    separation = mean_separation(groups)
+    scored = expected = 0.5
+    for label in range(len(scores)):
+        positives, negatives = usual[0, label] + 0.5, max(usual[1, label] - usual[0, label], 0.0) + 0.5
+        prevalence, prior = positives / (positives + negatives), math.log(positives / negatives)
+        row = evidence[label]
+        row[0] = 1.0
+        row[1] = prior
+        row[2] = discriminant(scores[label], prevalence, separation, groups[:, :, label])
+        row[3] = log_odds(scores[label], prevalence) - prior
+        for memory in range(len(late)):
+            row[_LATE + memory] = 0.0
+            if with_late:
+                seen, rows = late[memory, 0, label], late[memory, 1, label]
+                odds = (seen + _PRIOR_ROWS * prevalence) / (max(rows - seen, 0.0) + _PRIOR_ROWS * (1.0 - prevalence))
+                row[_LATE + memory] = math.log(odds) - prior
+        if usual[1, label] > 0.0:
+            # a label that no row has counted changes nothing
+            scored += clip(scores[label], 0.0, 1.0)
+            expected += prevalence
+    evidence[:, _ROW] = math.log(scored / expected)
+
+
+@njit(**PART)
+def decide_at(proba: float, positives: float, rows: float) -> bool:
+    """Decide a label at its prevalence; one that never came, or always, stays so."""
+    if positives <= 0.0:
+        return False
+    return positives >= rows or proba >= positives / rows
+
+
+@njit(**PART)
+def learn_label(evidence: Array, label: float, weight: float, weights: Array, covariance: Array, moved: Array) -> None:
+    """Take a step of Newton's method on the log loss of one label, in place.
+
+    The step is by the greatest curvature that there is, 1/4, so that it cannot overshoot.
+    """
+    proba, variance = probability(evidence, weights), 0.0
+    for part in range(len(moved)):
+        moved[part] = 0.0
+        for other in range(len(moved)):
+            moved[part] += covariance[part, other] * evidence[other]
+        variance += evidence[part] * moved[part]
+    step = weight * (label - proba) / (1.0 + 0.25 * weight * variance)
+    curvature = weight * proba * (1.0 - proba)
+    shrink = curvature / (1.0 + curvature * variance)
+    for part in range(len(moved)):
+        weights[part] += step * moved[part]
+        for other in range(len(moved)):
+            covariance[part, other] -= shrink * (moved[part] * moved[other])
+
+
+@njit(**PART)
+def return_to_prior(weights: Array, covariance: Array, prior: Array) -> None:
+    """Let weights drift back to their first values, and become less certain, in place."""
+    kept = math.sqrt(1.0 - _RETURN)
+    for part in range(len(weights)):
+        weights[part] = prior[0, part] + kept * (weights[part] - prior[0, part])
+        for other in range(len(weights)):
+            covariance[part, other] *= 1.0 - _RETURN
+        covariance[part, part] += _RETURN * prior[1, part]
+
+
+@njit(**PART)
+def count_label(
+    score: float, label: float, weight: float, kept: Array, usual: Array, late: Array, group: Array
+) -> None:
+    """Count a label, all time and of late, and add its score to the rows of its kind, in place; old scores fade."""
+    usual[0] += weight * label
+    usual[1] += weight
+    for memory in range(len(kept)):
+        late[memory, 0] = late[memory, 0] * kept[memory] + weight * label
+        late[memory, 1] = late[memory, 1] * kept[memory] + weight
+    group *= 1.0 - 1.0 / _SCORE_ROWS
+    held, kind = clip(score, -1.0, 2.0), 1 if label > 0.0 else 0
+    group[kind, 0] += weight
+    group[kind, 1] += weight * held
+    group[kind, 2] += weight * held * held
+
+
+@njit(**PART)
+def learn_row(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    scores: Array, Y: Array, counted: Array, weight: float, evidence: Array, moved: Array, prior: Array, state: State
+) -> None:
+    """Learn the labels of a row that count, in place; their steps are shorter the more they are, being alike."""
+    kept, usual, late, groups, weights, covariance, steady = state
+    n_counted = 0
+    for label in range(len(scores)):
+        n_counted += counted[label]
+    share = weight / math.sqrt(max(n_counted, 1))
+    for label in range(len(scores)):
+        if counted[label]:
+            learn_label(evidence[label], Y[label], share, weights, covariance, moved)
+            rows = usual[:, label], late[:, :, label], groups[:, :, label]
+            count_label(scores[label], Y[label], weight, kept, *rows)
+    return_to_prior(weights, covariance, prior)
+    for part in range(len(weights)):
+        steady[part] += (weights[part] - steady[part]) / _STEADY_ROWS
+
+
+@njit(**JIT)
+def estimate(scores: Array, state: State, with_late: bool, proba: Array, decided: Array) -> None:
+    """Fill in probabilities and decisions of rows, all by one state."""
+    _, usual, late, groups, weights, _, steady = state
+    used = weights if with_late else steady
+    evidence = np.empty((scores.shape[1], N_EVIDENCE))
+    for row in range(len(scores)):
+        gather(scores[row], usual, late, groups, with_late, evidence)
+        for label in range(scores.shape[1]):
+            proba[row, label] = probability(evidence[label], used)
+            decided[row, label] = decide_at(proba[row, label], usual[0, label], usual[1, label])
+
+
+@njit(**JIT)
+def estimate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    scores: Array, Y: Array, counted: Array, weight: Array, prior: Array, state: State, proba: Array, decided: Array
+) -> None:
+    """Fill in probabilities and decisions of each row by the state after the rows before it, and learn it, in place."""
+    _, usual, late, groups, weights, _, _ = state
+    evidence, moved = np.empty((scores.shape[1], N_EVIDENCE)), np.empty(N_EVIDENCE)
+    for row in range(len(scores)):
+        gather(scores[row], usual, late, groups, True, evidence)
+        for label in range(scores.shape[1]):
+            proba[row, label] = probability(evidence[label], weights)
+            decided[row, label] = decide_at(proba[row, label], usual[0, label], usual[1, label])
+        learn_row(scores[row], Y[row], counted[row], weight[row], evidence, moved, prior, state)

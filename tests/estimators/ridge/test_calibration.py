@@ -1,0 +1,207 @@
+"""Calibration of scores: equal to a slow loop, inside (0, 1); late labels are believed as far as they hold."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimators import StreamRidgeClassifier
+from estimators.ridge._calibration import Calibration
+from metrics import nce
+
+
+def stream(n=400, n_labels=3, seed=0):
+    """Draw scores that tell something of their labels, a mask, weights."""
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, n_labels)) < rng.uniform(0.05, 0.6, n_labels)).astype(np.uint8)
+    scores = 0.2 + 0.3 * Y + rng.normal(size=Y.shape) * 0.3
+    return scores, Y, rng.random(Y.shape) < 0.8, rng.choice([0.5, 1.0, 2.0], n)
+
+
+def runs_of_labels(length, n=3000, seed=1):
+    """Draw labels that stay as they are for some rows, and scores that tell little."""
+    rng = np.random.default_rng(seed)
+    Y = np.repeat(rng.random((n // length, 4)) < 0.3, length, axis=0).astype(np.uint8)
+    return 0.3 + 0.05 * Y + rng.normal(size=Y.shape) * 0.1, Y
+
+
+def learn(scores, Y, counted=None, weight=None, memory=20.0):
+    counted = np.ones(Y.shape, dtype=bool) if counted is None else counted
+    weight = np.ones(len(Y)) if weight is None else weight
+    return Calibration.start(Y.shape[1], memory).estimate_then_learn(scores, Y, counted, weight)
+
+
+# -------------------------------------------------------------------- oracle
+class SlowLabel:
+    """What is kept of one label: the rows themselves, with the weight that each has by now."""
+
+    def __init__(self):
+        self.rows = []  # (score, label, weight), the oldest first
+
+    def share(self, keep=1.0):
+        weights = [w * keep ** (len(self.rows) - 1 - i) for i, (_, _, w) in enumerate(self.rows)]
+        return sum(w * y for w, (_, y, _) in zip(weights, self.rows, strict=True)), sum(weights)
+
+    def moments(self, kind):
+        kept = [(s, w * (1 - 1 / 500) ** (len(self.rows) - 1 - i), y) for i, (s, y, w) in enumerate(self.rows)]
+        s, w = np.array([[s, w] for s, w, y in kept if y == kind]).reshape(-1, 2).T
+        mean = (s * w).sum() / w.sum() if len(w) else 0.0
+        return w.sum(), mean, (w * (s - mean) ** 2).sum()
+
+
+def slow_evidence(scores, labels, memory):
+    """Return the evidence of a row, a label a row, from all rows before it."""
+    gaps = [(2.0, 0.1)]
+    for label in labels:
+        (n0, m0, _), (n1, m1, _) = label.moments(0), label.moments(1)
+        if n0 >= 2 and n1 >= 2:
+            gaps.append((1 / (1 / n0 + 1 / n1), m1 - m0))
+    gap = np.clip(np.average([g for _, g in gaps], weights=[w for w, _ in gaps]), 0.02, 0.98)
+    table, summed = [], [(0.5, 0.5)]
+    for score, label in zip(scores, labels, strict=True):
+        positives, rows = label.share()
+        usual = (positives + 0.5) / (rows + 1)
+        if rows:
+            summed.append((min(max(score, 0), 1), usual))
+        (n0, m0, v0), (n1, m1, v1) = label.moments(0), label.moments(1)
+        low = np.average([m0, usual * (1 - gap)], weights=[n0, 10])
+        high = np.average([m1, usual + (1 - usual) * gap], weights=[n1, 5])
+        first = max(gap * (1 - gap), 0.02) * usual * (1 - usual)
+        variance = max((v0 + v1 + 10 * first) / (n0 + n1 + 10), 1e-8)
+        # two normal distributions of one variance: the logarithm of the ratio of their densities
+        ratio = ((score - low) ** 2 - (score - high) ** 2) / (2 * variance) if high > low else 0.0
+        held = min(max(score, usual / 5), 1 - (1 - usual) / 5)
+        late = []
+        for length in (memory / 4, memory, 5 * memory):
+            positives, rows = label.share(1 - 1 / max(length, 1))
+            late.append(logit((positives + 5 * usual) / (rows + 5)) - logit(usual))
+        table.append([1, logit(usual), np.clip(ratio, -8, 8), logit(held) - logit(usual), *late, 0])
+    table = np.array(table)
+    table[:, 7] = np.log(np.divide(*np.sum(summed, axis=0)))
+    return table
+
+
+def logit(share):
+    return math.log(share / (1 - share))
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def slow_loop(scores, Y, counted, weight, memory):
+    """Predict and learn row by row, with precisions instead of covariances."""
+    labels = [SlowLabel() for _ in range(Y.shape[1])]
+    first = np.array([0, 1, 0.6, 0.3, 0.2, 0.3, 0.1, 0])
+    spread = np.diag([0.1, 0.1, 1, 1, 1, 1, 1, 1])
+    mean, covariance, steady, found, decided = first, spread, first, [], []
+    for row in range(len(Y)):
+        evidence = slow_evidence(scores[row], labels, memory)
+        found.append([1 / (1 + math.exp(-x @ mean)) for x in evidence])
+        shares = [label.share() for label in labels]
+        decided.append([s > 0 and (s >= n or p >= s / n) for p, (s, n) in zip(found[-1], shares, strict=True)])
+        share = weight[row] / math.sqrt(max(counted[row].sum(), 1))
+        for label in np.flatnonzero(counted[row]):
+            x, y = evidence[label], Y[row, label]
+            p = 1 / (1 + math.exp(-x @ mean))
+            bound = np.linalg.inv(np.linalg.inv(covariance) + share / 4 * np.outer(x, x))
+            mean = mean + bound @ x * share * (y - p)
+            covariance = np.linalg.inv(np.linalg.inv(covariance) + share * p * (1 - p) * np.outer(x, x))
+            labels[label].rows.append((min(max(scores[row, label], -1), 2), y, weight[row]))
+        mean = first + math.sqrt(0.999) * (mean - first)
+        covariance = 0.999 * covariance + 0.001 * spread
+        steady = 0.995 * steady + 0.005 * mean
+    return np.array(decided), np.array(found), mean, steady, labels
+
+
+@pytest.mark.parametrize("memory", [20.0, 3.0])
+def test_a_slow_loop_finds_the_same(memory):
+    scores, Y, counted, weight = stream(n=120)
+    Y[:, 2] = 0
+    counted[:40, 0] = False
+    decided, proba, after = learn(scores, Y, counted, weight, memory)
+    *expected, mean, steady, labels = slow_loop(scores, Y, counted, weight, memory)
+    np.testing.assert_allclose(proba, expected[1], rtol=1e-9)
+    np.testing.assert_array_equal(decided, expected[0])
+    evidence = slow_evidence(scores[0], labels, memory)
+    assert np.ptp(evidence[:, 4:7]) > 0.1
+    np.testing.assert_allclose(after.estimate(scores[:1], late=True)[1][0], sigmoid(evidence @ mean), rtol=1e-9)
+    evidence[:, 4:7] = 0
+    np.testing.assert_allclose(after.estimate(scores[:1], late=False)[1][0], sigmoid(evidence @ steady), rtol=1e-9)
+
+
+# ---------------------------------------------------------------- properties
+def test_cuts_change_no_bit_and_nothing_is_changed_in_place():
+    scores, Y, counted, weight = stream()
+    _, proba, after = learn(scores, Y, counted, weight)
+    one = Calibration.start(3, 20.0)
+    start = [part.copy() for part in one]
+    first = one
+    for i in range(0, 400, 7):
+        rows = slice(i, i + 7)
+        next_row = one.estimate(scores[i : i + 1], late=True)[1]
+        np.testing.assert_array_equal(next_row, proba[i : i + 1])
+        _, found, one = one.estimate_then_learn(scores[rows], Y[rows], counted[rows], weight[rows])
+        np.testing.assert_array_equal(found, proba[rows])
+    for part, other in zip(one, after, strict=True):
+        np.testing.assert_array_equal(part, other)
+    for part, other in zip(first, start, strict=True):
+        np.testing.assert_array_equal(part, other)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(), min_size=12, max_size=12), st.integers(0, 2**12 - 1), st.floats(1e-3, 1e12))
+def test_any_scores_give_probabilities_inside_zero_and_one(values, labels, weight):
+    scores = np.array(values).reshape(6, 2)
+    Y = np.array([labels >> i & 1 for i in range(12)], dtype=np.uint8).reshape(6, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, proba, after = learn(scores, Y, weight=np.full(6, weight))
+    for found in (proba, after.estimate(scores, late=True)[1], after.estimate(scores, late=False)[1]):
+        assert ((found > 0) & (found < 1)).all()
+    assert all(np.isfinite(part).all() for part in after)
+    assert np.linalg.eigvalsh(after.covariance).min() > 0
+
+
+def test_labels_that_stay_for_a_while_are_believed_and_others_are_not():
+    (_, _, lasting), (_, _, mixed) = (learn(*runs_of_labels(length)) for length in (30, 1))
+    assert lasting.weights[4:7].sum() > 0.9
+    assert abs(mixed.weights[4:7].sum()) < 0.3
+
+
+def test_where_rows_need_not_follow_those_learnt_labels_are_as_frequent_as_usual():
+    scores, Y = runs_of_labels(30)
+    Y[-30:] = [1, 0, 0, 0]
+    after = learn(scores, Y)[2]
+    late, usual = (after.estimate(np.full((1, 4), 0.3), late=late)[1][0] for late in (True, False))
+    assert late[0] > 0.7
+    assert 0.2 < usual[0] < 0.45
+    assert late[1] < 0.1 < usual[1]
+
+
+def test_probabilities_are_those_that_drew_the_labels():
+    rng = np.random.default_rng(3)
+    truth = 1 / (1 + np.exp(-rng.normal(-1, 1.5, (4000, 3))))
+    Y = (rng.random(truth.shape) < truth).astype(np.uint8)
+    # scores that are too careful, as those of a strongly penalised regression are
+    found = learn(0.2 + 0.4 * truth, Y)[1]
+    assert nce(Y[1000:], found[1000:]) < nce(Y[1000:], truth[1000:]) + 0.02
+    assert nce(Y[1000:], np.clip(0.2 + 0.4 * truth[1000:], 0, 1)) > nce(Y[1000:], truth[1000:]) + 0.05
+
+
+def test_ridge_calibrates_its_own_scores_row_by_row():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(260, 4))
+    Y = (X @ rng.normal(size=(4, 3)) + rng.normal(size=(260, 3)) > 0.7).astype(np.uint8)
+    ridge = StreamRidgeClassifier(random_state=0, hidden_units=4, knots=1, memory=8.0, follow_drift=False)
+    scores, found = [], []
+    for start in range(260):
+        row = slice(start, start + 1)
+        scores.append(ridge._score(ridge._features(X[row])) if start else np.full((1, 3), 0.5))
+        found.append(ridge.predict_then_fit(X[row], Y[row]))
+    expected = learn(np.concatenate(scores), Y, memory=8.0)
+    for one, two in zip(zip(*found, strict=True), expected[:2], strict=True):
+        np.testing.assert_array_equal(np.concatenate(one), two)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         LastLabelsClassifier,
         MeanLabelsClassifier,
         NearestRowClassifier,
+        PrevalenceClassifier,
         PriorLabelsClassifier,
     )
     from estimators.checks import stream_checks
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from estimators.meta.binary_relevance import BinaryRelevance
     from estimators.meta.classifier_chain import ClassifierChain
     from estimators.meta.label_combination import LabelCombination
+    from estimators.meta.prequential_stack import PrequentialStack
+    from estimators.meta.prevalence_threshold import PrevalenceThreshold
     from estimators.networks.ewc import EWCClassifier
     from estimators.networks.lwf import LwFClassifier
     from estimators.networks.neural import OnlineNeuralClassifier
@@ -48,6 +51,7 @@ _HOMES = {
         "LastLabelsClassifier",
         "MeanLabelsClassifier",
         "NearestRowClassifier",
+        "PrevalenceClassifier",
         "PriorLabelsClassifier",
     ),
     "estimators.invariance.hashing": ("hash_categories",),
@@ -59,6 +63,8 @@ _HOMES = {
     "estimators.replay.gdumb": ("GDumbClassifier",),
     "estimators.trees.isoup": ("ISOUPTreeClassifier",),
     "estimators.meta.label_combination": ("LabelCombination",),
+    "estimators.meta.prequential_stack": ("PrequentialStack",),
+    "estimators.meta.prevalence_threshold": ("PrevalenceThreshold",),
     "estimators.networks.lwf": ("LwFClassifier",),
     "estimators.trees.multilabel": ("MultiLabelHoeffdingTreeClassifier",),
     "estimators.networks.neural": ("OnlineNeuralClassifier",),
@@ -109,6 +115,9 @@ __all__ = [
     "PragmaStreamForestClassifier",
     "PragmaThreshold",
     "PragmaTreeClassifier",
+    "PrequentialStack",
+    "PrevalenceClassifier",
+    "PrevalenceThreshold",
     "PriorLabelsClassifier",
     "ReplayClassifier",
     "ReservoirMemory",

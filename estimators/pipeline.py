@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, Tags, get_tags
-from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
+from estimators._composition import Composition
 from estimators._locks import lock_of
 from estimators._new_labels import OnNewLabels, grown
 from estimators._targets import ClassTarget, as_table
@@ -21,7 +21,7 @@ from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
 
 
-class StreamPipeline(_BaseComposition, StreamClassifier):
+class StreamPipeline(Composition, StreamClassifier):
     """Learn transformers and a classifier together, row after row: scikit-learn's `Pipeline` with ``partial_fit``.
 
     A row is predicted with transformers that have learnt the rows before it. Then the transformers learn the row, and
@@ -71,40 +71,10 @@ class StreamPipeline(_BaseComposition, StreamClassifier):
     array([[0, 1]])
     """
 
+    _named = "steps"
+
     def __init__(self, steps: Sequence[tuple[str, Any]]) -> None:
         self.steps = steps
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, those of the steps as ``name__parameter``.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include those of the steps.
-
-        Returns
-        -------
-        dict
-            Values by parameter.
-        """
-        return dict(self._get_params("steps", deep=deep))
-
-    def set_params(self, **params: Any) -> "StreamPipeline":
-        """Set parameters; ``name=estimator`` replaces a step.
-
-        Parameters
-        ----------
-        **params
-            Values by parameter.
-
-        Returns
-        -------
-        self
-            The pipeline.
-        """
-        with lock_of(self):
-            self._set_params("steps", **params)
-        return self
 
     @property
     def named_steps(self) -> Bunch:

@@ -1,6 +1,7 @@
 """The named strategies of the protocol: for each name a configured learner, and its grid of parameters.
 
-Names are those of Peuzet et al. (EGC 2025); EWC, LwF and GDumb, baselines of the field; and StreamRidge, which is ours.
+Names are those of Peuzet et al. (EGC 2025); EWC, LwF and GDumb, baselines of the field; StreamRidge and Stack, which
+are ours.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
 
 Learners are imported when they are built: names, summaries and grids can be listed at once.
@@ -57,8 +58,9 @@ def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **paramete
         What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
     **parameters
         Parameters of the strategy, listed by `grid`, and any other that the learner's constructor has, such as
-        `random_state`; those of a learner inside have its name before them (``estimator__max_depth``). The others keep
-        the values of the strategy.
+        `max_bytes`; those of a learner inside have its name before them (``estimator__max_depth``). The others keep
+        the values of the strategy. Every strategy accepts `random_state`, so that names can be looped over with one
+        seed; those that draw nothing check it, and leave it out.
 
     Returns
     -------
@@ -119,16 +121,27 @@ def grid(name: str) -> list[dict[str, list[Any]]]:
 
 
 def _set_others(name: str, learner: StreamClassifier, others: Mapping[str, Any]) -> None:
-    known = learner.get_params()
+    known = {*learner.get_params(), "random_state"}
     for parameter in others:
         if parameter not in known:
-            searched = sorted({own for one in _find(name).grids for own in one})
-            also = [other for other in sorted(known) if other not in {*searched, "on_new_labels"}]
-            hint = _nearest(parameter, [*searched, *also])
-            if hint == ".":
-                hint = f"; its learner, {type(learner).__name__}, also has {', '.join(also)}."
-            raise ValueError(f"{name} must have parameters among {searched}. Got {parameter!r} instead{hint}")
+            raise _unknown_parameter(name, parameter, type(learner).__name__, known - {"on_new_labels"})
+    if "random_state" in others and "random_state" not in learner.get_params(deep=False):
+        from sklearn.utils import check_random_state
+
+        check_random_state(others["random_state"])
+        inside = {parameter: others["random_state"] for parameter in known if parameter.endswith("__random_state")}
+        others = inside | {parameter: value for parameter, value in others.items() if parameter != "random_state"}
     learner.set_params(**others)
+
+
+def _unknown_parameter(name: str, parameter: str, learner: str, known: set[str]) -> ValueError:
+    searched = sorted({own for one in _find(name).grids for own in one})
+    also = sorted(known - {*searched})
+    rule = f"parameters among {searched}" if searched else f"no parameter but {', '.join(also)}"
+    hint = _nearest(parameter, [*searched, *also])
+    if hint == "." and searched:
+        hint = f"; its learner, {learner}, also has {', '.join(also)}."
+    return ValueError(f"{name} must have {rule}. Got {parameter!r} instead{hint}")
 
 
 def _find(name: str) -> Strategy:
@@ -246,6 +259,19 @@ def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifi
     return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
 
 
+def _stack() -> StreamClassifier:
+    from estimators.meta.prequential_stack import PrequentialStack
+    from estimators.meta.prevalence_threshold import PrevalenceThreshold
+
+    members = [
+        ("ridge", _ridge(hidden_units=50, refresh=1.0)),
+        ("linear", _targeted(learning_rate=0.1)),
+        ("replay", _with_fifo(_hidden(hidden_units=100).set_params(replay="mini-batch"), 1000, 5)),
+    ]
+    # probabilities of the ridge follow the labels of late already
+    return PrevalenceThreshold(PrequentialStack(members), follow=0.0)
+
+
 def _baseline(name: str) -> Callable[..., StreamClassifier]:
     def build(**parameters: Any) -> StreamClassifier:
         from estimators import baselines
@@ -292,7 +318,13 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),
+        "Stack": Strategy("StreamRidge and two networks, mixed by weights that follow their losses.", _stack, ({},)),
         "last_class": Strategy("Baseline: repeats the last labels.", _baseline("LastLabelsClassifier"), ({},)),
+        "no_features": Strategy(
+            "Baseline: predicts labels that are more frequent of late than usual.",
+            _baseline("PrevalenceClassifier"),
+            ({},),
+        ),
         "prior_distribution": Strategy(
             "Baseline: predicts the most frequent value of each label.", _baseline("PriorLabelsClassifier"), ({},)
         ),

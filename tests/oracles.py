@@ -506,3 +506,24 @@ def bayesian_signed_rank(first: Any, second: Any, rope: float, n_draws: int, see
             mass[0 if middle > rope else 2 if middle < -rope else 1] += w * v
         won[mass.index(max(mass))] += 1 / n_draws
     return won
+
+
+def detection_scores(
+    drifts: Any, alarms: Any, *, n_samples: int, max_delay: int, max_early: int = 0
+) -> tuple[float, ...]:
+    """One alarm after another, one drift after another."""
+    first: dict[int, int] = {}
+    hits = false = 0
+    for alarm in alarms.tolist():
+        due = [i for i, (_, end) in enumerate(drifts.tolist()) if alarm <= end + max_delay]
+        if due and alarm >= drifts[due[0]][0] - max_early:
+            hits += 1
+            first.setdefault(due[0], int(alarm - drifts[due[0]][0]))
+        else:
+            false += 1
+    missed = len(drifts) - len(first)
+    precision, recall = (hits / (hits + false), hits / (hits + missed)) if hits else (0.0, 0.0)
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    delay = sum(first.values()) / len(first) if first else math.nan
+    rates = len(first) / len(drifts), precision, f1, delay, delay / max_delay, false / n_samples * 1000
+    return *rates, hits, false, missed

@@ -214,3 +214,13 @@ def curves(draw: st.DrawFn, n_runs: int | None = None) -> tuple[list[float], Any
 @st.composite
 def result_tables(draw: st.DrawFn, min_methods: int = 2, min_datasets: int = 1) -> NDArray[np.float64]:
     return draw(tables((draw(whole(min_datasets, 6)), draw(whole(min_methods, 5))), COARSE))
+
+
+@st.composite
+def detections(draw: st.DrawFn) -> tuple[tuple[Any, Any], dict[str, int]]:
+    """Drifts, alarms, and the options of `detection_scores`."""
+    n = draw(st.integers(10, 400))
+    ends = sorted(draw(st.lists(st.integers(0, n), min_size=2, max_size=10)))
+    drifts = np.array(ends[: len(ends) // 2 * 2]).reshape(-1, 2)
+    alarms = np.array(sorted(draw(st.lists(st.integers(0, n), max_size=12, unique=True))), dtype=np.int64)
+    return (drifts, alarms), {"n_samples": n, "max_delay": draw(whole(1, 60)), "max_early": draw(whole(0, 20))}

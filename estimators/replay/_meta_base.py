@@ -18,42 +18,48 @@ from estimators.base import StreamClassifier, check_precision, fails_late
 class OuterClassifier(MetaEstimatorMixin, StreamClassifier):
     """Base of meta-estimators that train `estimator_`, a copy of `estimator`, and predict as it does."""
 
-    estimator: StreamClassifier
+    estimator: Any
     estimator_: StreamClassifier
 
     @property
+    def _model(self) -> StreamClassifier:
+        """The classifier of which `estimator_` is a copy; override it where `estimator` may be one to wrap."""
+        model: StreamClassifier = self.estimator
+        return model
+
+    @property
     def _fails_late(self) -> bool:  # type: ignore[override]
-        return fails_late(self.estimator)
+        return fails_late(self._model)
 
     @property
     def uses_task(self) -> bool:
         """Whether `label_mask` changes what is learnt: as for the classifier inside."""
-        return bool(getattr(self.estimator, "uses_task", False))
+        return bool(getattr(self._model, "uses_task", False))
 
     @property
     def on_new_labels(self) -> OnNewLabels:
         """Treatment of labels that appear after the first call: the parameter of the classifier inside."""
-        choice: OnNewLabels = self.estimator.on_new_labels
+        choice: OnNewLabels = self._model.on_new_labels
         return choice
 
     @property
     def _learns_unknown(self) -> bool:  # type: ignore[override]
-        return self.estimator._learns_unknown
+        return self._model._learns_unknown
 
     def __sklearn_tags__(self) -> Tags:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags, inner = super().__sklearn_tags__(), get_tags(self._model)
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.classifier_tags = copy(inner.classifier_tags)
         return tags
 
     def _can_grow(self) -> bool:
-        return self.estimator._can_grow()
+        return self._model._can_grow()
 
     def _grow(self, n_before: int) -> None:  # noqa: ARG002 - the classifier inside counts its own labels
         self.estimator_ = grown(self.estimator_, self.n_labels_)
 
     def _check_inside(self, X: Features) -> None:
-        check_precision(self.estimator, X)
+        check_precision(self._model, X)
 
     def _predict_proba(self, X: Features) -> Array:
         return self.estimator_.predict_proba(X)
@@ -67,12 +73,13 @@ def predict_both(inner: StreamClassifier, X: Features) -> tuple[Array, Array]:
     return inner.predict(X), inner.predict_proba(X)
 
 
-def begin_inner(outer: Any, random_state: RandomState | None) -> StreamClassifier:
-    """Return a copy of ``outer.estimator`` at its start state for the data of `outer`, with new seeds unless None."""
-    if not isinstance(outer.estimator, StreamClassifier):
-        raise TypeError(f"estimator must be a StreamClassifier. Got {outer.estimator!r} instead.")
+def begin_inner(outer: "OuterClassifier", random_state: RandomState | None) -> StreamClassifier:
+    """Return a copy of the classifier of `outer` at its start state for the same data, with new seeds unless None."""
+    model = outer._model
+    if not isinstance(model, StreamClassifier):
+        raise TypeError(f"estimator must be a StreamClassifier. Got {model!r} instead.")
     X, labels = np.zeros((1, outer.n_features_in_)), np.zeros((1, outer.n_labels_), dtype=int)
     multilabel = outer._target.multilabel
     classes = outer.n_labels_ if multilabel else np.arange(len(outer.classes_))
-    inner: StreamClassifier = clone_with_seed(outer.estimator, random_state)
+    inner: StreamClassifier = clone_with_seed(model, random_state)
     return inner.begin(X, labels if multilabel else labels[:, 0], classes)

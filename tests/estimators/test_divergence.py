@@ -16,8 +16,10 @@ from estimators import (
     FIFOMemory,
     GDumbClassifier,
     LabelCombination,
+    MeanLabelsClassifier,
     OnlineNeuralClassifier,
     PragmaThreshold,
+    PrequentialStack,
     ReplayClassifier,
     ReservoirMemory,
     StreamClassifier,
@@ -120,6 +122,7 @@ def test_a_learner_that_is_copied_first_goes_on():
         ClassifierChain(Sums()),
         LabelCombination(Sums()),
         PragmaThreshold(Sums()),
+        PrequentialStack([("mean", MeanLabelsClassifier()), ("sums", Sums())]),
         StreamPipeline([("scale", StandardScaler(with_mean=False, with_std=False)), ("learn", Sums())]),
     ],
     ids=lambda meta: type(meta).__name__,
@@ -152,6 +155,13 @@ AROUND = {
     "label combination": LabelCombination(OnlineNeuralClassifier(random_state=0)),
     "threshold": PragmaThreshold(OnlineNeuralClassifier(random_state=0), period=8),
     "replay": in_a_replay(),
+    "stack": PrequentialStack(
+        [
+            ("mean", MeanLabelsClassifier()),
+            ("network", OnlineNeuralClassifier(targeted_loss="signature", random_state=0)),
+        ],
+        random_state=0,
+    ),
 }
 
 

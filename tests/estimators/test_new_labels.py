@@ -27,6 +27,9 @@ from estimators import (
     MeanLabelsClassifier,
     NearestRowClassifier,
     OnlineNeuralClassifier,
+    PrequentialStack,
+    PrevalenceClassifier,
+    PrevalenceThreshold,
     PriorLabelsClassifier,
     ReplayClassifier,
     ReservoirMemory,
@@ -47,6 +50,7 @@ GROWING = {
     "last": LastLabelsClassifier(),
     "prior": PriorLabelsClassifier(),
     "prior from the first positive": PriorLabelsClassifier("first-positive"),
+    "no features": PrevalenceClassifier(),
     "mean": MeanLabelsClassifier(),
     "nearest": NearestRowClassifier(),
     "nearest in a window": NearestRowClassifier(20),
@@ -62,8 +66,17 @@ GROWING = {
     "forest in threads": AdaptiveRandomForestClassifier(2, grace_period=10, n_jobs=2, random_state=0),
     "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", BinaryRelevance(TREE))]),
     "pipeline that does not learn": StreamPipeline([("scale", Normalizer()), ("learn", MeanLabelsClassifier())]),
+    "stack": PrequentialStack([("mean", MeanLabelsClassifier()), ("trees", BinaryRelevance(TREE))], random_state=0),
+    "patient stack with the task": PrequentialStack(
+        [("last", LastLabelsClassifier()), ("ridge", StreamRidgeClassifier(random_state=0))],
+        patience=50,
+        negligible=0.2,
+        random_state=0,
+    ),
     "replay": ReplayClassifier(MeanLabelsClassifier(), **MEMORIES, random_state=0),
     "replay with the task": ReplayClassifier(StreamRidgeClassifier(random_state=0), **MEMORIES, random_state=0),
+    "threshold": PrevalenceThreshold(MeanLabelsClassifier()),
+    "threshold with the task": PrevalenceThreshold(StreamRidgeClassifier(random_state=0)),
     "GDumb": GDumbClassifier(MeanLabelsClassifier(), size=40, epochs=2, random_state=0),
     "GDumb with the task": GDumbClassifier(StreamRidgeClassifier(), size=40, epochs=2, random_state=0),
 }
@@ -81,7 +94,7 @@ DRAWING = {
 }
 
 # the parameter is that of the learner inside
-FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier}
+FOLLOWING = {StreamPipeline, ReplayClassifier, GDumbClassifier, PrevalenceThreshold}
 
 
 def with_growth(learner):

@@ -28,7 +28,9 @@ N_CONFIGURATIONS = {
     "BR_random_forest": 3 * 2 * 2 * 2,
     "iSOUPtree": 2 * 2 * 2,
     "StreamRidge": 3 * 2,
+    "Stack": 1,
     "last_class": 1,
+    "no_features": 1,
     "prior_distribution": 1,
     "mean": 1,
     "1NN": 4 * (1 + 2),
@@ -97,6 +99,26 @@ def test_any_parameter_of_the_learner_can_be_set(name):
         if parameter != "on_new_labels":
             other = object()
             assert make_strategy(name, **{parameter: other}).get_params()[parameter] is other, (parameter, value)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_seed_is_accepted_by_every_name_and_reaches_those_that_draw(name):
+    seeded, same, plain = make_strategy(name, random_state=7), make_strategy(name, random_state=7), make_strategy(name)
+    assert type(seeded) is type(plain)
+    assert seeded.get_params().get("random_state", 7) == 7
+    for ours, theirs in zip(seeded.predict_then_fit(X, Y), same.predict_then_fit(X, Y), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("name", ["mean", "1NN", "NN"])
+def test_a_seed_is_checked_where_nothing_is_drawn_too(name):
+    with pytest.raises(ValueError, match=r"random_state|seed"):
+        make_strategy(name, random_state="one").fit(X, Y)
+
+
+def test_a_strategy_without_parameters_still_names_the_seed():
+    with pytest.raises(ValueError, match=r"last_class must have no parameter but random_state\. Got 'window'"):
+        make_strategy("last_class", window=3)
 
 
 def test_parameters_of_a_strategy_and_of_its_learner_go_together():

@@ -12,6 +12,9 @@ from estimators import (
     GDumbClassifier,
     LwFClassifier,
     OnlineNeuralClassifier,
+    PrequentialStack,
+    PrevalenceClassifier,
+    PrevalenceThreshold,
     ReplayClassifier,
     ReservoirMemory,
     StreamPipeline,
@@ -207,7 +210,12 @@ TASK_LEARNERS = {
     "ridge": StreamRidgeClassifier(random_state=0),
     "GDumb": GDumbClassifier(OnlineNeuralClassifier(targeted_loss="signature"), size=30, epochs=2, random_state=0),
     "replay": ReplayClassifier(Logistic(targeted=True), fifo=FIFOMemory(9, 2), random_state=0),
+    "no features": PrevalenceClassifier(),
+    "threshold": PrevalenceThreshold(Logistic(targeted=True)),
     "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", Logistic(targeted=True))]),
+    "stack": PrequentialStack(
+        [("logistic", Logistic(targeted=True)), ("mean", MeanLabelsClassifier())], random_state=0
+    ),
 }
 
 
@@ -236,7 +244,7 @@ def test_ridge_learns_means_and_products_of_a_label_from_the_rows_where_it_is_kn
         zk, y = z[known], Y[known, k]
         target = (zk - zk.mean(axis=0)).T @ y / len(y)
         expected = y.mean() + (z - zk.mean(axis=0)) @ np.linalg.solve(covariance, target)
-        np.testing.assert_allclose(ridge.predict_proba(X)[:, k], expected.clip(1e-9, 1 - 1e-9), atol=1e-8)
+        np.testing.assert_allclose(ridge._score(ridge._features(X))[:, k], expected, atol=1e-8)
 
 
 # -------------------------------------------------------------------- memories

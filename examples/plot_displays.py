@@ -15,6 +15,7 @@ from mlstream import evaluate, load_dataset, run_campaign, task_stream
 from mlstream.plotting import (
     CriticalDifferenceDisplay,
     LabelFrequencyDisplay,
+    ParetoFrontDisplay,
     ScheduleDisplay,
     ScoreCurvesDisplay,
     TransferMatrixDisplay,
@@ -61,8 +62,15 @@ from tempfile import TemporaryDirectory
 
 streams = [task_stream(table, n_tasks=4, seed=seed, name=f"yeast-{seed}") for seed in range(4)]
 with TemporaryDirectory() as folder:
-    runs = run_campaign(["NN_TL", "StreamRidge", "mean"], streams, [0], folder, energy="none")
+    runs = run_campaign(["NN_TL", "StreamRidge", "mean", "1NN"], streams, [0], folder, energy="cpu")
 
 display = CriticalDifferenceDisplay.from_runs(runs)
 print(dict(zip(display.names, display.ranks.tolist(), strict=True)))
+plt.show()
+
+# %%
+# Accuracy against the energy of all four streams: CPU seconds times a stated power. The line joins the strategies that
+# no other beats in both.
+display = ParetoFrontDisplay.from_runs(runs)
+print(display.front)
 plt.show()

@@ -15,7 +15,7 @@ from mlstream.campaign.job import Job
 from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.progress_files import read_progress, remove_progress
 from mlstream.evaluation.run import RowProgress
-from mlstream.evaluation.settings import CampaignOptions, SelectionMethod, Settings
+from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings
 from mlstream.publishing.named_streams import StreamLike, as_stream
 from mlstream.publishing.presets import warn_of_other_data
 from mlstream.records.paths import remove_leftovers
@@ -74,6 +74,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     splits: Sequence[int] = CampaignOptions.splits,
     n_configurations: int = CampaignOptions.n_configurations,
     selection: SelectionMethod = CampaignOptions.selection,
+    objective: Objective = CampaignOptions.objective,
     query_budget: int = CampaignOptions.query_budget,
     n_jobs: int = CampaignOptions.n_jobs,
     dask: str | None = CampaignOptions.dask,
@@ -110,8 +111,11 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         of the strategy. Strategies that are not given by name have no such grid.
     selection : {"first-experience", "training-environment", "leave-one-environment-out", "validation-environment"}
         Rows on which a configuration is chosen: the first experience, held-out rows of training environments, each
-        training environment in turn, or the validation environments. On the first experience the most frugal
-        configuration wins, on environments the one with the lowest normalised cross-entropy.
+        training environment in turn, or the validation environments. On the first experience the configuration with
+        the most of the objective wins, on environments the one with the lowest normalised cross-entropy.
+    objective : {"frug_kwh", "frug_kj"}
+        Score by which a configuration is chosen on the first experience: BA_macro minus C / (1 + C), C the energy of
+        the trial in kWh or kJ. In kWh, as in the literature, accuracy decides, and energy between equals.
     query_budget : int
         Configurations of a search that may be scored on the validation environments.
     n_jobs : int
@@ -166,6 +170,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         splits=tuple(splits),
         n_configurations=n_configurations,
         selection=selection,
+        objective=objective,
         query_budget=query_budget,
         n_jobs=n_jobs,
         dask=dask,

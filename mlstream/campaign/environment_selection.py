@@ -13,12 +13,13 @@ import numpy as np
 from mlstream.evaluation.held_out import score_environment
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learner_base import Learner
-from mlstream.evaluation.learners import adapt_to_stream, fresh, warm_up
+from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.references import stack_features
 from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.scoring import count_known_only
 from mlstream.evaluation.settings import SelectionMethod, Settings
+from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.run_record import Resources
 from mlstream.stream import Experience, Features, Index, Indicator, Stream
 
@@ -131,11 +132,11 @@ def score_on_environments(
     resources : Resources
         The costs.
     """
-    warm_up(estimator, stream)
+    warm_up(estimator, stream, settings)
     counted, scores = CountedLabels(stream, settings.label_space), []
     with ResourceMeter(settings.energy, settings.cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__):
         for fold in list_folds(stream, method, seed):
-            learner = adapt_to_stream(fresh(estimator, seed), stream, meter, settings.warm_up_rows)
+            learner = adapt_to_stream(fresh(estimator, seed), stream, meter, settings)
             if not _learn(learner, fold.learnt, settings.chunk_size, deadline):
                 return None, False, meter.report(None)
             scores += [_score(learner, one, stream, counted) for one in fold.scored]

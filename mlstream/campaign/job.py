@@ -151,6 +151,7 @@ class Job:
             return None
         record, expected = load_selection(path), self._origin()
         self._require_same(path, {name: (record.run.get(name), value) for name, value in expected.items()})
+        self._require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
         return record.selection
 
     @property
@@ -179,11 +180,24 @@ class Job:
         self._require_same(path, {"configurations tried": (tried, drawn)})
         if record.selection is not None:
             self._require_same(path, {"selection": (record.selection.method, self.criterion.method)})
+            self._require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
 
     def _require_same(self, path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:
         for name, (got, expected) in pairs.items():
             if got != expected:
+                found, wanted = _differing(got, expected)
                 raise ValueError(
                     f"{path} must be the record of the requested run: use another folder, or remove the file. "
-                    f"Got {name} = {got!r} instead of {expected!r}."
+                    f"Got {name} = {found!r} instead of {wanted!r}."
                 )
+
+
+def _differing(got: object, expected: object) -> tuple[object, object]:
+    """Return both without the entries that are the same, so that an error shows what differs."""
+    if not isinstance(got, Mapping) or not isinstance(expected, Mapping):
+        return got, expected
+    absent = object()
+    return (
+        {name: value for name, value in got.items() if value != expected.get(name, absent)},
+        {name: value for name, value in expected.items() if value != got.get(name, absent)},
+    )

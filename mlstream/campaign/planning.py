@@ -11,6 +11,7 @@ from typing import Any
 from mlstream.campaign.job import Job
 from mlstream.campaign.search import Criterion, Search
 from mlstream.card_model import StreamCard
+from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import CampaignOptions, Settings
 from mlstream.generators import reordered_tasks, resplit_rows
@@ -47,11 +48,14 @@ def plan_jobs(
         If there is nothing to run, two runs have the same name, a strategy is unknown, a stream cannot be put in
         another order or split, or lacks the environments of the selection.
     TypeError
-        If a learner is not an estimator.
+        If a learner is not an estimator, or estimates no probabilities that decisions need.
     """
     learners = _learners(strategies, options.n_configurations)
-    criterion = Criterion(options.selection, options.query_budget)
+    criterion = Criterion(options.selection, options.query_budget, options.objective)
     _require_search(learners, streams, criterion)
+    for learner in learners.values():
+        searched = isinstance(learner, Search)
+        require_probabilities(learner.build(learner.draw(0)[0]) if searched else learner, settings.decision)
     jobs = [job for stream in streams for job in _jobs_on(stream, learners, directory, options, settings)]
     if not jobs:
         raise ValueError("A campaign must have strategies, streams and seeds. Got an empty list of one of them.")
@@ -109,7 +113,7 @@ def _jobs_on(
     ]
     for (strategy, learner), seed, (order, split, varied) in product(learners.items(), seeds, variants):
         repetition = Repetition(seed, order, split)
-        criterion = Criterion(options.selection, options.query_budget)
+        criterion = Criterion(options.selection, options.query_budget, options.objective)
         yield Job(strategy, learner, varied, stream.card.name, repetition, directory, settings, criterion)
 
 

@@ -12,8 +12,8 @@ from mlstream.campaign.job import Job
 from mlstream.campaign.progress_files import ProgressFile
 from mlstream.campaign.search import select_cost
 from mlstream.evaluation.evaluate import UndefinedCellsWarning, evaluate
-from mlstream.evaluation.learners import warm_up
 from mlstream.evaluation.run import RowProgress
+from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.run_record import RunResult, save_run
 from mlstream.records.selection_record import Selection
 
@@ -39,7 +39,7 @@ def run_job(job: Job, progress: RowProgress | None = None) -> RunResult:
             with threadpool_limits(limits=1):
                 selection = job.select()
                 estimator, seed = job.configure(selection), job.repetition.seed
-                warm_up(estimator, job.stream)
+                warm_up(estimator, job.stream, job.settings)
                 options = asdict(job.settings)
                 with warnings.catch_warnings():
                     # The record counts such cells, and the report states it once per stream.

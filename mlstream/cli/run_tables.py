@@ -9,8 +9,10 @@ from rich.table import Table
 
 from metrics.named import NAMED_METRICS
 from mlstream.cli.console import print_line, wide_console
+from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.costs import wall_time_s
+from mlstream.reporting.methods_text import decisions_text
 
 
 def show_results(results: Sequence[RunResult]) -> None:
@@ -23,6 +25,8 @@ def show_results(results: Sequence[RunResult]) -> None:
         table.add_row(*run, *scores, f"{_seconds(result):.2f}")
     wide_console().print(table)
     _show_means(results, columns)
+    if rule := decisions_text(results):
+        print_line(rule)
     for result in results:
         if reason := result.undefined.get("acc"):
             why = "The run was stopped before its end." if result.status == "capped" else reason
@@ -32,7 +36,7 @@ def show_results(results: Sequence[RunResult]) -> None:
 def _columns(results: Sequence[RunResult]) -> list[str]:
     special = [name for name in ("pw_js", "nce_worst") if any(name in result.scores for result in results)]
     named = [name for name in NAMED_METRICS if any(name in result.scores for result in results)]
-    return ["ba_macro", "acc", "bwt", "fwt", *special, "frug", *named]
+    return ["ba_macro", "acc", "bwt", "fwt", *special, *FRUGALITIES, *named]
 
 
 def _show_means(results: Sequence[RunResult], columns: Sequence[str]) -> None:

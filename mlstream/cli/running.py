@@ -17,13 +17,14 @@ from mlstream.cli.options import OPTIONS, read_options, with_options
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import CampaignProgress
+    from mlstream.campaign.config import CampaignConfig
     from mlstream.records.run_record import RunResult
     from mlstream.stream import Stream
 
 _INTERRUPTED = 130
 
-# Where and how a campaign file is run depends on the machine.
-_FOR_FILES = ("n_jobs", "dask")
+# Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
+_FOR_FILES = ("n_jobs", "dask", "decision")
 
 # By default, MLflow reports its use to its makers, and prints an address for each run.
 _QUIET_MLFLOW = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true"}
@@ -75,9 +76,9 @@ def run(
     A run that fails stops no other; the exit status is 1 once all have ended. Of streams that share a name, the first
     keeps it, and the others get -2, -3 and so on added to it; --name of `mlstream generate` makes better names.
 
-    A campaign file holds the same options under the names that Python uses; only --output, --jobs, --dask and --quiet
-    may be combined with one. A campaign file that names a class runs its code: read a file that someone else wrote
-    before you run it.
+    A campaign file holds the same options under the names that Python uses; only --output, --jobs, --dask, --decision
+    and --quiet may be combined with one. A campaign file that names a class runs its code: read a file that someone
+    else wrote before you run it.
     """
     chosen = read_options(options)
     files = [name for name in sources if name.lower().endswith(".toml")]
@@ -115,8 +116,8 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
     if refused:
         flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
         raise ValueError(
-            f"{path} must hold every other option: only --output, --jobs, --dask and --quiet may be combined with a "
-            f"campaign file. Got {', '.join(flags)}."
+            f"{path} must hold every other option: only --output, --jobs, --dask, --decision and --quiet may be "
+            f"combined with a campaign file. Got {', '.join(flags)}."
         )
     # Classes may lie beside the campaign file.
     sys.path.insert(0, str(path.resolve().parent))
@@ -127,12 +128,22 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
     require_folder(folder, f"{path}: directory")
     with _errors_in(path):
         learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
-    options, text = config.options | changed, path.read_text(encoding="utf-8")
-    results = _run_and_show(learners, streams, folder, quiet=quiet, config=text, **options)
+    text = _as_run(path, config, changed)
+    results = _run_and_show(learners, streams, folder, quiet=quiet, config=text, **config.options | changed)
     page = write_report(folder)
     if not quiet:
         console.print_line(f"Wrote {page}")
     _require_success(results, folder)
+
+
+def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
+    """Return the text of a campaign file, to keep beside the records, with the rule of decisions that was typed."""
+    text = path.read_text(encoding="utf-8")
+    if "decision" not in changed:
+        return text
+    if "decision" in config.model_fields_set:
+        raise ValueError(f"{path} must leave decision out where --decision is typed. Got both.")
+    return f'decision = "{changed["decision"]}"\n{text}'
 
 
 def _announce(what: str) -> None:

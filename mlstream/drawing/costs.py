@@ -12,9 +12,13 @@ from mlstream.drawing.point_labels import place_names
 from mlstream.drawing.styles import Key
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
-_LOG_FROM_RATIO = 10
+# Width and height of the figure, in inches.
+COSTS_SIZE = (6.5, 4.5)
+_LOG_FROM_RATIO = 2
 
 Limits = tuple[float, float]
 
@@ -69,7 +73,7 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
     return front
 
 
-def cost_chart(points: Sequence[CostPoint], score: str, cost: str) -> Chart:
+def cost_chart(points: Sequence[CostPoint], score: str, cost: str, *, height: int = 360) -> Chart:
     """Draw a score against a cost.
 
     Parameters
@@ -78,8 +82,10 @@ def cost_chart(points: Sequence[CostPoint], score: str, cost: str) -> Chart:
         The strategies; at least one.
     score, cost : str
         Titles of the axes; the cost with its unit.
+    height : int
+        In CSS pixels.
     """
-    front = _front(points)
+    front = front_of(points)
     limits = _cost_limits(points), _score_limits(points)
     shares = [(_share(_scaled(one.cost, points), limits[0]), _share(one.score, limits[1])) for one in points]
     places = place_names(shares, [one.key.name if one in front else "" for one in points])
@@ -90,28 +96,46 @@ def cost_chart(points: Sequence[CostPoint], score: str, cost: str) -> Chart:
     costs = axis(cost, type=kind, exponentformat="power", range=list(limits[0]))
     view = View("", data, frame(hovermode="closest", xaxis=costs, yaxis=axis(score, range=list(limits[1]))))
     title = f"{score} against {cost[0].lower()}{cost[1:]}"
-    return Chart(title, f"Not beaten in both: {unbeaten}.", (view,), height=360)
+    return Chart(title, f"Not beaten in both: {unbeaten}.", (view,), height=height)
 
 
 def cost_figure(points: Sequence[CostPoint], score: str, cost: str) -> Figure:
     """Draw a score against a cost, for print."""
-    figure, axes = new_figure(6.5, 4.5)
-    for one in points:
-        axes.errorbar(one.cost, one.score, one.deviation, label=literal(one.key.name), **marker_style(one.key))
-    front = _front(points)
-    axes.step([one.cost for one in front], [one.score for one in front], ":", where="post", color="0.5", zorder=0)
-    axes.set(xlabel=cost, ylabel=score, xscale="log" if _is_logarithmic(points) else "linear")
-    draw_legend(axes)
+    figure, axes = new_figure(*COSTS_SIZE)
+    draw_costs(axes, points, score, cost)
     return figure
 
 
-def _front(points: Sequence[CostPoint]) -> list[CostPoint]:
+def draw_costs(axes: Axes, points: Sequence[CostPoint], score: str, cost: str) -> tuple[list[Line2D], Line2D]:
+    """Draw a score against a cost into axes.
+
+    Returns
+    -------
+    points : list of Line2D
+        A marker per strategy.
+    front : Line2D
+        The line that joins those that no other beats in both.
+    """
+    drawn = [
+        axes.errorbar(one.cost, one.score, one.deviation, label=literal(one.key.name), **marker_style(one.key))
+        for one in points
+    ]
+    front = front_of(points)
+    costs, scores = [one.cost for one in front], [one.score for one in front]
+    (line,) = axes.step(costs, scores, ":", where="post", color="0.5", zorder=0)
+    axes.set(xlabel=cost, ylabel=score, xscale="log" if _is_logarithmic(points) else "linear")
+    draw_legend(axes)
+    return [marker for marker, *_ in drawn], line
+
+
+def front_of(points: Sequence[CostPoint]) -> list[CostPoint]:
+    """Return the points that finished and that no other such point beats in both cost and score, by cost."""
     finished = [one for one in points if one.is_finished]
     return [finished[place] for place in pareto_front([(one.cost, one.score) for one in finished])]
 
 
 def _is_logarithmic(points: Sequence[CostPoint]) -> bool:
-    """Find whether an axis of costs is to be logarithmic: it has no zero, and few ticks below a factor of ten."""
+    """Find whether an axis of costs is to be logarithmic: it has no zero, and few ticks below a factor of two."""
     costs = [one.cost for one in points]
     return min(costs) > 0 and max(costs) >= _LOG_FROM_RATIO * min(costs)
 

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_bytes
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.provenance import describe_run
@@ -13,7 +14,14 @@ from mlstream.evaluation.references import reference_scores
 from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.run import RowProgress, Run
-from mlstream.evaluation.settings import EnergyMethod, EnergyUnit, LabelSpace, OneClass, Settings, require_seed
+from mlstream.evaluation.settings import (
+    Decision,
+    EnergyMethod,
+    LabelSpace,
+    OneClass,
+    Settings,
+    require_seed,
+)
 from mlstream.evaluation.summary import (
     ReferenceScores,
     ScoreRecord,
@@ -45,8 +53,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     references: bool = Settings.references,
     seed: int = 0,
     one_class: OneClass = Settings.one_class,
+    decision: Decision = Settings.decision,
     energy: EnergyMethod = Settings.energy,
-    energy_unit: EnergyUnit = Settings.energy_unit,
     cpu_power_w: float = Settings.cpu_power_w,
     time_cap_s: float | None = Settings.time_cap_s,
     n_checkpoints: int = Settings.n_checkpoints,
@@ -86,10 +94,16 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         Value that every `random_state` of the estimator gets, nested ones too.
     one_class : {"skip", "recall", "river"}
         How a label whose true values are all the same counts in balanced accuracy. See `metrics.ba_macro`.
+    decision : {"own", "half", "prevalence"}
+        How predictions are decided: as each learner does, at a probability of one half, or at the prevalence of the
+        label. The last two compare learners under one rule, from their probabilities alone. "prevalence" is the rule of
+        `estimators.PrevalenceThreshold` with its defaults, which counts labels inside the label masks that the scenario
+        shows, whether the learner takes them or not; held-out rows are decided by the usual prevalence. Its time and
+        energy count as the learner's.
     energy : {"codecarbon", "cpu", "none"}
-        How energy is measured: by CodeCarbon, as CPU seconds times a stated power, or not at all.
-    energy_unit : {"J", "kJ", "MJ", "Wh", "kWh", "MWh"}
-        Unit of energy in the frugality score. See `metrics.frug`.
+        How energy is measured: by CodeCarbon, as CPU seconds times a stated power, or not at all. Without a meter in
+        the processor, CodeCarbon's figure is mostly a constant power of memory, and so wall time. The record has the
+        energy of processor, memory and GPU apart.
     cpu_power_w : float
         Power of a busy core in watts, for the energy method cpu.
     time_cap_s : float, optional
@@ -122,7 +136,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         ``NAME`` over all rows and ``NAME_held_out`` on the evaluation sets of the tasks seen;
         ``acc``, ``acc_mean``, ``bwt``, ``fwt``, ``fm`` and the stepwise transfers ``bwt_stepwise``,
         ``bwt_stepwise_gains``, ``bwt_stepwise_losses``, ``fwt_stepwise``, ``fwt_stepwise_gains`` and
-        ``fwt_stepwise_losses`` of the balanced accuracies in R; ``frug``. Where labels have a hierarchy, also
+        ``fwt_stepwise_losses`` of the balanced accuracies in R; ``frug_kwh`` and ``frug_kj``, see `metrics.frug`. Where
+        labels have a hierarchy, also
         ``pw_js``, ``pw_js_mean``, ``jaccard``, ``refinement_jaccard``, ``refinement_recall`` and
         ``hierarchy_consistency`` on the evaluation sets, and ``pw_js_bwt``, ``pw_js_fwt`` and ``pw_js_fm``; where tasks
         are environments, ``nce[NAME]`` in each of them, ``nce_worst``, and ``nce_worst_unseen`` of those with the role
@@ -132,7 +147,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     Raises
     ------
     TypeError
-        If the estimator cannot learn labels from a stream, as one without `partial_fit`.
+        If the estimator cannot learn labels from a stream, as one without `partial_fit`; or estimates no probabilities
+        that `decision` needs.
     ValueError
         If the value of an option is not valid, or the estimator does not return decisions and probabilities of the
         right shape.
@@ -186,8 +202,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         metrics=metrics,  # type: ignore[arg-type]  # any sequence becomes a tuple there, once it is checked
         references=references,
         one_class=one_class,
+        decision=decision,
         energy=energy,
-        energy_unit=energy_unit,
         cpu_power_w=cpu_power_w,
         time_cap_s=time_cap_s,
         n_checkpoints=n_checkpoints,
@@ -197,9 +213,10 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     )
     stream = as_stream(stream)
     copy = fresh(estimator, require_seed(seed))
+    require_probabilities(estimator, decision)
     description = describe_run(estimator, stream, seed, settings)
     with ResourceMeter(energy, cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__) as counts:
-        learner = adapt_to_stream(copy, stream, meter, warm_up_rows)
+        learner = adapt_to_stream(copy, stream, meter, settings)
         run = Run(learner, stream, settings)
         run.run(progress)
         resources = meter.report(model_size_bytes(copy))
@@ -236,7 +253,7 @@ def _record(
     add_constant_labels(record, run.constant_labels)
     if bounds is not None:
         add_references(record, R, order, bounds.without_pretraining(stream.card))
-    add_frugality(record, _total_energy(resources), description["settings"]["energy_unit"])
+    add_frugality(record, _total_energy(resources))
     return RunResult(
         **description,
         status="done" if run.is_complete else "capped",

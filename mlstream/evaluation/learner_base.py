@@ -6,15 +6,17 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from mlstream.evaluation.decisions import make_decisions
 from mlstream.evaluation.first_rows import FirstRows
 from mlstream.evaluation.label_space import mask_rows
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
-from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.resources import Phase, ResourceMeter
+from mlstream.evaluation.settings import Settings
 from mlstream.stream import Features, Index, Indicator, Mask
 
 
@@ -39,13 +41,18 @@ class Learner(ABC):
         Number of labels of the stream.
     meter : ResourceMeter
         What measures its calls.
-    warm_up_rows : int, optional
-        Rows to wait for before it first learns; None: as few as it accepts.
+    settings : Settings, optional
+        The options of the evaluation: rows to wait for before it first learns, and how predictions are decided.
     """
 
-    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, warm_up_rows: int | None = None) -> None:
+    # The phase that decisions by a rule cost.
+    _deciding: ClassVar[Phase] = "online"
+
+    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, settings: Settings | None = None) -> None:
+        settings = settings or Settings()
         self.estimator = estimator
-        self.first_rows = FirstRows(warm_up_rows)
+        self.first_rows = FirstRows(settings.warm_up_rows)
+        self._decisions = make_decisions(settings.decision, n_labels)
         self._n_labels = n_labels
         self._meter = meter
         self._name = type(estimator).__name__
@@ -67,13 +74,24 @@ class Learner(ABC):
         X = plain(X)
         with self._meter.block(), self._meter.phase("evaluate"):
             predictions = self._call_predict(X, heads)
-        return self._read(*predictions, X.shape[0])
+        read = self._read(*predictions, X.shape[0])
+        if self._decisions is None:
+            return read
+        with self._meter.block(), self._meter.phase("evaluate"):
+            return self._decisions.held_out(read)
 
     def test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None = None) -> Predictions:
         """Predict each row with what was learnt from the rows before it, then learn it.
 
         A row of which no label counts has nothing to learn: it is only predicted.
         """
+        predictions = self._test_then_train_known(X, Y, mask, heads)
+        if self._decisions is None:
+            return predictions
+        with self._meter.block(), self._meter.phase(self._deciding):
+            return self._decisions.online(predictions, Y, mask)
+
+    def _test_then_train_known(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if known.all():
             return self._wait_or_train(X, Y, mask, heads)
@@ -92,8 +110,12 @@ class Learner(ABC):
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if not known.all():
             X, Y, mask = X[known], Y[known], mask_rows(mask, known)
-        if len(Y):
-            self._wait_or_learn(X, Y, mask)
+        if not len(Y):
+            return
+        self._wait_or_learn(X, Y, mask)
+        if self._decisions is not None:
+            with self._meter.block(), self._meter.phase(self._deciding):
+                self._decisions.learn(Y, mask)
 
     def _wait_or_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
         """Predict rows and learn them; as long as the learner waits, rows are kept, then learnt in one call."""

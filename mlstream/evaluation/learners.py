@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pickle
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,18 +13,16 @@ from sklearn.multioutput import MultiOutputClassifier
 from estimators._new_labels import grows
 from estimators._seeding import clone_with_seed
 from estimators.base import StreamClassifier
-from mlstream.evaluation.compile_lock import compile_lock
 from mlstream.evaluation.emerged_labels import EmergedLabels, labels_emerge
 from mlstream.evaluation.first_rows import forget
 from mlstream.evaluation.foreign_labels import known_part
-from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows, shows_task_at_prediction
+from mlstream.evaluation.label_space import mask_rows, shows_task_at_prediction
 from mlstream.evaluation.learner_base import Learner, plain, takes_task_to_predict
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.settings import Settings
 from mlstream.evaluation.wrapping import wrap
 from mlstream.stream import Features, Index, Indicator, Mask, Stream
-
-_WARM_UP_ROWS = 2
 
 
 def fresh(estimator: Any, seed: int) -> Any:
@@ -73,7 +70,7 @@ def adapt(
     meter: ResourceMeter,
     *,
     shows_task: bool = False,
-    warm_up_rows: int | None = None,
+    settings: Settings | None = None,
 ) -> Learner:
     """Return the adapter of an estimator: by chunks if it has `predict_then_fit`, else row by row.
 
@@ -88,8 +85,8 @@ def adapt(
     shows_task : bool
         Whether the scenario shows the task at prediction. Then an estimator that takes it there is called row by row:
         `predict_then_fit` has one mask, for learning.
-    warm_up_rows : int, optional
-        Rows that the estimator waits for before it first learns; None: as few as it accepts.
+    settings : Settings, optional
+        The options of the evaluation.
 
     Returns
     -------
@@ -98,40 +95,18 @@ def adapt(
     """
     by_row = shows_task and takes_task_to_predict(estimator) and hasattr(estimator, "partial_fit")
     adapter = ChunkLearner if hasattr(estimator, "predict_then_fit") and not by_row else RowLearner
-    return adapter(estimator, n_labels, meter, warm_up_rows)
+    return adapter(estimator, n_labels, meter, settings)
 
 
-def adapt_to_stream(estimator: Any, stream: Stream, meter: ResourceMeter, warm_up_rows: int | None = None) -> Learner:
+def adapt_to_stream(estimator: Any, stream: Stream, meter: ResourceMeter, settings: Settings | None = None) -> Learner:
     """Return the adapter of an estimator that learns a stream, see `adapt`.
 
     Where labels emerge, an estimator made with ``on_new_labels="grow"`` is given those that have emerged so far.
     """
     if labels_emerge(stream) and grows(estimator) and hasattr(estimator, "predict_then_fit"):
-        return GrowingLearner(estimator, stream.n_labels, meter, warm_up_rows)
+        return GrowingLearner(estimator, stream.n_labels, meter, settings)
     shows_task = shows_task_at_prediction(stream)
-    return adapt(estimator, stream.n_labels, meter, shows_task=shows_task, warm_up_rows=warm_up_rows)
-
-
-def warm_up(estimator: Any, stream: Stream) -> None:
-    """Import and compile what an estimator needs: a clone learns a few rows and is dropped.
-
-    Processes of a machine do this one after the other: later ones load what the first one compiled.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator; never changed.
-    stream : Stream
-        Source of the rows: compiled code depends on their types.
-    """
-    first, held_out, rows = learning_view(stream).experiences[0], stream.evaluation_sets[0], slice(0, _WARM_UP_ROWS)
-    heads = [labels_at_prediction(stream, ids) for ids in (first.task_ids[rows], np.array([held_out.task_id]))]
-    learner = adapt_to_stream(fresh(estimator, 0), stream, ResourceMeter("none"))
-    with compile_lock(f"compiles {type(learner.estimator).__qualname__}"), warnings.catch_warnings():
-        # The evaluation gives the same warnings.
-        warnings.simplefilter("ignore")
-        learner.test_then_train(first.X[rows], first.Y[rows], mask_rows(first.label_mask, rows), heads[0])
-        learner.predict(held_out.X[rows], heads[1])
+    return adapt(estimator, stream.n_labels, meter, shows_task=shows_task, settings=settings)
 
 
 class ChunkLearner(Learner):
@@ -196,8 +171,8 @@ class GrowingLearner(ChunkLearner):
     Before any label has emerged, and for labels that have not, it is recorded as predicting 0 with probability 0.
     """
 
-    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, warm_up_rows: int | None = None) -> None:
-        super().__init__(estimator, n_labels, meter, warm_up_rows)
+    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, settings: Settings | None = None) -> None:
+        super().__init__(estimator, n_labels, meter, settings)
         self._emerged = EmergedLabels(n_labels)
 
     def begin(self, X: Features, Y: Indicator) -> None:
@@ -225,8 +200,10 @@ class RowLearner(Learner):
     mask raise ValueError: they would refuse NaN, or take it for a value.
     """
 
-    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, warm_up_rows: int | None = None) -> None:
-        super().__init__(estimator, n_labels, meter, warm_up_rows)
+    _deciding = "predict"
+
+    def __init__(self, estimator: Any, n_labels: int, meter: ResourceMeter, settings: Settings | None = None) -> None:
+        super().__init__(estimator, n_labels, meter, settings)
         self._announced = _classes(estimator, n_labels)
         self._predicting, self._learning = meter.phase("predict"), meter.phase("learn")
 

@@ -78,12 +78,12 @@ class _Models:
         self._seed = seed
         self._counted = CountedLabels(stream, settings.label_space)
         self._one_class = settings.one_class
-        self._warm_up_rows = settings.warm_up_rows
+        self._settings = settings
         self._signatures = np.stack([task.signature for task in stream.tasks])
 
     def train(self, rows: _Rows) -> Learner:
         copy = fresh(self._estimator, self._seed)
-        learner = adapt_to_stream(copy, self._stream, ResourceMeter("none"), self._warm_up_rows)
+        learner = adapt_to_stream(copy, self._stream, ResourceMeter("none"), self._settings)
         learner.learn(*rows)
         return learner
 

@@ -20,15 +20,19 @@ if TYPE_CHECKING:
 
 LabelSpace = Literal["task", "seen", "all"]
 OneClass = Literal["skip", "recall", "river"]
+Decision = Literal["own", "half", "prevalence"]
 SelectionMethod = Literal[
     "first-experience", "training-environment", "leave-one-environment-out", "validation-environment"
 ]
 EnergyMethod = Literal["codecarbon", "cpu", "none"]
-EnergyUnit = Literal["J", "kJ", "MJ", "Wh", "kWh", "MWh"]
+Objective = Literal["frug_kwh", "frug_kj"]
 Check = Callable[[Any, str], object]
 
 # scikit-learn's random_state is an unsigned number of 32 bits.
 _MAX_SEED = 2**32 - 1
+
+# Options that records of older versions do not have.
+_ABSENT_BY_DEFAULT = ("metrics", "warm_up_rows", "decision")
 
 # A protocol, or a port: tcp://127.0.0.1:8786, localhost:8786, inproc://127.0.0.1/1/1.
 _ADDRESS = re.compile(r"[a-z]+://.+|.+:\d+")
@@ -196,16 +200,21 @@ class Settings:
             partial(_require_choice, get_args(OneClass)),
         ),
     )
+    decision: Decision = field(
+        default="own",
+        metadata=_about(
+            "How predictions are decided: as each learner does, at a probability of one half, or at the prevalence of "
+            "the label.",
+            partial(_require_choice, get_args(Decision)),
+        ),
+    )
     energy: EnergyMethod = field(
         default="codecarbon",
         metadata=_about(
-            "How energy is measured: by CodeCarbon, as CPU seconds times a stated power, or not at all.",
+            "How energy is measured: by CodeCarbon, as CPU seconds times a stated power, or not at all. Without a "
+            "meter in the processor, CodeCarbon's figure is mostly a constant power of memory, and so wall time.",
             partial(_require_choice, get_args(EnergyMethod)),
         ),
-    )
-    energy_unit: EnergyUnit = field(
-        default="kWh",
-        metadata=_about("Unit of energy in the frugality score.", partial(_require_choice, get_args(EnergyUnit))),
     )
     cpu_power_w: float = field(
         default=15.0,
@@ -249,11 +258,11 @@ class Settings:
         """Return the options that a record repeats.
 
         The label space has a field of its own there, nothing depends on the size of chunks, the stated power only
-        counts where it is used, and records without further metrics, or rows to wait for, are as those of versions that
-        had none.
+        counts where it is used, and records without further metrics, rows to wait for, or another decision than a
+        learner's own are as those of versions that had none.
         """
         left_out = {"label_space", "chunk_size"} | ({"cpu_power_w"} if self.energy != "cpu" else set())
-        left_out |= {name for name in ("metrics", "warm_up_rows") if getattr(self, name) in ((), None)}
+        left_out |= {name for name in _ABSENT_BY_DEFAULT if getattr(self, name) == getattr(Settings, name)}
         kept = {name: value for name, value in asdict(self).items() if name not in left_out}
         return kept | ({"metrics": list(self.metrics)} if self.metrics else {})
 
@@ -291,6 +300,14 @@ class CampaignOptions:
             "Rows on which a configuration is chosen: the first experience, held-out rows of training environments, "
             "each training environment in turn, or the validation environments.",
             partial(_require_choice, get_args(SelectionMethod)),
+        ),
+    )
+    objective: Objective = field(
+        default="frug_kwh",
+        metadata=_about(
+            "Score by which a configuration is chosen on the first experience: BA_macro minus C / (1 + C), C the "
+            "energy of the trial in kWh or kJ.",
+            partial(_require_choice, get_args(Objective)),
         ),
     )
     query_budget: int = field(

@@ -13,6 +13,7 @@ from metrics import acc, bwt, fm, frug, fwt, intransigence, stepwise_transfer
 from mlstream.card_model import StreamCard
 from mlstream.evaluation.held_out import HIERARCHY_METRICS
 from mlstream.evaluation.predictions import Floats
+from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import LeftOut, Score
 from mlstream.stream import Mask
 
@@ -238,13 +239,14 @@ def add_constant_labels(record: ScoreRecord, constant: Mapping[str, tuple[int, i
         record.left_out[f"nce[{name}]"] = LeftOut(what="labels", n=n, of=n_labels)
 
 
-def add_frugality(record: ScoreRecord, energy_kwh: float | None, energy_unit: str) -> None:
-    """Record accuracy against energy; both must be known."""
+def add_frugality(record: ScoreRecord, energy_kwh: float | None) -> None:
+    """Record accuracy against energy, in each unit; both must be known."""
     accuracy = record.values["acc"]
-    if accuracy is None or energy_kwh is None:
-        record.add("frug", math.nan, "Energy was not measured." if energy_kwh is None else "ACC is not defined.")
-    else:
-        record.add("frug", frug(accuracy, energy_kwh, energy_unit=energy_unit), "")
+    for name, unit in FRUGALITIES.items():
+        if accuracy is None or energy_kwh is None:
+            record.add(name, math.nan, "Energy was not measured." if energy_kwh is None else "ACC is not defined.")
+        else:
+            record.add(name, frug(accuracy, energy_kwh, energy_unit=unit), "")
 
 
 def _transfers(record: ScoreRecord, R: Floats, order: Mask) -> dict[str, Callable[[], float]]:

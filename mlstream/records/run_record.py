@@ -10,12 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
 from mlstream.frames import make_frame
 from mlstream.records.checks import require_consistent
+from mlstream.records.frugality import rename_in_run
 from mlstream.records.paths import Repetition, file_name, run_path
 from mlstream.records.run_tables import run_columns, run_html, score_columns
 from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord, read_record, refusal
@@ -164,6 +165,11 @@ class RunResult(VersionedRecord):
     resources: Resources | None = None
     versions: dict[str, str]
     machine: dict[str, str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename_frugality(cls, content: Any) -> Any:
+        return rename_in_run(content)
 
     @field_validator("scores", "undefined", mode="before")
     @classmethod

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
+from mlstream.records.frugality import rename_in_search
 from mlstream.records.schema import Record, VersionedRecord
 
 
@@ -17,7 +18,10 @@ class Trial(Record):
         description="'untried': the time cap came first, or there was nothing to choose from."
     )
     ba_macro: float | None = Field(default=None, description="Prequential, over the rows of the trial.")
-    frugality: float | None = Field(default=None, description="BA_macro minus C / (1 + C), C the energy of the trial.")
+    frugality: float | None = Field(
+        default=None,
+        description="BA_macro minus C / (1 + C), C the energy of the trial in the unit that the objective names.",
+    )
     nce: float | None = Field(
         default=None, description="Normalised cross-entropy, mean over the environments of the selection."
     )
@@ -36,6 +40,10 @@ class Selection(Record):
     method: Literal[
         "first-experience", "training-environment", "leave-one-environment-out", "validation-environment"
     ] = Field(default="first-experience", description="Rows on which trials were scored.")
+    objective: str = Field(
+        default="frug_kwh",
+        description="Score by which the trial was chosen: frugality, with its unit of energy; or nce, on environments.",
+    )
     n_queries: int = Field(default=0, ge=0, description="Trials that were scored on the validation environments.")
     query_budget: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="Most queries of the validation environments that were allowed; None without any."
@@ -53,3 +61,8 @@ class SelectionRecord(VersionedRecord):
 
     run: dict[str, JsonValue] = Field(description="The run that it was made for.")
     selection: Selection
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_objective(cls, content: Any) -> Any:
+        return rename_in_search(content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,14 +10,14 @@ from mlstream.drawing.costs import CostPoint, cost_chart
 from mlstream.drawing.plotly_parts import Chart
 from mlstream.records.run_record import RunResult
 from mlstream.records.run_tables import SELECTION, total_cost
+from mlstream.reporting.energy_parts import JOULES_OF_KWH, energy_shares, part_j
 from mlstream.reporting.groups import Group
 from mlstream.reporting.score_info import PARAMETERS, STRATEGY, Heading, score_heading
 from mlstream.reporting.tables import UNDEFINED, Cell, Table, name_cells
 
 Amount = Callable[[RunResult], float | None]
 
-_JOULES_OF_KWH = 3.6e6
-_SCORE = "acc"
+SCORE = "acc"
 _PHASES = (SELECTION, "predict", "learn", "online", "evaluate")
 
 
@@ -32,21 +32,31 @@ def cost_table(groups: Sequence[Group]) -> Table:
     Returns
     -------
     Table
-        Wall seconds and joules in total and by phase, CPU seconds, memory and size of the model.
+        Wall seconds and joules in total and by phase, joules by part of the machine, CPU seconds, memory and size of
+        the model.
     """
-    names = phase_names(groups)
+    names, runs = phase_names(groups), [run for group in groups for run in group.measured]
     columns: list[tuple[str, Amount, Callable[[float], str]]] = [
         ("Wall s, all", wall_time_s, format_seconds),
         *((f"Wall s, {name}", partial(wall_time_s, phase=name), format_seconds) for name in names),
         ("CPU s, all", cpu_time_s, format_seconds),
         ("Energy J, all", energy_j, format_energy),
         *((f"Energy J, {name}", partial(energy_j, phase=name), format_energy) for name in names),
+        *((f"Energy J, {part}", partial(part_j, part=part), format_energy) for part in energy_shares(runs)),
         ("Memory growth", _memory_growth_bytes, format_bytes),
         ("Peak memory, process", _peak_memory_bytes, format_bytes),
         ("Model size", model_size_bytes, format_bytes),
     ]
     rows = [(*name_cells(group), *(cost_cell(group, amount, show) for _, amount, show in columns)) for group in groups]
     return Table((STRATEGY, PARAMETERS, *(Heading(title, "lower") for title, _, _ in columns)), tuple(rows))
+
+
+class Cost(NamedTuple):
+    """A cost that scores are drawn against: the title and unit of its axis, and how it is read from a run."""
+
+    title: str
+    unit: str
+    amount: Amount
 
 
 class CostPoints(NamedTuple):
@@ -57,7 +67,7 @@ class CostPoints(NamedTuple):
     name, title : str
         A word for files, and the title of an axis, with its unit.
     points : list of CostPoint
-        Those whose cost and ACC were measured; at least one.
+        Those whose cost and score were measured; at least one.
     """
 
     name: str
@@ -65,29 +75,36 @@ class CostPoints(NamedTuple):
     points: list[CostPoint]
 
 
-def cost_points(groups: Sequence[Group]) -> list[CostPoints]:
-    """List ACC against wall time and against energy; a cost that no run has measured is left out."""
-    marks = "".join(energy_marks(group) for group in groups)
-    energy = "Energy, J (estimate)" if "≈" in marks else "Energy, J"
-    costs = (("time", "Wall time, s", wall_time_s), ("energy", energy, energy_j))
-    found = (CostPoints(name, title, _points(groups, amount)) for name, title, amount in costs)
+def cost_points(groups: Sequence[Group], score: str = SCORE) -> list[CostPoints]:
+    """List a score against wall time and against energy; a cost that no run has measured is left out."""
+    found = (CostPoints(name, cost_title(name, groups), _points(groups, score, COSTS[name].amount)) for name in COSTS)
     return [one for one in found if one.points]
 
 
-def cost_charts(groups: Sequence[Group]) -> list[Chart]:
+def cost_title(cost: str, groups: Iterable[Group], n_streams: int = 1) -> str:
+    """Return the title of an axis of costs: the unit, whether it is an estimate, and over how many streams."""
+    is_estimate = cost == "energy" and any("≈" in energy_marks(group) for group in groups)
+    total = f" of {n_streams} streams" if n_streams > 1 else ""
+    return f"{COSTS[cost].title}{total}, {COSTS[cost].unit}{' (estimate)' if is_estimate else ''}"
+
+
+def cost_charts(groups: Sequence[Group], costs: Collection[str] = ("time", "energy")) -> list[Chart]:
     """Draw ACC against wall time and against energy.
 
     Parameters
     ----------
     groups : sequence of Group
         The strategies of a stream.
+    costs : collection of str
+        The costs to draw: "time", "energy", or both.
 
     Returns
     -------
     list of Chart
         Up to two: one whose cost no run has measured is left out.
     """
-    return [cost_chart(one.points, score_heading(_SCORE).title, one.title) for one in cost_points(groups)]
+    title = score_heading(SCORE).title
+    return [cost_chart(one.points, title, one.title) for one in cost_points(groups) if one.name in costs]
 
 
 def phase_names(groups: Iterable[Group]) -> list[str]:
@@ -115,7 +132,7 @@ def energy_kwh(run: RunResult, phase: str | None = None) -> float | None:
 def energy_j(run: RunResult, phase: str | None = None) -> float | None:
     """Return the energy of one phase, or of the stream, in joules: most runs are far below a kWh."""
     kwh = energy_kwh(run, phase)
-    return None if kwh is None else kwh * _JOULES_OF_KWH
+    return None if kwh is None else kwh * JOULES_OF_KWH
 
 
 def energy_marks(group: Group) -> str:
@@ -123,6 +140,9 @@ def energy_marks(group: Group) -> str:
     resources = [run.resources for run in group.measured if run.resources is not None]
     estimate = "≈" if any(used.energy_is_estimate for used in resources) else ""
     return estimate + ("†" if any(used.energy_below_resolution for used in resources) else "")
+
+
+COSTS = {"time": Cost("Wall time", "s", wall_time_s), "energy": Cost("Energy", "J", energy_j)}
 
 
 def format_seconds(value: float) -> str:
@@ -161,10 +181,10 @@ def format_bytes(value: float) -> str:
     return f"{value:.0f} B"
 
 
-def _points(groups: Sequence[Group], amount: Amount) -> list[CostPoint]:
+def _points(groups: Sequence[Group], metric: str, amount: Amount) -> list[CostPoint]:
     points = []
     for group in groups:
-        cost, (score, deviation, _) = group.mean(amount).mean, group.score(_SCORE)
+        cost, (score, deviation, _) = group.mean(amount).mean, group.score(metric)
         if cost is not None and score is not None:
             is_uncertain = "†" in energy_marks(group)
             points.append(CostPoint(group.key, cost, score, deviation, group.status == "done", is_uncertain))

@@ -15,6 +15,7 @@ from mlstream.reporting.comparison import Comparison
 from mlstream.reporting.costs import cost_points
 from mlstream.reporting.curves import draw_curves
 from mlstream.reporting.groups import Group
+from mlstream.reporting.pareto import pareto_points
 from mlstream.reporting.ranks import ranking_of
 from mlstream.reporting.score_info import score_heading
 from mlstream.reporting.transfer import transfer
@@ -52,6 +53,9 @@ def write_figures(
 def _figures(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[tuple[str, Figure]]:
     for one in comparisons:
         yield f"critical-difference-{one.metric}", rank_figure(ranking_of(one))
+    front = pareto_points(streams)
+    if front is not None:
+        yield "pareto-front", cost_figure(front.points, score_heading("acc").title, front.title)
     for stream, groups in streams.items():
         measured = [group for group in groups if group.measured]
         curves = draw_curves(measured, _SCORE)

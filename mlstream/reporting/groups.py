@@ -10,10 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream.drawing.styles import Key
+from mlstream.records.frugality import is_frugality
 from mlstream.records.run_record import RunResult, Score
 
 # Classes of estimators/baselines.py, by which a record names its learner.
-BASELINES = {"LastLabelsClassifier", "PriorLabelsClassifier", "MeanLabelsClassifier", "NearestRowClassifier"}
+BASELINES = {
+    "LastLabelsClassifier",
+    "MeanLabelsClassifier",
+    "NearestRowClassifier",
+    "PrevalenceClassifier",
+    "PriorLabelsClassifier",
+}
 
 Layout = tuple[list[list[int]], list[int]]
 
@@ -83,7 +90,7 @@ class Group:
     @property
     def is_deterministic(self) -> bool:
         """Whether several seeds of the learner gave one value of every score; frugality depends on the energy."""
-        names = dict.fromkeys(name for run in self.measured for name in run.scores if name != "frug")
+        names = dict.fromkeys(name for run in self.measured for name in run.scores if not is_frugality(name))
         seeds_only = len({(run.order_seed, run.split_seed) for run in self.measured}) == 1
         values = ({run.scores.get(name) for run in self.measured} for name in names)
         return len(self.measured) > 1 and seeds_only and bool(names) and all(len(one) == 1 for one in values)

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from metrics.named import NAMED_METRICS
 from mlstream.card_model import StreamCard
+from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import Resources, RunResult
 from mlstream.reporting.comparison import ALPHA, ROPE
+from mlstream.reporting.energy_parts import describe_shares
 from mlstream.reporting.groups import BASELINES, describe_tuning
 from mlstream.reporting.score_info import score_heading
 
@@ -26,13 +28,19 @@ _ONE_CLASS = {
     "river": "counted as in River up to 0.21: with that recall, divided by the number of classes among truths and "
     "predictions",
 }
+_DECISIONS = {
+    "own": "Labels were decided by each learner itself",
+    "half": "Labels were decided at a probability of one half",
+    "prevalence": "Labels were decided where their probability is at least their prevalence among the rows learnt "
+    "before, or a lower threshold where a label has been more frequent of late, whatever the learner itself decides",
+}
 # None: records of version 1 do not state it.
 _GIVEN = {
     "none": "learnt without the labels of the task",
     "task": "learnt with the labels of the task of each row",
     "all": "learnt with all labels as those of the task, which the scenario hides",
 }
-_MAIN_SCORES = ("ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm", "frug", *NAMED_METRICS)
+_MAIN_SCORES = ("ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm", *FRUGALITIES, *NAMED_METRICS)
 
 
 class Paragraph(NamedTuple):
@@ -134,7 +142,7 @@ def _strategies(runs: Sequence[RunResult]) -> str:
         lambda run: run.strategy,
     )
     views = "; ".join(f"{join_words(names)} {what}" for what, names in given.items())
-    searched = [_tuning(how, names) for how, names in tuned.items()]
+    searched = [_tuning(runs, how, names) for how, names in tuned.items()]
     sentences = [
         f"With the class of each estimator: {join_words(classes)}.",
         *(["No parameters were searched."] if list(tuned) == ["defaults"] else searched),
@@ -148,15 +156,16 @@ def _class_of(run: RunResult) -> str:
     return f"{name}, a baseline" if name in BASELINES else name
 
 
-def _tuning(how: str, strategies: Iterable[str]) -> str:
+def _tuning(runs: Sequence[RunResult], how: str, strategies: Iterable[str]) -> str:
     if how == "defaults":
         return f"The parameters of {join_words(strategies)} were not searched."
     tried = f"The parameters of {join_words(strategies)} were {how}: configurations were drawn at random and tried on"
     if "environment" in how:
         return f"{tried} environments, and the one with the lowest mean normalised cross-entropy was chosen."
+    units = {FRUGALITIES.get(run.selection.objective, "the unit recorded") for run in runs if run.selection is not None}
     return (
-        f"{tried} the first experience, and the one with the greatest BA_macro minus C / (1 + C), C its energy, was "
-        "chosen."
+        f"{tried} the first experience, and the one with the greatest BA_macro minus C / (1 + C), C its energy in "
+        f"{join_words(sorted(units))}, was chosen."
     )
 
 
@@ -167,7 +176,13 @@ def _scores(runs: Sequence[RunResult]) -> str:
     rules = _by_value(_stating(runs, "one_class"), lambda run: str(run.settings["one_class"]), lambda run: run.strategy)
     one_class = _each(rules, lambda rule: f"A label whose true values are all the same {_ONE_CLASS[rule]}", "for")
     left_out = "Undefined values are left out of means." if any(run.left_out for run in runs) else ""
-    return " ".join(part for part in (defined, one_class, left_out) if part)
+    return " ".join(part for part in (defined, one_class, decisions_text(runs), left_out) if part)
+
+
+def decisions_text(runs: Sequence[RunResult]) -> str:
+    """Describe the rule by which labels were decided; nothing if every learner decided them itself."""
+    decided = _by_value(runs, lambda run: str(run.settings.get("decision", "own")), lambda run: run.strategy)
+    return "" if set(decided) <= {"own"} else _each(decided, _DECISIONS.__getitem__, "for")
 
 
 def _within_sentence(text: str) -> str:
@@ -188,11 +203,10 @@ def _cost(runs: Sequence[RunResult]) -> str:
     used = [run.resources for run in runs if run.resources is not None]
     if not used:
         return ""
-    units = {str(run.settings["energy_unit"]) for run in _stating(runs, "energy_unit")}
-    unit = f" Frugality takes it in {join_words(sorted(units))}." if units else ""
     methods = {one.memory_method for one in used if one.memory_method}
     memory = f" Memory: {join_words(sorted(methods))}." if methods else ""
-    return f"Time and energy were taken around the calls of the learner only. {_energy(used)}{unit}{memory}"
+    shares = f" {text}" if (text := describe_shares(runs)) else ""
+    return f"Time and energy were taken around the calls of the learner only. {_energy(used)}{shares}{memory}"
 
 
 def _energy(used: Iterable[Resources]) -> str:

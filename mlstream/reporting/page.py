@@ -22,10 +22,12 @@ from mlstream.reporting.along_stream import along_table, final_table, repeating_
 from mlstream.reporting.comparison import compare, compare_all
 from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
 from mlstream.reporting.curves import curve_chart
+from mlstream.reporting.energy_parts import describe_shares
 from mlstream.reporting.groups import Group
 from mlstream.reporting.headline import headline
 from mlstream.reporting.learning_speed import speed_table
-from mlstream.reporting.methods_text import methods_text
+from mlstream.reporting.methods_text import decisions_text, methods_text
+from mlstream.reporting.pareto import pareto_part
 from mlstream.reporting.ranks import (
     draw_pairs,
     draw_ranks,
@@ -73,6 +75,7 @@ class StreamPart:
     transfer_views: list[str]
     cost_charts: list[Chart]
     costs: Table
+    shares: str
     marks: str
     undefined: list[tuple[str, str]]
     notices: list[str]
@@ -132,14 +135,15 @@ def describe(
     statistics = _statistics(streams)
     return {
         "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
-        "headline": headline(streams, compare(streams, _OVERVIEW_SCORE), _OVERVIEW_SCORE),
+        "headline": " ".join(part for part in (_headline(streams), decisions_text(runs)) if part),
+        "pareto": pareto_part(streams),
         "runs": runs,
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
         "statistics": statistics,
         "overview_title": score_heading(_OVERVIEW_SCORE).title,
         "streams": [
-            _describe_stream(f"stream-{place}", cards[name], groups)
+            _describe_stream(f"stream-{place}", cards[name], groups, is_alone=len(streams) == 1)
             for place, (name, groups) in enumerate(streams.items(), 1)
         ],
         "strategies": _strategy_parts(runs, streams),
@@ -151,6 +155,10 @@ def describe(
         "versions": agreed(run.versions for run in runs),
         "mlstream_version": version("mlstream"),
     }
+
+
+def _headline(streams: Mapping[str, list[Group]]) -> str:
+    return headline(streams, compare(streams, _OVERVIEW_SCORE), _OVERVIEW_SCORE)
 
 
 def _strategy_parts(runs: Sequence[RunResult], streams: Mapping[str, list[Group]]) -> list[StrategyTables]:
@@ -179,7 +187,7 @@ def _statistics(streams: Mapping[str, list[Group]]) -> Statistics | None:
     )
 
 
-def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> StreamPart:
+def _describe_stream(anchor: str, card: StreamCard, groups: list[Group], *, is_alone: bool) -> StreamPart:
     names = dict.fromkeys(name for group in groups for run in group.measured for name in run.R)
     limits = {name: score_limits(groups, name) for name in names}
     return StreamPart(
@@ -197,8 +205,10 @@ def _describe_stream(anchor: str, card: StreamCard, groups: list[Group]) -> Stre
         strategy_keys=[group.key for group in groups if group.measured],
         task_keys=task_keys(groups[0].runs[0].task_names),
         transfer_views=[score_heading(name).title for name in names],
-        cost_charts=cost_charts(groups),
+        # Of a stream alone, accuracy against energy is the figure that the page begins with.
+        cost_charts=cost_charts(groups, ("time",) if is_alone else ("time", "energy")),
         costs=cost_table(groups),
+        shares=describe_shares([run for group in groups for run in group.measured]),
         marks="".join(energy_marks(group) for group in groups),
         undefined=_undefined(groups),
         notices=_notices(card, [run for group in groups for run in group.runs]),

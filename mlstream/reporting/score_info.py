@@ -64,7 +64,14 @@ SCORE_HEADINGS = {
     "fwt_stepwise_losses": Heading(
         "FWT, stepwise losses", "higher", "Losses on tasks not seen yet, per experience; 0 is best."
     ),
-    "frug": Heading("Frug", "higher", "Frugality: ACC minus C / (1 + C), C the energy of the run in the unit given."),
+    "frug_kwh": Heading(
+        "Frug (kWh)",
+        "higher",
+        "Frugality: ACC minus C / (1 + C), C the energy of the run in kWh, as in the literature; hardly less than ACC.",
+    ),
+    "frug_kj": Heading(
+        "Frug (kJ)", "higher", "The same with the energy in kJ: half of the penalty is reached at 1,000 J."
+    ),
     "im": Heading("IM", "lower", "Intransigence: score of a joint model minus that right after learning a task."),
     "fwt_single": Heading(
         "FWT, single", "higher", "Score on a task right after learning it minus that of a model of this task alone."

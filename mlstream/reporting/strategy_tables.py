@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.costs import (
     cost_cell,
@@ -18,7 +19,7 @@ from mlstream.reporting.groups import Group
 from mlstream.reporting.score_info import PARAMETERS, Heading, score_heading
 from mlstream.reporting.tables import Cell, Table, format_score
 
-_SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", "frug")
+_SCORES = ("ba_macro", "acc", "bwt", "fwt", "fm", *FRUGALITIES)
 
 
 def strategy_table(streams: Mapping[str, Sequence[Group]], strategy: str) -> Table:

@@ -172,10 +172,8 @@ def tuning_cells(streams: Mapping[str, Sequence[Group]]) -> dict[str, Cell]:
 
 
 def _head(name: str, groups: Sequence[Group]) -> Heading:
-    """Return a score's heading, with what it depends on: the unit of energy, or the number of labels taken."""
+    """Return a score's heading, with the number of labels that it takes."""
     head = score_heading(name)
-    if name == "frug" and (unit := _setting("energy_unit", groups)):
-        return replace(head, title=f"{head.title} ({unit})")
     if "@k" in head.title and (k := _setting("k", groups)):
         return replace(head, title=head.title.replace("@k", f"@{k}"))
     return head

@@ -34,6 +34,7 @@ orders = [0, 1]
 splits = [2]
 n_configurations = 2
 selection = "validation-environment"
+objective = "frug_kj"
 query_budget = 7
 directory = "out"
 n_jobs = 2
@@ -42,8 +43,8 @@ label_space = "seen"
 metrics = ["lrap"]
 references = true
 one_class = "recall"
+decision = "half"
 energy = "none"
-energy_unit = "Wh"
 cpu_power_w = 30.0
 time_cap_s = inf
 n_checkpoints = 9
@@ -80,6 +81,7 @@ grid = [{ step = [0.1, 0.2] }]
         "splits": [2],
         "n_configurations": 2,
         "selection": "validation-environment",
+        "objective": "frug_kj",
         "query_budget": 7,
         "n_jobs": 2,
         "dask": "tcp://x:1",
@@ -87,8 +89,8 @@ grid = [{ step = [0.1, 0.2] }]
         "metrics": ["lrap"],
         "references": True,
         "one_class": "recall",
+        "decision": "half",
         "energy": "none",
-        "energy_unit": "Wh",
         "cpu_power_w": 30.0,
         "time_cap_s": math.inf,
         "n_checkpoints": 9,
@@ -135,7 +137,7 @@ def test_a_grid_without_a_number_of_configurations_is_refused(tmp_path):
             r"directory must be text. Got \['xxx[x.]{,120}'\] .a list. instead",
         ),
         ('strategies = ["NN"]\nlabel_space = "tsk"', "'task', 'seen' or 'all'"),
-        ('strategies = ["NN"]\nenergy_unit = "kwh"', "energy_unit must be .*'kWh' or 'MWh'"),
+        ('strategies = ["NN"]\nobjective = "frug"', "objective must be .*'frug_kwh' or 'frug_kj'"),
         ('strategies = ["NN"]\ntime_cap_s = 0', "time_cap_s must be a positive number"),
         ("strategies = NN", "must be TOML. Got this: .*line 2"),
     ],

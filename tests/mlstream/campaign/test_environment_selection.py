@@ -210,3 +210,9 @@ def test_the_command_line_chooses_on_environments(tmp_path):
     text = report(tmp_path / "out").read_text(encoding="utf-8")
     assert "tuned (2, validation-environment)" in text
     assert "tried on environments, and the one with the lowest mean normalised cross-entropy was chosen" in text
+
+
+@pytest.mark.parametrize("method", ENVIRONMENTS)
+def test_an_objective_of_energy_is_refused_where_cross_entropy_chooses(method):
+    with pytest.raises(ValueError, match=r"objective \(--objective\) must be 'frug_kwh', or left out"):
+        Criterion(method, objective="frug_kj").require(Search(Online(), {"step": [0.1, 0.2]}), STREAM)

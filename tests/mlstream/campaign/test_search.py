@@ -9,7 +9,7 @@ from sklearn.model_selection import ParameterGrid
 from estimators.strategies import grid
 from mlstream.campaign import search as selecting
 from mlstream.campaign.campaign import run_campaign
-from mlstream.campaign.search import Search, choose, select_cost
+from mlstream.campaign.search import Criterion, Search, choose, select_cost
 from mlstream.evaluation.evaluate import evaluate
 from mlstream.evaluation.settings import Settings
 from mlstream.records.run_record import load_runs
@@ -84,16 +84,33 @@ def test_only_the_first_experience_is_met():
 
 
 def test_energy_counts_unless_it_is_noise(monkeypatch):
-    def trial(energy, is_noise):
+    def trial(energy, is_noise, objective="frug_kwh"):
         used = evaluate(Online(), STREAM, energy="none").resources
         phases = {"learn": used.phases["learn"].model_copy(update={"energy_kwh": energy})}
         used = used.model_copy(update={"phases": phases, "energy_below_resolution": is_noise})
         monkeypatch.setattr(selecting, "_test_on_first_experience", lambda *_: (0.75, True, used))
-        return selecting._try(Search(Online(), STEPS), {"step": 1.0}, STREAM, 0, FREE, "first-experience", 1e9)
+        return selecting._try(
+            Search(Online(), STEPS), {"step": 1.0}, STREAM, 0, FREE, Criterion(objective=objective), 1e9
+        )
 
     assert trial(1.0, is_noise=False).frugality == 0.25
     assert trial(1.0, is_noise=True).frugality == 0.75
     assert trial(1.0, is_noise=True).energy_kwh == 1.0
+    # 7.2 kJ
+    assert trial(0.002, is_noise=False, objective="frug_kj").frugality == pytest.approx(0.75 - 7.2 / 8.2)
+
+
+def test_another_objective_is_another_search(tmp_path):
+    def run(objective):
+        return run_campaign({"a": Search(Online(), STEPS)}, [STREAM], [0], tmp_path, energy="none", objective=objective)
+
+    (first,) = run("frug_kj")
+    assert (first.selection.objective, run("frug_kj")) == ("frug_kj", [first])
+    for kind in ("runs", "selections"):
+        with pytest.raises(ValueError, match=r"Got objective = 'frug_kj' instead of 'frug_kwh'"):
+            run("frug_kwh")
+        if kind == "runs":
+            next((tmp_path / kind).rglob("*.json")).unlink()
 
 
 @pytest.mark.parametrize(

@@ -129,3 +129,10 @@ def test_repeated_runs_have_means_over_seeds(capsys):
 def test_runs_that_are_not_repeated_have_no_means(capsys):
     show_results([make_run("a"), make_run("b")])
     assert "Means" not in capsys.readouterr().out
+
+
+def test_scores_under_one_rule_are_shown_with_the_rule(capsys):
+    show_results([make_run("a")])
+    assert "decided" not in capsys.readouterr().out
+    show_results([make_run("a", settings=make_run().settings | {"decision": "half"})])
+    assert "Labels were decided at a probability of one half." in capsys.readouterr().out

@@ -200,7 +200,7 @@ MEANT = {
     "run s.npz -o out -s mean --dask nowhere": "--dask must be an address such as tcp://127.0.0.1:8786. Got 'nowhere'",
     # campaign files
     "run s.npz key.toml -o out": "A campaign file must be the only source. Got key.toml among 2 sources.",
-    "run key.toml -s mean": "only --output, --jobs, --dask and --quiet may be combined with a campaign file.",
+    "run key.toml -s mean": "only --output, --jobs, --dask, --decision and --quiet may be combined",
     "run key.toml": "Got 'sedes' instead; did you mean 'seeds'?",
     "run empty.toml": "empty.toml: streams must be given.",
     "run bytes.toml": "bytes.toml must be TOML.",

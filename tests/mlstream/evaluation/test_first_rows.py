@@ -14,6 +14,7 @@ from estimators import BinaryRelevance, StreamRidgeClassifier
 from mlstream import Search, evaluate, run_campaign
 from mlstream.evaluation.learners import adapt, fresh
 from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.settings import Settings
 from mlstream.generators import missing_labels
 from tests.estimators.learners import Logistic
 from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream
@@ -76,7 +77,8 @@ def slowly(estimator, n_wait, X=FIRST.X, Y=FIRST.Y):
 
 
 def learner_of(estimator, warm_up_rows=None):
-    return adapt(fresh(estimator, 0), STREAM.n_labels, ResourceMeter("none"), warm_up_rows=warm_up_rows)
+    settings = Settings(warm_up_rows=warm_up_rows)
+    return adapt(fresh(estimator, 0), STREAM.n_labels, ResourceMeter("none"), settings=settings)
 
 
 def in_chunks(learner, cuts, X=FIRST.X, Y=FIRST.Y, mask=FIRST.label_mask):

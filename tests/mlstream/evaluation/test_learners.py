@@ -9,8 +9,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neural_network import MLPClassifier
 
-from mlstream.evaluation.learners import ChunkLearner, RowLearner, adapt, fresh, model_size_bytes, warm_up
+from mlstream.evaluation.learners import ChunkLearner, RowLearner, adapt, fresh, model_size_bytes
 from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.warm_up import warm_up
 from tests.estimators.learners import Logistic, Peeker
 from tests.mlstream.evaluation.streams import Online, Targeted, make_stream
 

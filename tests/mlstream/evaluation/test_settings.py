@@ -14,7 +14,7 @@ from mlstream.evaluation.settings import Settings, require_seed
         ({"label_space": "tasks"}, "label_space must be one of 'task', 'seen', 'all'. Got 'tasks' instead"),
         ({"one_class": None}, "one_class must be one of 'skip', 'recall', 'river'. Got None"),
         ({"energy": "rapl"}, "energy must be one of 'codecarbon', 'cpu', 'none'. Got 'rapl'"),
-        ({"energy_unit": "cal"}, "energy_unit must be one of 'J'"),
+        ({"energy": "watt"}, "energy must be one of 'codecarbon'"),
         ({"n_checkpoints": 0}, "n_checkpoints must be a whole number, at least 1. Got 0"),
         ({"chunk_size": 1.5}, "chunk_size must be a whole number, at least 1. Got 1.5"),
         ({"window": True}, "window must be a whole number, at least 1. Got True"),
@@ -41,7 +41,7 @@ def test_an_unknown_choice_is_refused_by_name():
 def test_a_record_repeats_every_choice_that_can_change_it():
     kept = Settings(window=7, time_cap_s=math.inf).as_json()
     assert (kept["window"], kept["time_cap_s"]) == (7, None)
-    left_out = {"label_space", "chunk_size", "cpu_power_w", "metrics", "warm_up_rows"}
+    left_out = {"label_space", "chunk_size", "cpu_power_w", "metrics", "warm_up_rows", "decision"}
     assert set(Settings.__dataclass_fields__) - set(kept) == left_out
     assert Settings(warm_up_rows=0).as_json()["warm_up_rows"] == 0
     assert Settings(metrics=["lrap"]).as_json()["metrics"] == ["lrap"]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from metrics import acc, bwt, fm, frug, fwt, stepwise_transfer
+from metrics import acc, bwt, fm, fwt, stepwise_transfer
 from mlstream.evaluation.summary import (
     ReferenceScores,
     ScoreRecord,
@@ -106,13 +106,16 @@ def test_references_give_intransigence_forward_transfer_and_the_joint_bound():
 
 def test_frugality_needs_both_accuracy_and_energy():
     record = book_of(R)
-    add_frugality(record, 0.001, "Wh")
-    assert record.values["frug"] == frug(acc(R, ORDER), 0.001, energy_unit="Wh")
-    add_frugality(record, None, "kWh")
-    assert (record.values["frug"], record.undefined["frug"]) == (None, "Energy was not measured.")
+    add_frugality(record, 0.001)
+    # 1e-3 kWh, and 3.6 kJ
+    assert record.values["frug_kwh"] == pytest.approx(acc(R, ORDER) - 0.001 / 1.001)
+    assert record.values["frug_kj"] == pytest.approx(acc(R, ORDER) - 3.6 / 4.6)
+    add_frugality(record, None)
+    for name in ("frug_kwh", "frug_kj"):
+        assert (record.values[name], record.undefined[name]) == (None, "Energy was not measured.")
     unknown = book_of(R * np.nan)
-    add_frugality(unknown, 0.001, "kWh")
-    assert (unknown.values["frug"], unknown.undefined["frug"]) == (None, "ACC is not defined.")
+    add_frugality(unknown, 0.001)
+    assert (unknown.values["frug_kj"], unknown.undefined["frug_kj"]) == (None, "ACC is not defined.")
 
 
 def environments(*roles):

@@ -12,6 +12,7 @@ from mlstream.drawing.matplotlib_parts import ink_on
 from mlstream.plotting import (
     CriticalDifferenceDisplay,
     LabelFrequencyDisplay,
+    ParetoFrontDisplay,
     ScheduleDisplay,
     ScoreCurvesDisplay,
     TransferMatrixDisplay,
@@ -32,6 +33,7 @@ MAKERS = {
     "labels": lambda **options: LabelFrequencyDisplay.from_stream(STREAM, **options),
     "bars": lambda **options: LabelFrequencyDisplay.from_dataset(make_table(), **options),
     "ranks": lambda **options: CriticalDifferenceDisplay.from_runs(CAMPAIGN, **options),
+    "front": lambda **options: ParetoFrontDisplay.from_runs(CAMPAIGN, **options),
 }
 
 
@@ -243,3 +245,41 @@ def test_one_run_is_drawn_as_a_list_of_one():
     alone, listed = (ScoreCurvesDisplay.from_results(runs) for runs in (RUN, [RUN]))
     assert alone.names == listed.names == [RUN.strategy]
     np.testing.assert_array_equal(alone.lines_[0].get_ydata(), listed.lines_[0].get_ydata())
+
+
+def test_a_front_is_drawn_from_the_numbers_it_is_made_of():
+    display = ParetoFrontDisplay(["dear", "cheap", "beaten"], [90.0, 0.5, 1.0], [0.8, 0.6, 0.6]).plot()
+    assert display.front == ["cheap", "dear"]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in display.points_] == [(90, 0.8), (0.5, 0.6), (1, 0.6)]
+    assert (display.front_.get_xdata().tolist(), display.front_.get_ydata().tolist()) == ([0.5, 90], [0.6, 0.8])
+    assert (display.ax_.get_xscale(), display.ax_.get_xlabel()) == ("log", "Energy, J")
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["dear", "cheap", "beaten"]
+    assert ParetoFrontDisplay(["a", "b"], [0, 9], [0, 1]).plot().ax_.get_xscale() == "linear"
+
+
+def test_a_front_of_runs_takes_those_that_finished():
+    runs = [make_run("NN"), make_run("1NN"), make_capped("BR_HT"), make_failed("mean")]
+    display = ParetoFrontDisplay.from_runs(runs, score="ba_macro", cost="time")
+    assert display.names == ["NN", "1NN"]
+    seconds = [sum(phase.wall_time_s for phase in run.resources.phases.values()) for run in runs[:2]]
+    np.testing.assert_allclose(display.costs, seconds)
+    np.testing.assert_allclose(display.scores, [run.scores["ba_macro"] for run in runs[:2]])
+    assert (display.cost_name, display.score_name) == ("Wall time, s", "BA_macro")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ParetoFrontDisplay(["a"], [1, 2], [1]), r"costs must hold .* Got shape \(2,\) and 1 names"),
+        (lambda: ParetoFrontDisplay([], [], []), "costs must hold a finite number for each of at least one name"),
+        (lambda: ParetoFrontDisplay(["a"], [1], [np.nan]), "scores must hold a finite number"),
+        (lambda: ParetoFrontDisplay(["a"], [-1], [1]), "costs must be at least 0. Got -1 instead"),
+        (lambda: ParetoFrontDisplay.from_runs([RUN], score="rmse"), "score must be one of which more is better"),
+        (lambda: ParetoFrontDisplay.from_runs([RUN], cost="money"), "cost must be 'energy' or 'time'. Got 'money'"),
+        (lambda: ParetoFrontDisplay.from_runs([make_capped()]), "runs must have finished, .* Got capped ones only"),
+        (lambda: ParetoFrontDisplay.from_runs([make_failed()]), "runs must have finished, .* Got none"),
+    ],
+)
+def test_a_front_that_cannot_be_drawn_says_why(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

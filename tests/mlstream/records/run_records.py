@@ -81,7 +81,7 @@ def make_run(strategy: str = "NN", seed: int = 0, stream: str = "yeast", **chang
         "order": [[task] for task in ORDER],
         "experience_sizes": list(SIZES),
         "label_space": "task",
-        "settings": {"one_class": "skip", "energy_unit": "kWh", "time_cap_s": 10_800.0},
+        "settings": {"one_class": "skip", "time_cap_s": 10_800.0},
         "uses_task": strategy == "NN_TL",
         "status": "done",
         "scores": _make_scores(R, curve, kwh),
@@ -191,5 +191,6 @@ def _make_scores(R: list[list[float | None]], curve: Curve, kwh: float) -> dict[
         "bwt": float((matrix[-1] - matrix[5:9].max(axis=0)).mean()),
         "fwt": float((matrix[1] - matrix[0]).mean()),
         "fm": None if kwh < 2e-8 else float((matrix.max(axis=0) - matrix[-1]).mean()),
-        "frug": acc - kwh / (1 + kwh),
+        "frug_kwh": acc - kwh / (1 + kwh),
+        "frug_kj": acc - 3600 * kwh / (1 + 3600 * kwh),
     }

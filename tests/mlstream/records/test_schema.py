@@ -24,7 +24,10 @@ def test_records_of_version_0_1_are_read_and_resumed(tmp_path):
     assert len({name.lower() for name in run.scores}) == len(run.scores)
     stepwise = {"BWT": "bwt_stepwise", "BWT+": "bwt_stepwise_gains", "BWT-": "bwt_stepwise_losses"}
     stepwise |= {"FWT": "fwt_stepwise", "FWT+": "fwt_stepwise_gains", "FWT-": "fwt_stepwise_losses"}
-    assert run.scores == {stepwise.get(name, name): value for name, value in old["scores"].items()}
+    renamed = stepwise | {"frug": "frug_kwh"}
+    assert run.scores == {renamed.get(name, name): value for name, value in old["scores"].items()}
+    assert (old["settings"]["energy_unit"], "energy_unit" in run.settings) == ("kWh", False)
+    assert run.selection.objective == "frug_kwh"
     assert load_selection(STORED / "selection_of_0.1.json").selection == run.selection
 
     for kind in ("run", "selection"):
@@ -43,6 +46,23 @@ def test_records_of_version_0_1_are_read_and_resumed(tmp_path):
         progress=lambda event: states.append(event.state),
     )
     assert (kept, states) == (run, ["kept"])
+
+
+@pytest.mark.parametrize(("settings", "name"), [({}, "frug_kwh"), ({"energy_unit": "kJ"}, "frug_kj")])
+@pytest.mark.parametrize(("method", "objective"), [({}, None), ({"method": "training-environment"}, "nce")])
+def test_older_frugality_gets_the_name_of_its_unit(tmp_path, settings, name, method, objective):
+    old = json.loads((STORED / "run_of_0.1.json").read_text())
+    old |= {"settings": settings, "undefined": {"frug": "Energy was not measured."}}
+    old["scores"]["frug"] = 0.5
+    old["selection"] |= method
+    for record in (old, {"run": {"settings": settings}, "selection": old["selection"]}):
+        path = tmp_path / "record.json"
+        path.write_text(json.dumps(record))
+        read = load_run(path) if record is old else load_selection(path)
+        assert read.selection.objective == (objective or name)
+        if record is old:
+            assert (read.scores[name], "frug" in read.scores, [*read.undefined]) == (0.5, False, [name])
+            assert read.settings == {}
 
 
 def test_a_campaign_whose_records_have_no_version_is_resumed(tmp_path):

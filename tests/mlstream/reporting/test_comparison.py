@@ -159,7 +159,17 @@ def test_too_little_is_not_compared():
 
 def test_every_score_with_a_direction_is_compared():
     found = compare_all(group_runs([make_run(name, 0, stream) for stream in "xy" for name in ("NN", "NN_TL", "1NN")]))
-    assert {one.metric for one in found} == {"ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm", "frug"}
+    assert {one.metric for one in found} == {
+        "ba_macro",
+        "precision_at_k",
+        "rmse",
+        "acc",
+        "bwt",
+        "fwt",
+        "fm",
+        "frug_kwh",
+        "frug_kj",
+    }
 
 
 @pytest.mark.parametrize(

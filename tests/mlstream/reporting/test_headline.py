@@ -89,7 +89,7 @@ def test_baselines_are_the_classes_of_their_module():
     }
     assert classes == BASELINES
     marked = {name for name in LEARNERS if type(make_strategy(name)).__name__ in BASELINES}
-    assert marked == {"last_class", "prior_distribution", "mean", "1NN"}
+    assert marked == {"last_class", "no_features", "prior_distribution", "mean", "1NN"}
 
 
 @pytest.mark.parametrize("status", ["capped", "failed"])

@@ -93,11 +93,19 @@ def test_scores_are_defined_with_the_rule_for_one_class(rule, words):
     assert mixed["Scores"].count("A label whose") == (1 if rule == "skip" else 2)
 
 
+def test_scores_are_defined_with_the_rule_of_decisions_unless_all_are_the_learners_own():
+    own, common = make_run(), make_run("NN_TL", settings={"decision": "prevalence"})
+    assert "decided" not in methods_of(own)["Scores"]
+    assert "Labels were decided where their probability is at least their prevalence" in methods_of(common)["Scores"]
+    mixed = methods_of(own, common)["Scores"]
+    assert "Labels were decided by each learner itself for NN." in mixed
+    assert mixed.count("Labels were decided") == 2
+
+
 def test_cost_states_the_meter_and_whether_it_estimates():
     assert (
         "Energy was estimated by codecarbon 3.3 (offline, CPU load x stated power)." in methods_of(make_run())["Cost"]
     )
-    assert "Frugality takes it in kWh." in methods_of(make_run())["Cost"]
     resources = make_run().resources
     metered = resources.model_copy(update={"energy_is_estimate": False, "energy_method": "codecarbon 3.3: RAPL"})
     unmetered = resources.model_copy(update={"energy_method": "none"})

@@ -15,6 +15,12 @@ def test_the_title_counts_what_was_run():
     assert describe_runs(*runs)["title"] == "2 strategies on 2 streams"
 
 
+def test_the_headline_names_the_rule_that_decided_labels():
+    runs = [make_run(name, settings=make_run().settings | {"decision": "prevalence"}) for name in ("NN", "NN_TL")]
+    assert "decided where their probability is at least their prevalence" in describe_runs(*runs)["headline"]
+    assert "decided" not in describe_runs(make_run("NN"), make_run("NN_TL"))["headline"]
+
+
 def test_the_overview_is_for_several_streams():
     assert describe_runs(make_run())["overview"] is None
     assert describe_runs(make_run("NN", 0, "a"), make_run("NN", 0, "b"))["overview"] is not None
@@ -64,9 +70,9 @@ def test_a_reader_is_warned_of_other_data_and_of_rivers_convention():
 
 
 def test_a_reason_is_given_once_for_all_that_share_it():
-    runs = [make_run(name, seed, undefined={"frug": "No energy."}) for name in ("NN", "NN_TL") for seed in (0, 1)]
+    runs = [make_run(name, seed, undefined={"frug_kj": "No energy."}) for name in ("NN", "NN_TL") for seed in (0, 1)]
     (stream,) = describe_runs(*runs)["streams"]
-    assert stream.undefined == [("Frug: NN, NN_TL", "No energy.")]
+    assert stream.undefined == [("Frug (kJ): NN, NN_TL", "No energy.")]
 
 
 def test_a_stream_on_which_every_run_failed_still_has_its_place():

@@ -3,7 +3,8 @@ import pytest
 import metrics
 from mlstream.reporting.score_info import SCORE_HEADINGS, score_heading
 
-FUNCTIONS = {name: name for name in ("ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm", "frug")}
+FUNCTIONS = {name: name for name in ("ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm")}
+FUNCTIONS |= {"frug_kwh": "frug", "frug_kj": "frug"}
 FUNCTIONS |= {"im": "intransigence", "hamming_loss": "hamming_loss", "subset_accuracy": "subset_accuracy"}
 
 

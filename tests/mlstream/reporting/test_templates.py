@@ -246,6 +246,7 @@ def test_hostile_names_are_shown_and_never_run(browser, tmp_path):
 def test_several_streams_have_an_overview_and_all_their_charts_in_the_end(browser, tmp_path):
     browser.open(report(write_campaign(tmp_path, streams=("a", "b"))))
     assert browser.run("[...document.querySelectorAll('main > section')].map(one => one.id)") == [
+        "pareto",
         "overview",
         "statistics",
         "stream-1",
@@ -253,7 +254,7 @@ def test_several_streams_have_an_overview_and_all_their_charts_in_the_end(browse
         "strategies",
         "methods",
     ]
-    assert browser.run("document.querySelectorAll('.plot').length") == 2 + 2 * 17
+    assert browser.run("document.querySelectorAll('.plot').length") == 3 + 2 * 17
     browser.run("document.querySelector('#statistics').scrollIntoView({behavior: 'instant'})")
     diagram = "document.querySelector('#statistics .plot')"
     browser.wait_until(f"{diagram}.querySelector('.main-svg') !== null")
@@ -334,7 +335,7 @@ def test_on_paper_no_column_is_cut(browser, tmp_path):
 def test_names_of_points_cover_no_other_name(browser, page, width):
     browser.open(page, width=width)
     browser.wait_until(ALL_DRAWN)
-    boxes = browser.run("""[...document.querySelectorAll('#stream-1-cost .plot')].map(plot =>
+    boxes = browser.run("""[...document.querySelectorAll('#pareto .plot, #stream-1-cost .plot')].map(plot =>
         [...plot.querySelectorAll('.textpoint text')].map(text => text.getBoundingClientRect()).map(
             box => [box.left, box.top, box.right, box.bottom]))""")
     assert all(len(each) >= 2 for each in boxes)
@@ -354,7 +355,7 @@ def test_names_of_points_are_not_cut_at_the_edge(browser, tmp_path, width):
         save_run(run.model_copy(update={"scores": {**run.scores, "acc": acc}, "resources": resources}), tmp_path)
     browser.open(report(tmp_path), width=width)
     browser.wait_until(ALL_DRAWN)
-    overhangs = browser.run("""[...document.querySelectorAll('#stream-1-cost .plot')].flatMap(plot => {
+    overhangs = browser.run("""[...document.querySelectorAll('#pareto .plot, #stream-1-cost .plot')].flatMap(plot => {
         const edge = plot.querySelector('.main-svg').getBoundingClientRect();
         return [...plot.querySelectorAll('.textpoint text')].map(text => text.getBoundingClientRect()).map(
             box => Math.max(box.right - edge.right, edge.left - box.left, box.bottom - edge.bottom));

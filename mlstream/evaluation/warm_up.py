@@ -1,0 +1,64 @@
+"""The warm-up of learners: what they import and compile is there before the clock of a run starts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from mlstream.evaluation.compile_lock import compile_lock
+from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows
+from mlstream.evaluation.learners import adapt_to_stream, fresh
+from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.settings import Settings
+from mlstream.stream import Experience, Stream
+
+# Of a learner that does not state how many rows it needs, and of one that asks for many.
+_WARM_UP_ROWS, _MAX_WARM_UP_ROWS = 2, 1000
+
+
+def warm_up(estimator: Any, stream: Stream, settings: Settings | None = None) -> None:
+    """Import and compile what an estimator needs: a clone learns as many rows as it asks for, and is dropped.
+
+    Processes of a machine do this one after the other: later ones load what the first one compiled.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator; never changed.
+    stream : Stream
+        Source of the rows: compiled code depends on their types.
+    settings : Settings, optional
+        The options of the evaluation: a rule of decisions is compiled too.
+    """
+    held_out, copy = stream.evaluation_sets[0], fresh(estimator, 0)
+    settings = replace(settings or Settings(), warm_up_rows=None)
+    learner = adapt_to_stream(copy, stream, ResourceMeter("none"), settings)
+    with compile_lock(f"compiles {type(learner.estimator).__qualname__}"), warnings.catch_warnings():
+        # The evaluation gives the same warnings.
+        warnings.simplefilter("ignore")
+        for first, rows in _first_rows(stream, _rows_to_compile(copy)):
+            heads = labels_at_prediction(stream, first.task_ids[rows])
+            learner.test_then_train(first.X[rows], first.Y[rows], mask_rows(first.label_mask, rows), heads)
+        heads = labels_at_prediction(stream, np.array([held_out.task_id]))
+        learner.predict(held_out.X[:_WARM_UP_ROWS], heads)
+
+
+def _rows_to_compile(estimator: Any) -> int:
+    """Return the most rows that the learner, or one inside it, asks for."""
+    parts = [estimator, *estimator.get_params().values()] if hasattr(estimator, "get_params") else [estimator]
+    wanted = [n for one in parts if isinstance(n := getattr(one, "_rows_to_compile", None), Integral)]
+    return min(max(map(int, wanted), default=_WARM_UP_ROWS), _MAX_WARM_UP_ROWS)
+
+
+def _first_rows(stream: Stream, n_rows: int) -> Iterator[tuple[Experience, slice]]:
+    """List the experiences that hold the first rows, each with those of its rows."""
+    for experience in learning_view(stream).experiences:
+        if n_rows <= 0:
+            return
+        yield experience, slice(0, n_rows)
+        n_rows -= len(experience)

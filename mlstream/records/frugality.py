@@ -1,0 +1,62 @@
+"""The scores of frugality, a name for each unit of energy, and how older records named them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+# Score -> unit of energy, see `metrics.frug`: that of the literature, in which the streams here take thousandths, and
+# one in which they take about 1.
+FRUGALITIES: Mapping[str, str] = MappingProxyType({"frug_kwh": "kWh", "frug_kj": "kJ"})
+# Records without a unit in the name state it in this setting, or took kWh.
+_OLD_NAME, _SETTING, _OLD_DEFAULT = "frug", "energy_unit", "kWh"
+
+
+def is_frugality(score: str) -> bool:
+    """Return whether a score, also one of an older record, depends on the energy measured."""
+    return score.startswith(f"{_OLD_NAME}_")
+
+
+def rename_in_run(content: Any) -> Any:
+    """Return the fields of a run's record with the unit in the name of the score, and not among the settings."""
+    if not isinstance(content, dict):
+        return content
+    score = _score_of(content)
+    renamed = {name: _renamed(content[name], score) for name in ("scores", "undefined") if name in content}
+    chosen = {"selection": _with_objective(content["selection"], score)} if "selection" in content else {}
+    return content | renamed | chosen | _without_unit(content)
+
+
+def rename_in_search(content: Any) -> Any:
+    """Return the fields of a search's record with its objective; older ones state its unit as a setting."""
+    if not isinstance(content, dict) or not isinstance(run := content.get("run"), dict):
+        return content
+    selection = _with_objective(content.get("selection"), _score_of(run))
+    return content | {"run": run | _without_unit(run), "selection": selection}
+
+
+def _score_of(run: Mapping[str, Any]) -> str:
+    settings = run.get("settings")
+    unit = settings.get(_SETTING, _OLD_DEFAULT) if isinstance(settings, dict) else _OLD_DEFAULT
+    return f"{_OLD_NAME}_{unit}".lower()
+
+
+def _with_objective(selection: Any, score: str) -> Any:
+    if not isinstance(selection, dict):
+        return selection
+    on_rows = selection.get("method", "first-experience") == "first-experience"
+    return {"objective": score if on_rows else "nce"} | selection
+
+
+def _renamed(values: Any, score: str) -> Any:
+    if not isinstance(values, dict):
+        return values
+    return {score if name == _OLD_NAME else name: value for name, value in values.items()}
+
+
+def _without_unit(content: Mapping[str, Any]) -> dict[str, Any]:
+    settings = content.get("settings")
+    if not isinstance(settings, dict):
+        return {}
+    return {"settings": {name: value for name, value in settings.items() if name != _SETTING}}

@@ -1,0 +1,84 @@
+"""The main figure of a report: accuracy against energy, over all streams that strategies can be compared on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from mlstream.drawing.costs import CostPoint, cost_chart
+from mlstream.drawing.plotly_parts import Chart
+from mlstream.drawing.styles import Key
+from mlstream.reporting.complete_blocks import Block, choose_block
+from mlstream.reporting.costs import COSTS, SCORE, CostPoints, cost_points, cost_title, energy_marks
+from mlstream.reporting.energy_parts import describe_shares
+from mlstream.reporting.groups import Group
+from mlstream.reporting.score_info import score_heading
+
+Streams = Mapping[str, Sequence[Group]]
+
+_HEIGHT = 420
+
+
+class ParetoPart(NamedTuple):
+    """The figure, its legend, what the energy consists of, and whether some of it is below the meter's resolution."""
+
+    chart: Chart
+    keys: list[Key]
+    shares: str
+    is_uncertain: bool
+
+
+def pareto_points(streams: Streams, cost: str = "energy", score: str = SCORE) -> CostPoints | None:
+    """Return a point per strategy: on one stream, or over those on which all strategies compared have a score.
+
+    Parameters
+    ----------
+    streams : mapping
+        Name of the stream -> its groups.
+    cost : {"time", "energy"}
+        What strategies cost.
+    score : str
+        Name of the score.
+
+    Returns
+    -------
+    CostPoints or None
+        The score is a mean over streams, the cost their total. None where nothing was measured, or nothing can be
+        compared. See `choose_block` for the streams and strategies that count; among several streams, only strategies
+        that finished do.
+    """
+    if len(streams) == 1:
+        (groups,) = streams.values()
+        return next((one for one in cost_points(groups, score) if one.name == cost), None)
+    block = choose_block(streams, score)
+    if block is None:
+        return None
+    points = [point for place in range(len(block.strategies)) if (point := _point(streams, block, place, cost))]
+    compared = [group for name in block.streams for group in streams[name] if group.strategy in block.strategies]
+    title = cost_title(cost, compared, n_streams=len(block.streams))
+    return CostPoints(cost, title, points) if points else None
+
+
+def pareto_part(streams: Streams) -> ParetoPart | None:
+    """Draw ACC against energy; None where energy was not measured, or nothing can be compared."""
+    found = pareto_points(streams)
+    if found is None:
+        return None
+    chart = cost_chart(found.points, score_heading(SCORE).title, found.title, height=_HEIGHT)
+    runs = [run for groups in streams.values() for group in groups for run in group.measured]
+    is_uncertain = any(one.is_uncertain for one in found.points)
+    return ParetoPart(chart, [one.key for one in found.points], describe_shares(runs), is_uncertain)
+
+
+def _point(streams: Streams, block: Block, place: int, cost: str) -> CostPoint | None:
+    """Return the point of a strategy; None if its cost was not measured on some stream."""
+    name = block.strategies[place]
+    groups = [next(group for group in streams[stream] if group.strategy == name) for stream in block.streams]
+    costs = [group.mean(COSTS[cost].amount).mean for group in groups]
+    known = [one for one in costs if one is not None]
+    if len(known) < len(costs):
+        return None
+    score = fmean(row[place] for row in block.scores)
+    is_uncertain = any("†" in energy_marks(group) for group in groups)
+    return CostPoint(groups[0].key, sum(known), score, None, is_finished=True, is_uncertain=is_uncertain)

@@ -1,0 +1,180 @@
+"""One rule of decisions for all learners: equal to a slow loop, recorded, refused where there are no probabilities."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Perceptron
+
+from estimators import (
+    MeanLabelsClassifier,
+    OnlineNeuralClassifier,
+    PrevalenceThreshold,
+    make_strategy,
+)
+from metrics import ba_macro
+from mlstream import evaluate, run_campaign
+from mlstream.campaign.search import Search, choose
+from mlstream.evaluation.label_space import learning_view, mask_rows
+from mlstream.evaluation.learners import adapt_to_stream, fresh
+from mlstream.evaluation.resources import ResourceMeter
+from mlstream.evaluation.settings import Settings
+from mlstream.stream import Stream, StreamParts
+from tests.estimators.slow_prevalence import SlowRule
+from tests.mlstream.evaluation.streams import Online, make_stream
+
+STREAM = make_stream()
+NETWORK = OnlineNeuralClassifier(5, targeted_loss="signature")
+LEARNERS = [NETWORK, make_strategy("NN"), make_strategy("mean"), Online()]
+
+
+class Contrary(Online):
+    """Predicts the opposite of what its probabilities say."""
+
+    def predict(self, X):
+        return (self.predict_proba(X) < 0.5).astype(int)
+
+
+def predictions_of(estimator, stream, decision, chunk_size=13):
+    """Return decisions and probabilities of a stream, those of evaluation sets after it, and how all was measured."""
+    meter = ResourceMeter("none")
+    learner = adapt_to_stream(fresh(estimator, 0), stream, meter, Settings(decision=decision))
+    shown = learning_view(stream)
+    learner.begin(shown.experiences[0].X, shown.experiences[0].Y)
+    online = []
+    for part in shown:
+        for start in range(0, len(part), chunk_size):
+            rows = slice(start, start + chunk_size)
+            online.append(learner.test_then_train(part.X[rows], part.Y[rows], mask_rows(part.label_mask, rows)))
+    held_out = [learner.predict(one.X) for one in stream.evaluation_sets]
+    decided, proba = (np.concatenate(parts) for parts in zip(*online, strict=True))
+    return decided, proba, held_out, meter.report(None)
+
+
+def rows_of(stream):
+    """Return the labels and masks of all rows, as learners see them."""
+    shown = learning_view(stream)
+    masks = [np.broadcast_to(part.label_mask, part.Y.shape) for part in shown]
+    return np.concatenate([part.Y for part in shown]), np.concatenate(masks)
+
+
+@pytest.mark.parametrize("identity", ["training", "never"])
+@pytest.mark.parametrize("estimator", LEARNERS, ids=repr)
+def test_the_common_rule_is_a_slow_loop_over_the_probabilities(estimator, identity):
+    stream = make_stream(identity=identity)
+    decided, proba, held_out, _ = predictions_of(estimator, stream, "prevalence")
+    _, own_proba, own_held_out, _ = predictions_of(estimator, stream, "own")
+    np.testing.assert_array_equal(proba, own_proba)
+    Y, mask = rows_of(stream)
+    rules = [SlowRule() for _ in Y[0]]
+    for i, p in enumerate(proba):
+        assert decided[i].tolist() == [rule.predict(one) for rule, one in zip(rules, p, strict=True)]
+        for k in np.flatnonzero(mask[i]):
+            rules[k].learn(Y[i, k])
+    for ours, own in zip(held_out, own_held_out, strict=True):
+        np.testing.assert_array_equal(ours.proba, own.proba)
+        expected = [[rule.predict(p, 0) for rule, p in zip(rules, row, strict=True)] for row in own.proba]
+        np.testing.assert_array_equal(ours.decided, expected)
+
+
+def test_one_half_decides_by_the_probabilities_whatever_the_learner_predicts():
+    own, proba, _, _ = predictions_of(Contrary(), STREAM, "own")
+    half, _, held_out, _ = predictions_of(Contrary(), STREAM, "half")
+    np.testing.assert_array_equal(half, proba >= 0.5)
+    np.testing.assert_array_equal(own[1:], proba[1:] < 0.5)
+    assert all(np.array_equal(one.decided, one.proba >= 0.5) for one in held_out)
+
+
+def test_the_rule_is_that_of_the_threshold_around_a_learner_that_uses_the_task():
+    rule = evaluate(NETWORK, STREAM, decision="prevalence", energy="none")
+    around = evaluate(PrevalenceThreshold(NETWORK), STREAM, energy="none")
+    assert (rule.R, rule.curves) == (around.R, around.curves)
+    assert rule.scores == around.scores
+    assert rule.scores["ba_macro"] != evaluate(NETWORK, STREAM, energy="none").scores["ba_macro"]
+
+
+def test_a_record_states_the_rule_and_is_unchanged_without_one():
+    own, rule = (evaluate(NETWORK, STREAM, decision=one, energy="none").settings for one in ("own", "prevalence"))
+    assert own == evaluate(NETWORK, STREAM, energy="none").settings
+    added = {"decision": "prevalence", "decision_follow": 0.5, "decision_memory": 20, "decision_prior_rows": 5}
+    assert rule == own | added
+    assert "decision" not in own
+
+
+@pytest.mark.parametrize(("estimator", "phases"), [(NETWORK, {"online", "evaluate"}), (Online(), {"predict", "learn"})])
+def test_the_rule_costs_a_phase_that_the_learner_has(estimator, phases):
+    resources = predictions_of(estimator, STREAM, "prevalence")[-1]
+    assert set(resources.phases) == phases | {"evaluate"}
+
+
+def test_a_campaign_does_not_mix_rules(tmp_path):
+    run_campaign(["mean"], [STREAM], [0], tmp_path, energy="none", decision="half")
+    for other, difference in (
+        ("own", r"{'decision': 'half'} instead of {}\.$"),
+        ("prevalence", r"{'decision': 'half'} instead of {'decision': 'prevalence', 'decision_follow': 0.5, "),
+    ):
+        refusal = rf"must be the record of the requested run.* Got settings = {difference}"
+        with pytest.raises(ValueError, match=refusal):
+            run_campaign(["mean"], [STREAM], [0], tmp_path, energy="none", decision=other)
+    (kept,) = run_campaign(["mean"], [STREAM], [0], tmp_path, energy="none", decision="half")
+    assert kept.settings["decision"] == "half"
+
+
+def test_configurations_are_tried_under_the_rule():
+    search = Search(Online(), {"step": [0.001, 2.0]}, n_configurations=2)
+    selection = choose(search, STREAM, 0, Settings(energy="none", decision="prevalence"))
+    first = Stream(StreamParts(STREAM.tasks, STREAM.experiences[:1], STREAM.evaluation_sets), STREAM.card)
+    (part,) = first.experiences
+    for trial in selection.trials:
+        decided = predictions_of(Online(trial.parameters["step"]), first, "prevalence")[0]
+        mask = np.broadcast_to(part.label_mask, part.Y.shape)
+        assert trial.ba_macro == pytest.approx(ba_macro(part.Y, decided, label_mask=mask))
+
+
+@pytest.mark.parametrize("decision", ["half", "prevalence"])
+def test_a_learner_without_probabilities_is_refused_before_anything_runs(tmp_path, decision):
+    refusal = (
+        r"^decision \(--decision\) must be 'own' for a learner without predict_proba, Perceptron. "
+        f"Got '{decision}' instead.$"
+    )
+    with pytest.raises(TypeError, match=refusal):
+        evaluate(Perceptron(), STREAM, decision=decision)
+    with pytest.raises(TypeError, match=refusal):
+        run_campaign({"m": MeanLabelsClassifier(), "p": Perceptron()}, [STREAM], [0], tmp_path / "c", decision=decision)
+    search = Search(Perceptron(), {"alpha": [1, 2]})
+    with pytest.raises(TypeError, match=refusal):
+        run_campaign({"p": search}, [STREAM], [0], tmp_path / "c", decision=decision)
+    assert not (tmp_path / "c").exists()
+    assert evaluate(Perceptron(), STREAM, energy="none").status == "done"
+
+
+def test_the_rule_is_an_option_of_the_command(tmp_path):
+    from mlstream import save
+    from tests.mlstream.cli.commands import invoke
+
+    save(STREAM, tmp_path / "tiny.npz")
+    typed = ["run", tmp_path / "tiny.npz", "-s", "mean", "-o", tmp_path, "--energy", "none", "--decision"]
+    assert invoke(*typed, "prevalence").exit_code == 0
+    record = json.loads((tmp_path / "runs" / "tiny" / "mean-seed0.json").read_text())
+    assert record["settings"]["decision"] == "prevalence"
+    wrong = invoke(*typed, "always")
+    assert wrong.exit_code == 2
+    assert "always" in wrong.output
+
+
+def test_the_rule_may_be_typed_beside_a_campaign_file(tmp_path):
+    from mlstream import load_config, save
+    from tests.mlstream.cli.commands import invoke
+
+    save(STREAM, tmp_path / "tiny.npz")
+    file, folder = tmp_path / "c.toml", tmp_path / "common"
+    file.write_text('streams = ["tiny.npz"]\nstrategies = ["mean"]\nenergy = "none"\n')
+    shown = invoke("run", file, "--decision", "prevalence", "-o", folder)
+    assert shown.exit_code == 0, shown.output
+    record = json.loads((folder / "runs" / "tiny" / "mean-seed0.json").read_text())
+    assert record["settings"]["decision"] == "prevalence"
+    assert load_config(folder / "config.toml").options["decision"] == "prevalence"
+    file.write_text('decision = "half"\n' + file.read_text())
+    refused = invoke("run", file, "--decision", "prevalence", "-o", tmp_path / "other")
+    assert refused.exit_code == 1
+    assert "c.toml must leave decision out where --decision is typed. Got both." in str(refused.exception)

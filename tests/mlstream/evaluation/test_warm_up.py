@@ -1,0 +1,21 @@
+"""What is compiled, or loaded, is so before the clock of a run starts."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from estimators.strategies import STRATEGIES
+from tests.mlstream.evaluation import warm_up_paths
+
+
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+def test_a_run_meets_no_compiled_function_that_its_warm_up_has_not(layout):
+    command = [sys.executable, warm_up_paths.__file__, layout]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found = {one["learner"]: one for one in map(json.loads, printed.splitlines())}
+    assert found.keys() == {*STRATEGIES, *warm_up_paths.OTHERS}
+    assert {name: one["late"] for name, one in found.items() if one["late"]} == {}
+    # All but the baselines of counts, and learners in plain NumPy, are compiled.
+    assert sum(one["loaded"] > 0 for one in found.values()) > len(found) / 2

@@ -1,4 +1,7 @@
-"""The output of every reproduction: a line for each printed value, matched or not and why, and the count."""
+"""The output of every reproduction: a line for each printed value, matched, explained or not, and the count.
+
+A reason excuses no value: one that cannot match as it is printed has a value of its own that must come out instead.
+"""
 
 import csv
 import os
@@ -13,6 +16,25 @@ SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", ROOT.parent / "shared" / "d
 
 
 @dataclass(frozen=True)
+class Reading:
+    """Value that must come out where the printed one cannot.
+
+    Parameters
+    ----------
+    value : float or str
+        The value by our reading of the source, or by an independent implementation of it: never our own output.
+    reason : str
+        Why the printed value cannot come out, and where this one is from.
+    tolerance : float
+        Greatest difference to it.
+    """
+
+    value: float | str
+    reason: str
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True)
 class Value:
     """One printed value, and what came out.
 
@@ -23,35 +45,54 @@ class Value:
     printed, ours : float or str
         The printed value, and ours.
     tolerance : float
-        Greatest difference of a match; half a unit of the last printed digit where the value is deterministic.
-    reason : str
-        Why it cannot match, where that is known.
+        Greatest difference of a match, fixed in advance; half a unit of the last printed digit where the value is
+        deterministic.
+    instead : Reading or None
+        What must come out instead, where the printed value is known not to.
     """
 
     name: str
     printed: float | str
     ours: float | str
     tolerance: float = 0.0
-    reason: str = ""
+    instead: Reading | None = None
 
     @property
     def matched(self) -> bool:
         """Whether the printed value came out."""
-        if isinstance(self.printed, str) or isinstance(self.ours, str):
-            return self.printed == self.ours
-        return abs(self.printed - self.ours) <= self.tolerance + 1e-9
+        return _is_near(self.printed, self.ours, self.tolerance)
+
+    @property
+    def explained(self) -> bool:
+        """Whether what came out is what must come out instead."""
+        return self.instead is not None and _is_near(self.instead.value, self.ours, self.instead.tolerance)
+
+    @property
+    def verdict(self) -> str:
+        """One word, or the reason."""
+        if self.matched:
+            return "matched"
+        if self.instead is None:
+            return f"NOT MATCHED: more than {self.tolerance:.4g} away"
+        bounds = f"{_show(self.instead.value)} \N{PLUS-MINUS SIGN} {self.instead.tolerance:.4g}"
+        state = "explained" if self.explained else "NOT EXPLAINED"
+        return f"{state}, {bounds} by our reading: {self.instead.reason}"
 
 
 def report(source: str, values: Iterable[Value]) -> int:
-    """Print all values and the count; return the number of values that differ without a known reason."""
+    """Print all values and the count; return the exit status, 1 if a value is neither matched nor explained."""
     values = list(values)
     width = max(len(value.name) for value in values)
     for value in values:
-        verdict = "matched" if value.matched else f"NOT MATCHED: {value.reason or 'no reason known'}"
-        sys.stdout.write(f"{value.name:{width}}  printed {_show(value.printed)}  ours {_show(value.ours)}  {verdict}\n")
+        found = f"printed {_show(value.printed)}  ours {_show(value.ours)}"
+        sys.stdout.write(f"{value.name:{width}}  {found}  {value.verdict}\n")
     n_matched = sum(value.matched for value in values)
-    sys.stdout.write(f"{source}: {n_matched} of {len(values)} values matched.\n")
-    return sum(not (value.matched or value.reason) for value in values)
+    n_explained = sum(value.explained and not value.matched for value in values)
+    missed = [value.name for value in values if not (value.matched or value.explained)]
+    sys.stdout.write(f"{source}: {n_matched} of {len(values)} values matched, {n_explained} explained.\n")
+    if missed:
+        sys.stdout.write(f"Neither matched nor explained: {', '.join(missed)}.\n")
+    return int(bool(missed))
 
 
 def table(name: str) -> dict[str, dict[str, float]]:
@@ -68,6 +109,12 @@ def require_shared() -> Path:
         sys.stderr.write(f"{SHARED} must hold the published streams (osc-mlc/); set MLSTREAM_SHARED_DATA.\n")
         raise SystemExit(2)
     return SHARED
+
+
+def _is_near(expected: float | str, ours: float | str, tolerance: float) -> bool:
+    if isinstance(expected, str) or isinstance(ours, str):
+        return expected == ours
+    return abs(expected - ours) <= tolerance + 1e-9
 
 
 def _show(value: float | str) -> str:

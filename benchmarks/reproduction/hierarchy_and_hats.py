@@ -29,7 +29,7 @@ PEOPLE = {
 
 def main() -> int:
     """Compare the five rows of the table and the eight shares."""
-    return report("pw-JS, five rows", _pw_js()) + report("Hats and shirts, shares of people", _hats())
+    return report("pw-JS, five rows", _pw_js()) | report("Hats and shirts, shares of people", _hats())
 
 
 def _pw_js() -> Iterator[Value]:

@@ -1,16 +1,17 @@
-"""Networks on the published synthetic streams: printed values are one unseeded run, ours a spread over seeds.
+"""Networks on the published synthetic streams: printed values are one unseeded run, ours a mean over seeds.
 
 python -m benchmarks.reproduction.networks [--seeds 10]
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from benchmarks.reproduction.compare import Value, report, require_shared, table
+from benchmarks.reproduction.compare import Reading, Value, report, require_shared, table
 from estimators import make_strategy
 from tests.estimators import published
 
@@ -28,31 +29,41 @@ LEARNERS = {
         fifo_draws=5,
     ),
 }
+# BA and ACC on monolab, bilab and rand: three standard deviations of one run and half a unit of the last printed digit,
+# rounded up to a thousandth. The deviations are those of ten seeds in November 2026, fixed since: a learner that
+# scatters more is not forgiven more.
+TOLERANCES = {
+    "NN1": ((0.005, 0.002), (0.006, 0.002), (0.004, 0.003)),
+    "NN2_TL": ((0.007, 0.003), (0.005, 0.002), (0.004, 0.003)),
+    "NN7_TLH_mini_memories": ((0.011, 0.014), (0.004, 0.014), (0.007, 0.006)),
+}
+_OTHER = (
+    "the configuration of the printed run is not known; this one in PyTorch (torch_networks) has this mean of ten seeds"
+)
+INSTEAD = {
+    "NN7_TLH_mini_memories rand BA": Reading(0.8860, _OTHER, tolerance=0.007),
+    "NN7_TLH_mini_memories rand ACC": Reading(0.9198, _OTHER, tolerance=0.006),
+}
 
 
-def main() -> int:
-    """Compare nine cells of two values."""
+def main(arguments: Sequence[str] | None = None, learners: Mapping[str, Any] = LEARNERS) -> int:
+    """Compare two values of each learner on three streams."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10, help="runs of each learner")
-    return report("Supplement, networks on synthetic streams (mean over seeds)", _values(parser.parse_args().seeds))
+    n_seeds = parser.parse_args(arguments).seeds
+    return report("Supplement, networks on synthetic streams (mean over seeds)", _values(learners, n_seeds))
 
 
-def _values(n_seeds: int) -> Iterator[Value]:
+def _values(learners: Mapping[str, Any], n_seeds: int) -> Iterator[Value]:
     printed = {"BA": table("supp_table01_ba_macro"), "ACC": table("supp_table02_average_accuracy")}
-    for strategy, learner in LEARNERS.items():
-        for name in published.NAMES:
+    for strategy, learner in learners.items():
+        for name, tolerances in zip(published.NAMES, TOLERANCES[strategy], strict=True):
             stream = published.load(require_shared().joinpath, name)
             runs = [_scores(clone(learner).set_params(random_state=seed), stream) for seed in range(n_seeds)]
-            for score, values in zip(printed, zip(*runs, strict=True), strict=True):
-                spread = float(np.std(values))
-                # one run is printed: three standard deviations of a run, and half a unit of the last digit
-                yield Value(
-                    f"{strategy} {name} {score} (sd {spread:.4f})",
-                    printed[score][strategy][f"synth_{name}"],
-                    float(np.mean(values)),
-                    tolerance=3 * spread + 0.0005,
-                    reason="the printed run is unseeded, and its configuration is not printed",
-                )
+            for score, values, tolerance in zip(printed, zip(*runs, strict=True), tolerances, strict=True):
+                cell = f"{strategy} {name} {score}"
+                expected = printed[score][strategy][f"synth_{name}"]
+                yield Value(cell, expected, float(np.mean(values)), tolerance=tolerance, instead=INSTEAD.get(cell))
 
 
 def _scores(learner, stream) -> list[float]:

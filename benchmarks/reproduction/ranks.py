@@ -1,26 +1,28 @@
-"""The tables of a campaign folder: mean ranks on the streams StreamRidge was designed on and on others, and the scores.
+"""The tables of campaigns: mean ranks, tests, and scores.
 
     mlstream run benchmarks/reproduction/corrected_table.toml
-    python -m benchmarks.reproduction.ranks corrected-table docs/corrected_table
+    mlstream run benchmarks/reproduction/corrected_table.toml --decision prevalence -o corrected-table-common
+    python -m benchmarks.reproduction.ranks corrected-table corrected-table-common --pages docs/corrected_table
 
 Runs of several seeds are averaged first; scores then say how far they spread. A stream counts once every strategy has
-run on it, for a score that is defined on it for all.
+run on it, for a score that is defined on it for all. Names of files of a folder whose runs share a rule of decisions
+end with it: ranks.csv is of the learners' own decisions, ranks_prevalence.csv of the common rule.
 """
 
+import argparse
 import csv
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from metrics import average_ranks
+from metrics import average_ranks, friedman, nemenyi
 from mlstream.records.run_record import RunResult, load_runs
 from mlstream.reporting.costs import cpu_time_s
 from mlstream.reporting.groups import Group, Spread, group_runs
 
-# StreamRidge was chosen on these (and on tables that are no streams of the protocol); the others confirm it, once.
-DESIGNED_ON = ("synthetic-bilab", "synthetic-rand", "yeast-tasks", "slashdot-tasks")
 # of a busy core, as in campaigns without a meter. The meter adds what the machine takes while a run waits for others.
 CPU_POWER_W = 15.0
 
@@ -42,9 +44,14 @@ def energy_j(run: RunResult) -> float | None:
 RANKED = {
     "BA": (score("ba_macro"), True),
     "ACC": (score("acc_mean"), True),
-    "Frug": (score("frug"), True),
+    "Frug (kWh)": (score("frug_kwh"), True),
+    "Frug (kJ)": (score("frug_kj"), True),
     "Energy": (energy_j, False),
+    "RMSE": (score("rmse"), False),
+    "P@k": (score("precision_at_k"), True),
 }
+# the learner that the others are tested against
+TESTED = "StreamRidge"
 TABLES = {
     "ba_macro": (score("ba_macro"), 3),
     "acc_mean": (score("acc_mean"), 3),
@@ -53,53 +60,93 @@ TABLES = {
     "rmse": (score("rmse"), 3),
     "energy_j": (energy_j, 1),
 }
+# what does not depend on the rule of decisions is written for the learners' own only
+OF_PROBABILITIES = ("precision_at_k", "rmse", "energy_j")
 
 
 def main(folder: Path, pages: Path | None) -> None:
-    """Print mean ranks for each group of streams; write the tables of the docs, if there is a folder for them."""
-    grouped = group_runs([run for run in load_runs(folder) if run.status == "done"])
+    """Print mean ranks and tests; write the tables of the docs, if there is a folder for them."""
+    runs = [run for run in load_runs(folder) if run.status == "done"]
+    rule = find_rule(runs)
+    grouped = group_runs(runs)
     most = max(len(groups) for groups in grouped.values())
     streams = {
         name: {group.strategy: group for group in groups} for name, groups in grouped.items() if len(groups) == most
     }
-    parts = {
-        "designed": [name for name in streams if name in DESIGNED_ON],
-        "confirming": [name for name in streams if name not in DESIGNED_ON],
-        "all": list(streams),
-    }
-    ranked = {title: rank(streams, names) for title, names in parts.items() if names}
-    for title, table in ranked.items():
-        sys.stdout.write(f"\nStreams, {title}: {', '.join(parts[title])}\n{'':22}")
-        sys.stdout.write("".join(f"{name:>9} {'rank':>5}" for name in RANKED) + "\n")
-        for strategy, cells in table.items():
-            sys.stdout.write(f"{strategy:22}{''.join(f'{mean:9.3f} {place:5.1f}' for mean, place in cells)}\n")
+    ranked = rank(streams)
+    sys.stdout.write(f"\n{folder}, decisions: {rule}; streams: {', '.join(streams)}\n{'':22}")
+    sys.stdout.write("".join(f"{name:>10} {'rank':>5}" for name in RANKED) + "\n")
+    for strategy, cells in ranked.items():
+        sys.stdout.write(f"{strategy:22}{''.join(f'{mean:10.3f} {place:5.1f}' for mean, place in cells)}\n")
+    tests = {name: test(streams, read) for name, (read, _) in RANKED.items()}
+    for name, one in tests.items():
+        sys.stdout.write(f"{name}: Friedman p = {one.friedman_p:.2g} on {one.n_streams} streams\n")
     if pages:
-        write_ranks(pages / "ranks.csv", ranked)
+        end = "" if rule == "own" else f"_{rule}"
+        write_ranks(pages / f"ranks{end}.csv", ranked)
+        write_tests(pages / f"tests{end}.csv", tests, list(ranked))
         for name, (read, digits) in TABLES.items():
-            write_scores(pages / f"{name}.csv", streams, read, digits)
+            if rule == "own" or name not in OF_PROBABILITIES:
+                write_scores(pages / f"{name}{end}.csv", streams, read, digits)
 
 
-def rank(streams: Streams, names: Sequence[str]) -> dict[str, list[tuple[float, float]]]:
-    """Give each strategy's mean and mean rank in every column, best first by the sum of the first three ranks."""
-    strategies = sorted(streams[names[0]])
+def find_rule(runs: Sequence[RunResult]) -> str:
+    """Give the rule of decisions that all runs share."""
+    rules = sorted({str(run.settings.get("decision", "own")) for run in runs})
+    if len(rules) != 1:
+        raise ValueError(f"Runs of a folder must share one rule of decisions. Got {rules} instead.")
+    return rules[0]
+
+
+class Tests(NamedTuple):
+    """Whether strategies differ in a score beyond chance, and which differ from the one tested."""
+
+    friedman_p: float
+    n_streams: int
+    nemenyi_p: dict[str, float]
+
+
+def test(streams: Streams, read: Callable[[RunResult], float | None]) -> Tests:
+    """Give the Friedman test over all streams that have the score, and the Nemenyi test against one strategy."""
+    strategies = sorted(next(iter(streams.values())))
+    rows = [[groups[strategy].mean(read).mean for strategy in strategies] for groups in streams.values()]
+    defined = np.array([row for row in rows if None not in row], dtype=float)
+    against = nemenyi(defined)[strategies.index(TESTED)]
+    return Tests(friedman(defined).p_value, len(defined), dict(zip(strategies, against.tolist(), strict=True)))
+
+
+def write_tests(path: Path, tests: dict[str, Tests], strategies: Sequence[str]) -> None:
+    """Write p-values: the Friedman test of each score, then each strategy against the one tested."""
+    with path.open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["p-value", *tests])
+        table.writerow(["Friedman test", *(f"{one.friedman_p:.1g}" for one in tests.values())])
+        for strategy in strategies:
+            if strategy != TESTED:
+                table.writerow(
+                    [f"{TESTED} = {strategy}", *(f"{one.nemenyi_p[strategy]:.2g}" for one in tests.values())]
+                )
+
+
+def rank(streams: Streams) -> dict[str, list[tuple[float, float]]]:
+    """Give each strategy's mean and mean rank in every column, best first by the sum of BA's and ACC's ranks."""
+    strategies = sorted(next(iter(streams.values())))
     columns = []
     for read, higher in RANKED.values():
-        rows = [[streams[name][strategy].mean(read).mean for strategy in strategies] for name in names]
+        rows = [[groups[strategy].mean(read).mean for strategy in strategies] for groups in streams.values()]
         defined = np.array([row for row in rows if None not in row], dtype=float)
         columns.append((defined.mean(axis=0), average_ranks(defined, higher_is_better=higher)))
-    best_first = np.argsort(sum(ranks for _, ranks in columns[:3]), kind="stable")
+    best_first = np.argsort(sum(ranks for _, ranks in columns[:2]), kind="stable")
     return {strategies[i]: [(float(means[i]), float(ranks[i])) for means, ranks in columns] for i in best_first}
 
 
-def write_ranks(path: Path, ranked: dict[str, dict[str, list[tuple[float, float]]]]) -> None:
-    """Write the mean ranks: a column for each score and group of streams, the best on all streams first."""
-    heads = [f"{column}, {title}" for column in RANKED for title in ranked]
+def write_ranks(path: Path, ranked: dict[str, list[tuple[float, float]]]) -> None:
+    """Write the mean ranks, the best first."""
     with path.open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(["Strategy", *heads])
-        for strategy in ranked["all"]:
-            cells = [f"{part[strategy][i][1]:.1f}" for i in range(len(RANKED)) for part in ranked.values()]
-            table.writerow([strategy, *cells])
+        table.writerow(["Strategy", *RANKED])
+        for strategy, cells in ranked.items():
+            table.writerow([strategy, *(f"{place:.1f}" for _, place in cells)])
 
 
 def write_scores(path: Path, streams: Streams, read: Callable[[RunResult], float | None], digits: int) -> None:
@@ -120,4 +167,9 @@ def show(values: Spread, digits: int) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", type=Path, nargs="+", help="folders of campaigns")
+    parser.add_argument("--pages", type=Path, help="folder of the tables to write")
+    arguments = parser.parse_args()
+    for one in arguments.folders:
+        main(one, arguments.pages)

@@ -1,0 +1,64 @@
+"""The reproduction of published values fails by a learner that learns otherwise; a reason excuses no other value."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.reproduction import frugality, networks
+from benchmarks.reproduction.compare import Reading, Value, report
+from estimators import make_strategy
+
+TABLES = Path(__file__).parents[1] / "docs" / "corrected_table"
+READING = Reading(0.5, "the print has a slip", tolerance=0.01)
+
+
+@pytest.mark.parametrize(
+    ("values", "status"),
+    [
+        ([Value("a", 0.7, 0.7004, tolerance=0.0005)], 0),
+        ([Value("a", 0.7, 0.7006, tolerance=0.0005)], 1),
+        ([Value("a", 0.7, 0.505, instead=READING)], 0),
+        ([Value("a", 0.7, 0.6, instead=READING)], 1),
+        ([Value("a", 0.7, float("nan"), tolerance=1.0, instead=READING)], 1),
+        ([Value("a", "x", "x"), Value("b", "x", "y")], 1),
+        ([Value("a", "x", "y", instead=Reading("y", "the print has a slip"))], 0),
+        ([Value(str(place), 0.0, 1.0) for place in range(256)], 1),
+    ],
+    ids=["near", "far", "as read", "neither", "nan", "texts", "text as read", "a multiple of 256"],
+)
+def test_the_exit_status_is_that_of_values_neither_matched_nor_explained(values, status, capsys):
+    assert report("source", values) == status
+    assert ("Neither matched nor explained" in capsys.readouterr().out) == bool(status)
+
+
+@pytest.mark.parametrize(("rate", "status"), [(0.1, 0), (0.05, 1), (0.2, 1)])
+def test_a_network_with_another_learning_rate_fails(rate, status, shared_data, monkeypatch):
+    monkeypatch.setattr(networks, "require_shared", lambda: shared_data("osc-mlc").parent)
+    assert networks.main(["--seeds", "3"], {"NN1": make_strategy("NN", learning_rate=rate)}) == status
+
+
+def test_every_cell_has_its_own_tolerance_and_every_reading_its_cell():
+    assert networks.TOLERANCES.keys() == networks.LEARNERS.keys()
+    cells = {
+        f"{name} {stream} {score}"
+        for name in networks.LEARNERS
+        for stream in networks.published.NAMES
+        for score in ("BA", "ACC")
+    }
+    assert networks.INSTEAD.keys() <= cells
+
+
+def test_the_frugality_of_the_docs_follows_from_the_tables_beside_it():
+    strategies, scores = frugality.compute(TABLES)
+    ranks = frugality.rank(scores)
+    with (TABLES / "frugality.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            place = strategies.index(row.pop("Strategy"))
+            assert row == {name: f"{values[place]:.1f}" for name, values in ranks.items()}
+    assert scores["Frug (kJ)"].shape == (22, 7)
+    kwh, kj, acc = scores["Frug (kWh)"], scores["Frug (kJ)"], scores["ACC"]
+    joules = -scores["Energy"]
+    np.testing.assert_allclose(acc - kj, joules / (1000 + joules))
+    np.testing.assert_allclose(acc - kwh, joules / (3.6e6 + joules), rtol=1e-6, atol=1e-12)

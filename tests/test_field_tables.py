@@ -85,7 +85,7 @@ def test_a_perfect_prediction_is_perfect(score):
     assert perfect["hamming"] == pytest.approx(0 if score is cumulative_scores else 1)
 
 
-def test_cells_are_read_and_an_unfinished_run_has_none(published):  # noqa: ARG001
+def test_cells_are_read_and_an_unfinished_run_has_none(published):
     columns = {(column.family, column.name): column for column in field_tables.COLUMNS}
     cells = field_tables.read_cells(columns["mlhat", "HT"], "Scene")
     assert cells["subset"] == pytest.approx(0.2994, abs=5e-5)
@@ -93,11 +93,25 @@ def test_cells_are_read_and_an_unfinished_run_has_none(published):  # noqa: ARG0
     assert field_tables.read_cells(columns["mlhat", "HT"], "No such table") == {}
 
 
-def test_the_binary_trees_of_scene_come_out(published, capsys):  # noqa: ARG001
+def test_the_binary_trees_of_scene_come_out(published, capsys):
     assert field_tables.main(["--sets", "Scene", "--columns", "HT"]) == 0
     assert "4 of 4 values matched" in capsys.readouterr().out
 
 
-def test_every_column_has_its_cells(published):  # noqa: ARG001
+def test_every_column_has_its_cells(published):
     for column in field_tables.COLUMNS:
         assert field_tables.read_cells(column, "Scene"), column
+
+
+def test_rows_in_another_order_are_printed_and_not_counted(published, capsys):
+    assert field_tables.main(["--sets", "Slashdot", "--columns", "HT"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("on rows in another order") == 4
+    assert "0 of 0 values matched" in printed
+
+
+@pytest.mark.parametrize("wrong", [["--sets", "Nope"], ["--columns", "Nope"]])
+def test_unknown_names_are_refused(wrong, capsys):
+    with pytest.raises(SystemExit):
+        field_tables.main(wrong)
+    assert "must be among" in capsys.readouterr().err

@@ -67,6 +67,9 @@ TABLES = {
     "TMC": "tmc2007-500",
     "Imdb": "imdb",
 }
+# Registered tables whose rows are in another order than those of the authors' files (Meka's, of the University of
+# Cordoba): Hoeffding trees equal to River's, which draw nothing, give other values there.
+OTHER_ORDER = ("Slashdot", "20NG", "Corel5k", "Bibtex", "TMC")
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--table", action="append", default=[], metavar="ROW=FILE", help="a table of one's own")
     chosen = parser.parse_args(arguments)
     tables = TABLES | dict(entry.split("=", 1) for entry in chosen.table)
+    if unknown := sorted({*chosen.sets} - {*tables}):
+        parser.error(
+            f"--sets must be among {', '.join(tables)}, or named by --table. Got {', '.join(unknown)} instead."
+        )
+    heads = {column.name for column in COLUMNS}
+    if unknown := sorted({*(chosen.columns or [])} - heads):
+        parser.error(f"--columns must be among {', '.join(sorted(heads))}. Got {', '.join(unknown)} instead.")
     columns = [column for column in COLUMNS if chosen.columns is None or column.name in chosen.columns]
-    return report("Published tables of the field", list(_values(chosen.sets, columns, tables)))
+    values = list(_values(chosen.sets, columns, tables))
+    reordered = [value for value in values if _in_other_order(value.name.split()[1], tables)]
+    for value in reordered:
+        sys.stdout.write(f"{value.name}: printed {value.printed:.4f}, ours {value.ours:.4f} on rows in another order\n")
+    return report("Published tables of the field", [value for value in values if value not in reordered])
+
+
+def _in_other_order(row: str, tables: Mapping[str, str]) -> bool:
+    return row in OTHER_ORDER and tables[row] == TABLES[row]
 
 
 def _values(rows: list[str], columns: list[Column], tables: Mapping[str, str]) -> Iterator[Value]:

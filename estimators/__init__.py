@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
+    from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+    from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
     from estimators.networks.ewc import EWCClassifier
     from estimators.networks.lwf import LwFClassifier
     from estimators.networks.neural import OnlineNeuralClassifier
@@ -59,6 +61,8 @@ _HOMES = {
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.neighbours.mlsaknn": ("MLSAkNNClassifier",),
+    "estimators.neighbours.mlsampknn": ("MLSAMPkNNClassifier",),
     "estimators.networks.ewc": ("EWCClassifier",),
     "estimators.replay.gdumb": ("GDumbClassifier",),
     "estimators.trees.isoup": ("ISOUPTreeClassifier",),
@@ -107,6 +111,8 @@ __all__ = [
     "LabelCombination",
     "LastLabelsClassifier",
     "LwFClassifier",
+    "MLSAMPkNNClassifier",
+    "MLSAkNNClassifier",
     "MeanLabelsClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",

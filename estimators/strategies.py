@@ -272,6 +272,16 @@ def _stack() -> StreamClassifier:
     return PrevalenceThreshold(PrequentialStack(members), follow=0.0)
 
 
+def _neighbours(name: str) -> Callable[..., StreamClassifier]:
+    def build(**parameters: Any) -> StreamClassifier:
+        import estimators
+
+        learner: StreamClassifier = getattr(estimators, f"{name}Classifier")(**parameters)
+        return learner
+
+    return build
+
+
 def _baseline(name: str) -> Callable[..., StreamClassifier]:
     def build(**parameters: Any) -> StreamClassifier:
         from estimators import baselines
@@ -315,6 +325,16 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "MLSAMPkNN": Strategy(
+            "Neighbours in a window that adjusts its size and drops rows that mislead.",
+            _neighbours("MLSAMPkNN"),
+            ({"k": (1, 3, 5), "penalty": (1.0, 3.0)},),
+        ),
+        "MLSAkNN": Strategy(
+            "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
+            _neighbours("MLSAkNN"),
+            ({"penalty": (1.0, 3.0, 10.0)},),
+        ),
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),

@@ -26,6 +26,7 @@ def new_state(n_features: int, n_labels: int, *, k: int, n_hits: int, n_candidat
         Y=np.zeros((0, n_labels), np.uint8),
         weights=np.zeros(0),
         errors=np.zeros(0),
+        n_known=np.zeros(0, np.int64),
         votes=np.ones((0, n_labels), np.uint8),
         distances=np.zeros((0, 0)),
         low=np.zeros(n_features),
@@ -41,8 +42,8 @@ def new_state(n_features: int, n_labels: int, *, k: int, n_hits: int, n_candidat
 def new_room(state: State) -> Room:
     """Return work space."""
     capacity, n_features = state.window.X.shape
-    order = Order(np.empty(capacity, np.int64), np.empty(capacity), np.zeros(1, np.int64))
-    return Room(np.empty(n_features), np.empty(capacity), order)
+    order = Order(np.empty(capacity), np.empty(capacity, np.int64), np.empty(capacity), np.zeros(1, np.int64))
+    return Room(np.empty(n_features), order)
 
 
 def with_room(state: State, n_rows: int, max_window: int) -> State:
@@ -61,6 +62,7 @@ def with_room(state: State, n_rows: int, max_window: int) -> State:
         Y=_longer(window.Y, n),
         weights=_longer(window.weights, n),
         errors=_longer(window.errors, n),
+        n_known=_longer(window.n_known, n),
         votes=_longer(window.votes, n, 1),
         distances=_wider(_longer(window.distances, n), n),
     )

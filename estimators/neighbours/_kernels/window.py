@@ -23,8 +23,10 @@ class Window(NamedTuple):
         Places of the rows, oldest first, then the free places.
     marks : int64 ndarray of shape (capacity,)
         Lines of `votes` of the rows, in the same order.
-    X, Y, weights, errors : ndarrays of shape (capacity, ...)
-        Features, labels (0, 1 or `UNKNOWN`), weights, and errors so far of the row at each place.
+    X, Y, weights : ndarrays of shape (capacity, ...)
+        Features, labels (0, 1 or `UNKNOWN`) and weight of the row at each place.
+    errors, n_known : ndarrays of shape (capacity,)
+        Errors so far, and number of labels that are known, of the row at each place.
     votes : uint8 ndarray of shape (capacity, n_labels)
         Whether a row votes for a label.
     distances : ndarray of shape (capacity, capacity)
@@ -40,6 +42,7 @@ class Window(NamedTuple):
     Y: Array
     weights: Array
     errors: Array
+    n_known: Array
     votes: Array
     distances: Array
     low: Array
@@ -48,11 +51,30 @@ class Window(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Room for the rows nearest to one: their positions in the window and distances, nearest first, and how many."""
+    """The rows of a window in the order of their distances to one row, as far as they are sorted.
 
+    Attributes
+    ----------
+    found : ndarray of shape (capacity,)
+        Distance of the row at each place.
+    positions, distances : ndarrays of shape (capacity,)
+        Positions in the window, nearest first, and distances.
+    size : int64 ndarray of shape (1,)
+        Number of rows that are sorted.
+    """
+
+    found: Array
     positions: Array
     distances: Array
     size: Array
+
+
+class Part(NamedTuple):
+    """Positions begin to end - 1 of a window, and whether the younger of equally distant rows comes first."""
+
+    begin: int
+    end: int
+    younger: bool
 
 
 @njit(fastmath={"reassoc", "nsz"}, **PART)
@@ -84,12 +106,12 @@ def widen_ranges(window: Window, x: Array) -> bool:
 
 
 @njit(**PART)
-def sort_nearest(window: Window, found: Array, begin: int, end: int, n: int, younger: bool, order: Order) -> None:
-    """Write the n rows nearest among positions begin to end - 1; of equal ones the younger first, or the older."""
-    positions, distances, places = order.positions, order.distances, window.places
-    size = 0
-    for step in range(end - begin):
-        p = end - 1 - step if younger else begin + step
+def sort_nearest(window: Window, order: Order, part: Part, n: int) -> None:
+    """Sort the n nearest rows of a part of the window, or all if there are fewer."""
+    found, positions, distances, places = order.found, order.positions, order.distances, window.places
+    n, size = min(n, part.end - part.begin), 0
+    for step in range(part.end - part.begin):
+        p = part.end - 1 - step if part.younger else part.begin + step
         distance = found[places[p]]
         if size < n:
             q = size
@@ -106,23 +128,21 @@ def sort_nearest(window: Window, found: Array, begin: int, end: int, n: int, you
 
 
 @njit(**HOT)
-def reaches(window: Window, found: Array, begin: int, end: int, younger: bool, order: Order, t: int) -> bool:
+def reaches(window: Window, order: Order, part: Part, t: int) -> bool:
     """Return whether there is a t-th nearest row, counted from 0; sort more rows if need be."""
     if t < order.size[0]:
         return True
-    if t >= end - begin:
+    if t >= part.end - part.begin:
         return False
-    sort_nearest(window, found, begin, end, min(end - begin, 4 * (t + 1)), younger, order)
+    sort_nearest(window, order, part, 4 * (t + 1))
     return True
 
 
 @njit(**HOT)
-def count_votes(
-    window: Window, found: Array, begin: int, end: int, younger: bool, order: Order, label: int, k: int
-) -> tuple[float, float, int]:
+def count_votes(window: Window, order: Order, part: Part, label: int, k: int) -> tuple[float, float, int]:
     """Return the weight of the k nearest rows that vote and have the label, of all k, and how many there are."""
     positive, total, count, t = 0.0, 0.0, 0, 0
-    while count < k and reaches(window, found, begin, end, younger, order, t):
+    while count < k and reaches(window, order, part, t):
         p = order.positions[t]
         place = window.places[p]
         t += 1
@@ -148,8 +168,10 @@ def append(window: Window, x: Array, y: Array, weight: float, scaled: Array, fou
         window.distances[place, other] = found[other]
     for f in range(len(x)):
         window.X[place, f] = x[f]
+    window.n_known[place] = 0
     for label in range(len(y)):
         window.Y[place, label] = y[label]
+        window.n_known[place] += y[label] != UNKNOWN
         window.votes[window.marks[p], label] = 1
     window.weights[place], window.errors[place] = weight, 0.0
     window.size[0] = p + 1

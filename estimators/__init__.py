@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
     from estimators.invariance.hashing import hash_categories
     from estimators.invariance.logistic import InvariantLogisticClassifier
+    from estimators.linear.logistic import OnlineLogisticRegression
     from estimators.meta.binary_relevance import BinaryRelevance
     from estimators.meta.classifier_chain import ClassifierChain
     from estimators.meta.label_combination import LabelCombination
@@ -56,6 +57,7 @@ _HOMES = {
     ),
     "estimators.invariance.hashing": ("hash_categories",),
     "estimators.invariance.logistic": ("InvariantLogisticClassifier",),
+    "estimators.linear.logistic": ("OnlineLogisticRegression",),
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
@@ -110,6 +112,7 @@ __all__ = [
     "MeanLabelsClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
+    "OnlineLogisticRegression",
     "OnlineNeuralClassifier",
     "PragmaForestClassifier",
     "PragmaStreamForestClassifier",

@@ -259,6 +259,12 @@ def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifi
     return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
 
 
+def _logistic(learning_rate: float = 0.01) -> StreamClassifier:
+    from estimators.linear.logistic import OnlineLogisticRegression
+
+    return OnlineLogisticRegression(learning_rate)
+
+
 def _stack() -> StreamClassifier:
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -315,6 +321,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),

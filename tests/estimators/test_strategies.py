@@ -27,6 +27,7 @@ N_CONFIGURATIONS = {
     "CC_HT": 2 * 2 * 2,
     "BR_random_forest": 3 * 2 * 2 * 2,
     "iSOUPtree": 2 * 2 * 2,
+    "BR_LR": 3,
     "StreamRidge": 3 * 2,
     "Stack": 1,
     "last_class": 1,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         PriorLabelsClassifier,
     )
     from estimators.checks import stream_checks
+    from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
+    from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
     from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
     from estimators.invariance.hashing import hash_categories
     from estimators.invariance.logistic import InvariantLogisticClassifier
@@ -57,6 +59,8 @@ _HOMES = {
     ),
     "estimators.invariance.hashing": ("hash_categories",),
     "estimators.invariance.logistic": ("InvariantLogisticClassifier",),
+    "estimators.ensembles.adwin_bagging": ("ADWINBaggingClassifier",),
+    "estimators.ensembles.adwin_boosting": ("ADWINBoostingClassifier",),
     "estimators.linear.logistic": ("OnlineLogisticRegression",),
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
@@ -96,6 +100,8 @@ _HOMES = {
 
 __all__ = [
     "STRATEGIES",
+    "ADWINBaggingClassifier",
+    "ADWINBoostingClassifier",
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 KERNELS = (
     "estimators/_kernels",
     "estimators/drift/_kernels",
+    "estimators/ensembles/_kernels",
     "estimators/linear/_kernels",
     "estimators/meta/_kernels",
     "estimators/nearest/_kernels",

@@ -3,7 +3,10 @@
 import numpy as np
 from scipy import sparse
 
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._typing import Array
 from estimators._validation import Features
+from estimators.base import Mask
 from estimators.linear._kernels.rows import Rows
 
 NO_STARTS = np.zeros(0, np.int64)
@@ -23,3 +26,8 @@ def refuse_great(X: Features) -> ValueError:
     """Return the error for features whose products with weights could leave the range of doubles."""
     values = X.data if isinstance(X, sparse.csr_array) else X
     return ValueError(f"X must fit float32. Got {values.flat[np.abs(values).argmax()]} instead; scale the features.")
+
+
+def hide(Y: Array, mask: Mask | None) -> Array:
+    """Return labels with those outside the mask unknown."""
+    return Y if mask is None else np.where(mask, Y, np.uint8(UNKNOWN))

@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from estimators._kernels.label_codes import UNKNOWN
 from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.linear._kernels import logistic
-from estimators.linear._rows import NO_WEIGHTS, as_rows, refuse_great
+from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
 from metrics._validation import check_number
 
 
@@ -154,8 +153,3 @@ def check_step(estimator: Any) -> logistic.Step:
     return logistic.Step(
         float(estimator.learning_rate), float(estimator.intercept_rate), float(estimator.clip_gradient)
     )
-
-
-def hide(Y: Array, mask: Mask | None) -> Array:
-    """Return labels with those outside the mask unknown."""
-    return Y if mask is None else np.where(mask, Y, np.uint8(UNKNOWN))

@@ -9,6 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 from estimators import (
     AdaptiveRandomForestClassifier,
+    ADWINBaggingClassifier,
+    ADWINBoostingClassifier,
     BinaryRelevance,
     ClassifierChain,
     EWCClassifier,
@@ -47,6 +49,8 @@ def _learners():
     from river.naive_bayes import GaussianNB as RiverGaussianNB
 
     return [
+        ADWINBaggingClassifier(2),
+        ADWINBoostingClassifier(2),
         AdaptiveRandomForestClassifier(n_models=2),
         BinaryRelevance(GaussianNB()),
         ClassifierChain(GaussianNB()),

@@ -28,6 +28,8 @@ N_CONFIGURATIONS = {
     "BR_random_forest": 3 * 2 * 2 * 2,
     "iSOUPtree": 2 * 2 * 2,
     "BR_LR": 3,
+    "ABALR": 3 * 2,
+    "ABOLR": 3 * 2,
     "StreamRidge": 3 * 2,
     "Stack": 1,
     "last_class": 1,

@@ -26,7 +26,7 @@ KERNELS = (
     "estimators/ensembles/_kernels",
     "estimators/linear/_kernels",
     "estimators/meta/_kernels",
-    "estimators/nearest/_kernels",
+    "estimators/neighbours/_kernels",
     "estimators/networks/_kernels",
     "estimators/pragma/_kernels",
     "estimators/replay/_kernels",

@@ -52,9 +52,9 @@ class ADWINBaggingClassifier(ADWINEnsemble):
     ``linear_model.LogisticRegression`` in River 0.26, up to rounding; the draws themselves are others. The learner is
     ABALR in the tables of Esteban et al.
 
-    A row costs two passes over n_labels x n_models weights of each feature that is not zero, however often members learn
-    it: a step changes the score of its own row by the same amount for all features, so that the score need not be
-    summed anew. Features beyond the range of float32 are refused. A row of weight w takes steps w times as long.
+    A row costs two passes over the weights of its features that are not zero, n_labels x n_models for each, however
+    often members learn it: how much a step changes the score of its own row is known in advance, so that the score is
+    summed once. Features beyond the range of float32 are refused. A row of weight w takes steps w times as long.
 
     References
     ----------

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
         PriorLabelsClassifier,
     )
     from estimators.checks import stream_checks
+    from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
+    from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
     from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
     from estimators.invariance.hashing import hash_categories
     from estimators.invariance.logistic import InvariantLogisticClassifier
+    from estimators.linear.logistic import OnlineLogisticRegression
     from estimators.meta.binary_relevance import BinaryRelevance
     from estimators.meta.classifier_chain import ClassifierChain
     from estimators.meta.label_combination import LabelCombination
@@ -56,6 +59,9 @@ _HOMES = {
     ),
     "estimators.invariance.hashing": ("hash_categories",),
     "estimators.invariance.logistic": ("InvariantLogisticClassifier",),
+    "estimators.ensembles.adwin_bagging": ("ADWINBaggingClassifier",),
+    "estimators.ensembles.adwin_boosting": ("ADWINBoostingClassifier",),
+    "estimators.linear.logistic": ("OnlineLogisticRegression",),
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
@@ -94,6 +100,8 @@ _HOMES = {
 
 __all__ = [
     "STRATEGIES",
+    "ADWINBaggingClassifier",
+    "ADWINBoostingClassifier",
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
@@ -110,6 +118,7 @@ __all__ = [
     "MeanLabelsClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
+    "OnlineLogisticRegression",
     "OnlineNeuralClassifier",
     "PragmaForestClassifier",
     "PragmaStreamForestClassifier",

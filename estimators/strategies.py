@@ -45,6 +45,7 @@ _RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
 _FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
+_ENSEMBLE_GRID: Grid = {**_RATES, "variant": ("river", "paper")}
 
 
 def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **parameters: Any) -> StreamClassifier:
@@ -259,6 +260,24 @@ def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifi
     return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
 
 
+def _logistic(learning_rate: float = 0.01) -> StreamClassifier:
+    from estimators.linear.logistic import OnlineLogisticRegression
+
+    return OnlineLogisticRegression(learning_rate)
+
+
+def _adwin_bagging(**ensemble: Any) -> StreamClassifier:
+    from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
+
+    return ADWINBaggingClassifier(**ensemble)
+
+
+def _adwin_boosting(**ensemble: Any) -> StreamClassifier:
+    from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
+
+    return ADWINBoostingClassifier(**ensemble)
+
+
 def _stack() -> StreamClassifier:
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -315,6 +334,9 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
+        "ABALR": Strategy("Logistic regressions, bagged and replaced by ADWIN.", _adwin_bagging, (_ENSEMBLE_GRID,)),
+        "ABOLR": Strategy("Logistic regressions, boosted and replaced by ADWIN.", _adwin_boosting, (_ENSEMBLE_GRID,)),
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),

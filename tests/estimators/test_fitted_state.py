@@ -9,6 +9,8 @@ from sklearn.preprocessing import StandardScaler
 
 from estimators import (
     AdaptiveRandomForestClassifier,
+    ADWINBaggingClassifier,
+    ADWINBoostingClassifier,
     BinaryRelevance,
     ClassifierChain,
     EWCClassifier,
@@ -22,6 +24,7 @@ from estimators import (
     MeanLabelsClassifier,
     MultiLabelHoeffdingTreeClassifier,
     NearestRowClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PragmaStreamForestClassifier,
     PragmaThreshold,
@@ -46,6 +49,8 @@ def _learners():
     from river.naive_bayes import GaussianNB as RiverGaussianNB
 
     return [
+        ADWINBaggingClassifier(2),
+        ADWINBoostingClassifier(2),
         AdaptiveRandomForestClassifier(n_models=2),
         BinaryRelevance(GaussianNB()),
         ClassifierChain(GaussianNB()),
@@ -60,6 +65,7 @@ def _learners():
         MeanLabelsClassifier(),
         MultiLabelHoeffdingTreeClassifier(),
         NearestRowClassifier(),
+        OnlineLogisticRegression(),
         OnlineNeuralClassifier(),
         PragmaStreamForestClassifier(period=20),
         PragmaThreshold(LastLabelsClassifier(), period=20),

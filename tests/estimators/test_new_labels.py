@@ -14,6 +14,8 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 import estimators
 from estimators import (
     AdaptiveRandomForestClassifier,
+    ADWINBaggingClassifier,
+    ADWINBoostingClassifier,
     BinaryRelevance,
     ClassifierChain,
     EWCClassifier,
@@ -26,6 +28,7 @@ from estimators import (
     LwFClassifier,
     MeanLabelsClassifier,
     NearestRowClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PrequentialStack,
     PrevalenceClassifier,
@@ -54,6 +57,10 @@ GROWING = {
     "mean": MeanLabelsClassifier(),
     "nearest": NearestRowClassifier(),
     "nearest in a window": NearestRowClassifier(20),
+    "logistic": OnlineLogisticRegression(0.1),
+    "logistic with the task": OnlineLogisticRegression(0.1, targeted=True),
+    "bagging": ADWINBaggingClassifier(3, learning_rate=0.1, random_state=0),
+    "boosting": ADWINBoostingClassifier(3, learning_rate=0.1, variant="paper", random_state=0),
     "ridge": StreamRidgeClassifier(random_state=0),
     "trees": BinaryRelevance(HoeffdingTreeClassifier(grace_period=10)),
     "trees in threads": BinaryRelevance(HoeffdingTreeClassifier(grace_period=10), n_jobs=2),

@@ -30,6 +30,7 @@ from estimators import (
     InvariantLogisticClassifier,
     MeanLabelsClassifier,
     MultiLabelHoeffdingTreeClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PragmaForestClassifier,
     PragmaStreamForestClassifier,
@@ -56,6 +57,7 @@ ROWS, _, _ = stream().parts(CHUNK_ROWS, 10)
 
 OTHERS = {
     "invariant regression": InvariantLogisticClassifier(),
+    "logistic regression": OnlineLogisticRegression(0.1),
     "Hoeffding tree": HoeffdingTreeClassifier(),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "native forest": AdaptiveRandomForestClassifier(3, multilabel="native", n_jobs=2),

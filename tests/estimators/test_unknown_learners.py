@@ -7,10 +7,12 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from estimators import (
+    ADWINBaggingClassifier,
     EWCClassifier,
     FIFOMemory,
     GDumbClassifier,
     LwFClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PrequentialStack,
     PrevalenceClassifier,
@@ -205,6 +207,8 @@ def test_a_device_learns_unknown_labels_as_the_compiled_network_does(name):
 TASK_LEARNERS = {
     "targeted": OnlineNeuralClassifier(7, targeted_loss="signature", random_state=0),
     "published": OnlineNeuralClassifier(targeted_loss="published", fifo=FIFOMemory(9, 2), random_state=0),
+    "logistic": OnlineLogisticRegression(0.1, targeted=True),
+    "bagging": ADWINBaggingClassifier(3, targeted=True, random_state=0),
     "EWC": EWCClassifier(7, random_state=0),
     "LwF": LwFClassifier(7, random_state=0),
     "ridge": StreamRidgeClassifier(random_state=0),

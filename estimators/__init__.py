@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from estimators.pragma.threshold import PragmaThreshold
     from estimators.pragma.tree import PragmaTreeClassifier
     from estimators.replay.gdumb import GDumbClassifier
+    from estimators.replay.label_memories import OCDMMemory, PRSMemory
     from estimators.replay.memories import FIFOMemory, ReservoirMemory
     from estimators.replay.replay_classifier import ReplayClassifier
     from estimators.ridge.ridge import StreamRidgeClassifier
@@ -73,6 +74,10 @@ _HOMES = {
     "estimators.pragma.stream_forest": ("PragmaStreamForestClassifier",),
     "estimators.pragma.threshold": ("PragmaThreshold",),
     "estimators.pragma.tree": ("PragmaTreeClassifier",),
+    "estimators.replay.label_memories": (
+        "OCDMMemory",
+        "PRSMemory",
+    ),
     "estimators.replay.memories": (
         "FIFOMemory",
         "ReservoirMemory",
@@ -110,7 +115,9 @@ __all__ = [
     "MeanLabelsClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
+    "OCDMMemory",
     "OnlineNeuralClassifier",
+    "PRSMemory",
     "PragmaForestClassifier",
     "PragmaStreamForestClassifier",
     "PragmaThreshold",

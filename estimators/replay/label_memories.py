@@ -1,6 +1,5 @@
 """Memories whose content is balanced by label: partitioning reservoir sampling, and OCDM."""
 
-from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -150,10 +149,10 @@ class PRSMemory(_LabelMemory):
     While there is room, every row with a label is kept. After that, with n_c rows of label c seen, l_c held and p_c its
     target:
 
-    - a row enters with the probability that its labels average, weighted by the softmax of -n_c: min(1, p_c size / n_c);
-    - for it, a label is drawn by the softmax of l_c - p_c sum(l). Of the rows with this label, those count that have the
-      fewest labels held too rarely, l_c <= p_c sum(l); of these, that one goes without which the sum over labels of
-      abs(l_c - p_c sum(l)) is least.
+    - a row enters with the probability min(1, p_c size / n_c), averaged over its labels by the softmax of -n_c;
+    - for it, a label is drawn by the softmax of l_c - p_c sum(l). Of the rows with this label, those count that have
+      the fewest labels held too rarely, l_c <= p_c sum(l); of these, that one goes without which the sum over labels
+      of abs(l_c - p_c sum(l)) is least.
 
     Targets are those of labels that are held; a label that no row held has any more keeps its last one. The authors'
     code leaves such a label out of the sum as well. It draws without replacement, as many rows as come at once.
@@ -206,12 +205,12 @@ class OCDMMemory(_LabelMemory):
 
     Notes
     -----
-    While there is room, every row with a label is kept. After that, that row goes, of those held and the new one, without which the
-    divergence KL(q || p) of the shares q of labels among those held from their targets p is least.
+    While there is room, every row with a label is kept. After that, of the rows held and the new one, that row goes
+    without which the divergence KL(q || p) of the shares q of labels among those held from their targets p is least.
 
-    Liang and Li take a batch of rows at a time, and remove as many one after another. Here rows come one by one, so that
-    the cut of a stream into chunks changes nothing. Without `count_empty`, rows that weigh nothing would take the places
-    of all others.
+    Liang and Li take a batch of rows at a time, and remove as many one after another. Here rows come one by one, so
+    that the cut of a stream into chunks changes nothing. Rows without a label are in no paper's data: they would cost
+    no divergence, and take the places of all others.
 
     References
     ----------
@@ -249,7 +248,6 @@ def _with_room(state: LabelState, n_labels: int, width: int) -> LabelState:
     """Return a state for at least so many labels, and rows with so many of them."""
     more, wider = n_labels - len(state.seen), width - state.members.shape[1]
     if more > 0:
-        state = state._replace(
-            **{name: np.pad(getattr(state, name), (0, more)) for name in ("seen", "inside", "targets")}
-        )
+        longer = {name: np.pad(getattr(state, name), (0, more)) for name in ("seen", "inside", "targets")}
+        state = state._replace(**longer)
     return state._replace(members=np.pad(state.members, ((0, 0), (0, wider)))) if wider > 0 else state

@@ -34,8 +34,8 @@ class ReplayPlan(NamedTuple):
 class BoundedMemory(BaseEstimator):
     """Base of memories that choose slots to store in and to draw from; their users keep the rows.
 
-    Subclasses say in ``_role`` which parameter of a learner takes them, and plan from codes of labels, label + 2 * (does
-    it count?), in `_plan_learnt`.
+    Subclasses name in ``_role`` the parameter of learners that takes them, and plan in `_plan_learnt`, from codes of
+    labels: label + 2 * (does it count?).
     """
 
     _role: ClassVar[str]
@@ -206,10 +206,7 @@ def no_replay(n_samples: int) -> ReplayPlan:
 
 
 def join_plans(memories: Sequence[BoundedMemory], codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
-    """Plan for the rows that are learnt, whose labels have these codes, from all memories; their slots follow each other.
-
-    A row that is not learnt has no slots.
-    """
+    """Plan for the rows that are learnt from all memories, whose slots follow each other; codes are those of labels."""
     widths = [memory.draws for memory in memories]
     draws, slots = (np.full((len(learnt), width), -1) for width in (sum(widths), len(memories)))
     columns, first = np.cumsum([0, *widths]).tolist(), 0

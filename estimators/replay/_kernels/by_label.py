@@ -14,7 +14,7 @@ NONE = -1
 
 
 class LabelState(NamedTuple):
-    """What a memory knows of its rows.
+    """The rows of a memory, by their labels.
 
     Slot s holds a row with the labels ``members[s, : n_members[s]]``; ``n_held[0]`` slots are filled, the first ones.
     For each label, ``seen`` counts the rows of the stream that have it, ``inside`` those held, and ``targets`` is the
@@ -85,7 +85,7 @@ def pick_least(scores: Doubles, tolerance: float, chance: float) -> int:
 @njit(**BUILD)
 def holds(state: LabelState, slot: int, label: Any) -> bool:
     """Return whether the row in a slot has a label."""
+    found = False
     for q in range(state.n_members[slot]):
-        if state.members[slot, q] == label:
-            return True
-    return False
+        found = found or state.members[slot, q] == label
+    return found

@@ -63,7 +63,7 @@ def choose_slot(
 def score_removals(state: LabelState, own: Integers, terms: Doubles, changes: Doubles, scores: Doubles) -> None:
     """Score each row held, and the new one last, by the divergence from the targets of what is left without it.
 
-    With n_c of a label and n of all, the divergence is sum_c n_c (log n_c - log p_c) / n - log n. Every row has a label.
+    With n_c of a label and n of all, the divergence is sum_c n_c (log n_c - log p_c) / n - log n. Each row has a label.
     """
     for k in range(terms.size):
         terms[k] = state.inside[k]

@@ -2,6 +2,7 @@
 
 import pickle
 from copy import copy
+from itertools import pairwise
 
 import joblib
 import numpy as np
@@ -53,8 +54,13 @@ def shares(counts, rho):
     return {c: n**rho / total for c, n in counts.items()}
 
 
+def kullback_leibler(counts, p):
+    total = sum(counts.values())
+    return sum(n / total * np.log(n / total / p[c]) for c, n in counts.items() if n)
+
+
 class Slow:
-    """What both memories have in common: slots with sets of labels, and rows of the stream by label."""
+    """Slots with sets of labels, and rows of the stream by label."""
 
     def __init__(self, memory, n_chances):
         self.memory, self.slots, self.n_chances = memory, [], n_chances
@@ -136,8 +142,7 @@ class SlowOCDM(Slow):
 
     def divergence(self, removed, own):
         left = self.held([one for slot, one in enumerate([*self.slots, own]) if slot != removed])
-        q = {c: n / sum(left.values()) for c, n in left.items()}
-        return sum(share * np.log(share / self.p[c]) for c, share in q.items() if share > 0)
+        return kullback_leibler(left, self.p)
 
 
 def slow(memory):
@@ -182,7 +187,7 @@ def test_the_cut_of_a_stream_changes_nothing(cuts, kind, parameters):
     Y = imbalanced(sum(cuts) + 1)
     whole, cut = (kind(9, 2, **parameters).begin(0) for _ in range(2))
     ends = np.cumsum([0, *cuts, 1])
-    plans = [cut.plan(Y[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True) if b > a]
+    plans = [cut.plan(Y[a:b]) for a, b in pairwise(ends) if b > a]
     expected = whole.plan(Y)
     np.testing.assert_array_equal(np.vstack([plan.draws for plan in plans]), expected.draws)
     np.testing.assert_array_equal(np.concatenate([plan.slots for plan in plans]), expected.slots)
@@ -211,12 +216,7 @@ def test_no_row_makes_ocdm_diverge_from_its_targets(parameters):
         oracle.plan([own])
         if own and len(before) == 25:
             kept, now = ({c: n for c, n in oracle.held(slots).items() if n} for slots in (before, oracle.slots))
-            divergences = [
-                sum(
-                    n / sum(counts.values()) * np.log(n / sum(counts.values()) / oracle.p[c]) for c, n in counts.items()
-                )
-                for counts in (kept, now)
-            ]
+            divergences = [kullback_leibler(counts, oracle.p) for counts in (kept, now)]
             assert divergences[1] <= divergences[0] + 1e-12
             n_fewer += divergences[1] < divergences[0] - 1e-9
     assert n_fewer > 10

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
+    from estimators.networks.dark_experience import DERClassifier
+    from estimators.networks.episodic_gradient import AGEMClassifier
     from estimators.networks.ewc import EWCClassifier
     from estimators.networks.lwf import LwFClassifier
     from estimators.networks.neural import OnlineNeuralClassifier
@@ -60,6 +62,8 @@ _HOMES = {
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.networks.dark_experience": ("DERClassifier",),
+    "estimators.networks.episodic_gradient": ("AGEMClassifier",),
     "estimators.networks.ewc": ("EWCClassifier",),
     "estimators.replay.gdumb": ("GDumbClassifier",),
     "estimators.trees.isoup": ("ISOUPTreeClassifier",),
@@ -99,9 +103,11 @@ _HOMES = {
 
 __all__ = [
     "STRATEGIES",
+    "AGEMClassifier",
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
+    "DERClassifier",
     "DivergedError",
     "EWCClassifier",
     "FIFOMemory",

@@ -22,7 +22,7 @@ from estimators.networks._network_options import (
     run_options,
 )
 from estimators.networks._network_state import State, brought_up_to_date, draw_state, with_more_outputs
-from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense
+from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense, match_store
 from estimators.networks._torch_network import device_learning, learn_on_device
 from estimators.replay.label_memories import Reservoir
 from estimators.replay.memories import FIFOMemory, ReplayPlan, begin_memories, join_plans, no_replay
@@ -235,14 +235,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
         """Return the rows as they are kept for replay, dense or sparse, and their store; sparse once any row was."""
         if not self._memories:
             return X, None
-        is_sparse, store = isinstance(X, sparse.csr_array), self._store
-        if store is None:
-            size = sum(memory.size for memory in self._memories)
-            store = RowStore(size, 0 if is_sparse else X.shape[1], self.n_labels_, self.dtype)
-        if is_sparse and not store.is_sparse:
-            store = store.copy()
-            store.make_sparse()
-        return (sparse.csr_array(X) if store.is_sparse and not is_sparse else X), store
+        size = sum(memory.size for memory in self._memories)
+        return match_store(X, self._store, size, self.n_labels_, self.dtype)
 
 
 def _compact(X: Features) -> tuple[Array | None, Features]:

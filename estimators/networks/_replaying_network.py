@@ -88,7 +88,6 @@ class ReplayingNetwork(NetworkClassifier):
         self._store = store
         return proba
 
-
     def _run(self, rows: CodedRows, store: CodedRows, plan: ReplayPlan, *, learn: bool) -> Array:
         """Return the probabilities of rows and, if so wanted, learn them."""
         options = RunOptions(learn, is_dense(rows), float(self.learning_rate), self.optimizer == "adam")

@@ -6,7 +6,6 @@ import numpy as np
 
 from estimators._new_labels import OnNewLabels
 from estimators._parameters import check_number
-from estimators._typing import Array
 from estimators.networks._kernels.dark_experience import Experience, run
 from estimators.networks._kernels.replaying import Replayed
 from estimators.networks._kernels.state import Batch, CodedRows, Floats, Network
@@ -27,7 +26,7 @@ class DERClassifier(ReplayingNetwork):
     learning_rate : float, default=0.01
         Length of a step.
     alpha : float, default=0.5
-        Weight of the changes of logits in the loss, at least 0. 0 with `beta` 1 is replay in mini-batches.
+        Weight of the changes of logits in the loss, at least 0. 0 leaves the replay of labels.
     beta : float, default=0.5
         Weight of the labels replayed in the loss, at least 0. 0 is DER without the plusses.
     size : int, default=1000

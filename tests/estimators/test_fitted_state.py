@@ -9,8 +9,10 @@ from sklearn.preprocessing import StandardScaler
 
 from estimators import (
     AdaptiveRandomForestClassifier,
+    AGEMClassifier,
     BinaryRelevance,
     ClassifierChain,
+    DERClassifier,
     EWCClassifier,
     GDumbClassifier,
     HoeffdingTreeClassifier,
@@ -47,8 +49,10 @@ def _learners():
 
     return [
         AdaptiveRandomForestClassifier(n_models=2),
+        AGEMClassifier(),
         BinaryRelevance(GaussianNB()),
         ClassifierChain(GaussianNB()),
+        DERClassifier(),
         EWCClassifier(),
         GDumbClassifier(LastLabelsClassifier()),
         HoeffdingTreeClassifier(),

@@ -7,10 +7,13 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from estimators import (
+    AGEMClassifier,
+    DERClassifier,
     EWCClassifier,
     FIFOMemory,
     GDumbClassifier,
     LwFClassifier,
+    OCDMMemory,
     OnlineNeuralClassifier,
     PrequentialStack,
     PrevalenceClassifier,
@@ -207,6 +210,9 @@ TASK_LEARNERS = {
     "published": OnlineNeuralClassifier(targeted_loss="published", fifo=FIFOMemory(9, 2), random_state=0),
     "EWC": EWCClassifier(7, random_state=0),
     "LwF": LwFClassifier(7, random_state=0),
+    "DER++": DERClassifier(7, size=30, draws=2, random_state=0),
+    "A-GEM": AGEMClassifier(7, size=30, draws=3, random_state=0),
+    "OCDM": OnlineNeuralClassifier(7, targeted_loss="signature", reservoir=OCDMMemory(20), random_state=0),
     "ridge": StreamRidgeClassifier(random_state=0),
     "GDumb": GDumbClassifier(OnlineNeuralClassifier(targeted_loss="signature"), size=30, epochs=2, random_state=0),
     "replay": ReplayClassifier(Logistic(targeted=True), fifo=FIFOMemory(9, 2), random_state=0),

@@ -4,7 +4,15 @@ from typing import Any, NamedTuple
 
 from estimators._kernels.compile import HOT, JIT, njit, unowned_views
 from estimators.networks._kernels.network import forward_to_logits, output_deltas, sigmoid
-from estimators.networks._kernels.replaying import Replayed, load_drawn, load_row, put_gradient, start_chunk, step, store
+from estimators.networks._kernels.replaying import (
+    Replayed,
+    load_drawn,
+    load_row,
+    put_gradient,
+    start_chunk,
+    step,
+    store,
+)
 from estimators.networks._kernels.state import STEPS, ZERO, Batch, CodedRows, Flags, Floats, Network
 from estimators.networks._kernels.vectors import copy
 
@@ -78,9 +86,7 @@ def note_logits(experience: Experience, rows: CodedRows, i: int, units: Floats, 
 
 
 @njit(**HOT)
-def learn_row(
-    net: Network, batch: Batch, rows: CodedRows, i: int, replayed: Replayed, experience: Experience
-) -> bool:
+def learn_row(net: Network, batch: Batch, rows: CodedRows, i: int, replayed: Replayed, experience: Experience) -> bool:
     """Take a step on row i, which is in the batch, and on the rows drawn; return False if numbers get too large."""
     n_labels, top = net.sizes[-1], batch.n_units - net.sizes[-1]
     output_deltas(batch.units, batch.deltas, top, batch.shares, 0, n_labels, 1)
@@ -118,7 +124,7 @@ def distil(net: Network, batch: Batch, rows: CodedRows, i: int, replayed: Replay
 
 @njit(**HOT)
 def rehearse(net: Network, batch: Batch, n_rows: int, beta: Any) -> bool:
-    """Fill the deltas of the second half of the rows drawn: beta times their mean loss; False if a logit is infinite."""
+    """Fill the deltas of the second half of the rows drawn: beta times their mean loss; False if it is infinite."""
     n_labels, finite = net.sizes[-1], True
     for b in range(n_rows + 1, 2 * n_rows + 1):
         top = (b + 1) * batch.n_units - n_labels

@@ -2,7 +2,15 @@
 
 from estimators._kernels.compile import HOT, JIT, njit, unowned_views
 from estimators.networks._kernels.network import forward, output_deltas
-from estimators.networks._kernels.replaying import Replayed, load_drawn, load_row, put_gradient, start_chunk, step, store
+from estimators.networks._kernels.replaying import (
+    Replayed,
+    load_drawn,
+    load_row,
+    put_gradient,
+    start_chunk,
+    step,
+    store,
+)
 from estimators.networks._kernels.state import STEPS, Batch, CodedRows, Floats, Network
 from estimators.networks._kernels.vectors import add, copy, dot, l1_norm
 
@@ -59,7 +67,7 @@ def put_mean_gradient(net: Network, batch: Batch, n_rows: int, turn: int) -> boo
 
 @njit(**HOT)
 def put_loss_gradient(net: Network, batch: Batch, n_rows: int, turn: int) -> None:
-    """Put the gradient of the mean loss of rows whose probabilities are in the batch, in one of two turns of a step."""
+    """Put the gradient of the mean loss of rows whose probabilities are in the batch, in a turn, 0 or 1, of a step."""
     n_labels = net.sizes[-1]
     for b in range(n_rows):
         top = (b + 1) * batch.n_units - n_labels
@@ -80,7 +88,7 @@ def learn_row(net: Network, batch: Batch, reference: Floats, is_bound: bool) -> 
 
 @njit(**HOT)
 def project(g: Floats, reference: Floats) -> None:
-    """Take from a gradient its part against the reference, if there is one: a step then keeps the loss there, nearly."""
+    """Take from a gradient its part against the reference, if it has one; a step then hardly changes the loss there."""
     against, length = dot(g, 0, reference, 0, g.size), dot(reference, 0, reference, 0, g.size)
     if against < 0 and length > 0:
         add(g, 0, reference, 0, g.size, -against / length)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
+    from estimators.networks.dark_experience import DERClassifier
+    from estimators.networks.episodic_gradient import AGEMClassifier
     from estimators.networks.ewc import EWCClassifier
     from estimators.networks.lwf import LwFClassifier
     from estimators.networks.neural import OnlineNeuralClassifier
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from estimators.pragma.threshold import PragmaThreshold
     from estimators.pragma.tree import PragmaTreeClassifier
     from estimators.replay.gdumb import GDumbClassifier
+    from estimators.replay.label_memories import OCDMMemory, PRSMemory
     from estimators.replay.memories import FIFOMemory, ReservoirMemory
     from estimators.replay.replay_classifier import ReplayClassifier
     from estimators.ridge.ridge import StreamRidgeClassifier
@@ -65,6 +68,8 @@ _HOMES = {
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.networks.dark_experience": ("DERClassifier",),
+    "estimators.networks.episodic_gradient": ("AGEMClassifier",),
     "estimators.networks.ewc": ("EWCClassifier",),
     "estimators.replay.gdumb": ("GDumbClassifier",),
     "estimators.trees.isoup": ("ISOUPTreeClassifier",),
@@ -79,6 +84,10 @@ _HOMES = {
     "estimators.pragma.stream_forest": ("PragmaStreamForestClassifier",),
     "estimators.pragma.threshold": ("PragmaThreshold",),
     "estimators.pragma.tree": ("PragmaTreeClassifier",),
+    "estimators.replay.label_memories": (
+        "OCDMMemory",
+        "PRSMemory",
+    ),
     "estimators.replay.memories": (
         "FIFOMemory",
         "ReservoirMemory",
@@ -102,9 +111,11 @@ __all__ = [
     "STRATEGIES",
     "ADWINBaggingClassifier",
     "ADWINBoostingClassifier",
+    "AGEMClassifier",
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
+    "DERClassifier",
     "DivergedError",
     "EWCClassifier",
     "FIFOMemory",
@@ -119,7 +130,9 @@ __all__ = [
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
     "OnlineLogisticRegression",
+    "OCDMMemory",
     "OnlineNeuralClassifier",
+    "PRSMemory",
     "PragmaForestClassifier",
     "PragmaStreamForestClassifier",
     "PragmaThreshold",

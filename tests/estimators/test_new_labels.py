@@ -16,8 +16,10 @@ from estimators import (
     AdaptiveRandomForestClassifier,
     ADWINBaggingClassifier,
     ADWINBoostingClassifier,
+    AGEMClassifier,
     BinaryRelevance,
     ClassifierChain,
+    DERClassifier,
     EWCClassifier,
     FIFOMemory,
     GDumbClassifier,
@@ -34,6 +36,7 @@ from estimators import (
     PrevalenceClassifier,
     PrevalenceThreshold,
     PriorLabelsClassifier,
+    PRSMemory,
     ReplayClassifier,
     ReservoirMemory,
     StreamClassifier,
@@ -97,6 +100,9 @@ DRAWING = {
     ),
     "EWC": EWCClassifier(16, penalty=1.0, random_state=0),
     "LwF": LwFClassifier(16, random_state=0),
+    "DER++": DERClassifier(16, size=40, draws=3, random_state=0),
+    "A-GEM": AGEMClassifier(16, size=40, draws=5, random_state=0),
+    "replay by label": OnlineNeuralClassifier(8, targeted_loss="signature", reservoir=PRSMemory(30), random_state=0),
     "replay around a network": ReplayClassifier(OnlineNeuralClassifier(8), **MEMORIES, random_state=0),
 }
 

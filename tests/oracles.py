@@ -526,4 +526,5 @@ def detection_scores(
     f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
     delay = sum(first.values()) / len(first) if first else math.nan
     rates = len(first) / len(drifts), precision, f1, delay, delay / max_delay, false / n_samples * 1000
-    return *rates, hits, false, missed
+    between = n_samples / false / max_delay if false else math.nan
+    return *rates, hits, false, missed, recall, (hits + false) / n_samples * 1000, between

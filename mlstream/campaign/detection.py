@@ -143,9 +143,17 @@ def run_detections(  # noqa: PLR0913 - what a campaign varies, and how it is run
     directory : path
         The folder of the records and of the cards of the streams; created if absent.
     seeds : sequence of int
-        Seeds of the learners and of the detectors.
-    errors, max_delay, max_early, label_space
-        As for `detect`.
+        Seeds of the learners, and of the detector that draws.
+    errors : {"subset", "hamming"}
+        Errors that a detector of whole rows is given: 1 if any label is wrong, or the share of labels that are.
+    max_delay : int, optional
+        Rows after the end of a drift within which an alarm is in time; by default half of the shortest stretch from the
+        start of a drift to that of the next, or to the end of the stream.
+    max_early : int
+        Rows before the start of a drift within which an alarm is in time, too.
+    label_space : {"task", "seen", "all"}, optional
+        Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
+        scenario asks.
     n_jobs : int
         Number of processes; -1 for as many as cores.
     progress : callable, optional

@@ -76,15 +76,16 @@ def detect(  # noqa: PLR0913 - the options of a detection are what its record ho
     seed : int
         Value that every `random_state` of the learner and of the detector gets. Of the detectors, only KSWIN draws.
     errors : {"subset", "hamming"}
-        Error of a row: 1 if any label is wrong, or the share of the labels that are. DDM and EDDM need "subset".
+        Errors that a detector of whole rows is given: 1 if any label is wrong, or the share of labels that are. DDM and
+        EDDM need "subset".
     max_delay : int, optional
         Rows after the end of a drift within which an alarm is in time; by default half of the shortest stretch from the
         start of a drift to that of the next, or to the end of the stream.
     max_early : int
         Rows before the start of a drift within which an alarm is in time, too.
     label_space : {"task", "seen", "all"}, optional
-        Labels that count: those of the row's task, of all tasks seen so far, or all; by default as the scenario asks,
-        see `evaluate`. A row of which none counts has no error.
+        Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
+        scenario asks. See `evaluate`. A row of which none counts has no error.
 
     Returns
     -------

@@ -174,7 +174,6 @@ _LABEL_SPACE = _about(
     "scenario asks.",
     _require_label_space,
 )
-_SEEDS = _about("Seeds of the learners.", _require_seeds)
 _JOBS = _about("Number of processes; -1 for as many as cores.", _require_processes, "--jobs", "-j")
 
 
@@ -281,7 +280,7 @@ class CampaignOptions:
         If the value of an option is not valid.
     """
 
-    seeds: tuple[int, ...] = field(default=(0,), metadata=_SEEDS)
+    seeds: tuple[int, ...] = field(default=(0,), metadata=_about("Seeds of the learners.", _require_seeds))
     orders: tuple[int, ...] = field(
         default=(),
         metadata=_about("Seeds of orders of the tasks; by default the order that the stream has.", _require_seeds),
@@ -349,7 +348,7 @@ class DetectionOptions:
         default=None,
         metadata=_about(
             "Rows after the end of a drift within which an alarm is in time; by default half of the shortest stretch "
-            "after a drift.",
+            "from the start of a drift to that of the next, or to the end of the stream.",
             _require_window,
         ),
     )
@@ -361,7 +360,9 @@ class DetectionOptions:
         ),
     )
     label_space: LabelSpace | None = field(default=None, metadata=_LABEL_SPACE)
-    seeds: tuple[int, ...] = field(default=(0,), metadata=_SEEDS)
+    seeds: tuple[int, ...] = field(
+        default=(0,), metadata=_about("Seeds of the learners, and of the detector that draws.", _require_seeds)
+    )
     n_jobs: int = field(default=1, metadata=_JOBS)
 
     def __post_init__(self) -> None:

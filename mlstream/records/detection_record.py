@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -192,13 +191,6 @@ def load_detections(directory: str | os.PathLike[str]) -> Detections:
     """
     paths = sorted((Path(directory) / "detections").glob("*/*/*.json"))
     return Detections(load_detection_at(path, directory) for path in paths if not path.name.startswith("."))
-
-
-def has_detections(directory: str | os.PathLike[str]) -> bool:
-    """Return whether the folder of a campaign holds a detection."""
-    with suppress(OSError):
-        return any((Path(directory) / "detections").glob("*/*/*.json"))
-    return False
 
 
 def detection_path_of(one: Detection, directory: str | os.PathLike[str]) -> Path:

@@ -88,8 +88,9 @@ def detection_scores(
 
     Notes
     -----
-    An alarm belongs to the first drift that is not over by more than `max_delay` rows, and is in time from `max_early`
-    rows before its start on. Alarms after the last drift are false, too; the reference leaves them out.
+    An alarm belongs to the last drift that has begun, or begins in at most `max_early` rows, and is in time until
+    `max_delay` rows after its end: where drifts are so close that these rows overlap, those of the first one end where
+    those of the next begin. Alarms after the last drift are false, too; the reference leaves them out.
 
     References
     ----------
@@ -137,10 +138,11 @@ def match_alarms(
     for value, name, least in ((n_samples, "n_samples", 1), (max_delay, "max_delay", 1), (max_early, "max_early", 0)):
         require_integer(value, name, least)
     spans, rows = _check_drifts(drifts, n_samples), _check_rows(alarms, "alarms", n_samples)
-    # Alarms after the last drift belong to one that never begins.
-    starts = np.append(spans[:, 0], n_samples + max_early + 1)
-    owners = np.searchsorted(spans[:, 1] + max_delay, rows)
-    return np.where(rows >= starts[owners] - max_early, owners, -1)
+    if not len(spans):
+        return np.full(len(rows), -1)
+    owners = np.searchsorted(spans[:, 0] - max_early, rows, side="right") - 1
+    in_time = (owners >= 0) & (rows <= spans[owners, 1] + max_delay)
+    return np.where(in_time, owners, -1)
 
 
 def _score(n_drifts: int, delays: Rows, in_time: NDArray[np.bool_], n_samples: int, max_delay: int) -> DetectionScores:

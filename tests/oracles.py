@@ -515,10 +515,10 @@ def detection_scores(
     first: dict[int, int] = {}
     hits = false = 0
     for alarm in alarms.tolist():
-        due = [i for i, (_, end) in enumerate(drifts.tolist()) if alarm <= end + max_delay]
-        if due and alarm >= drifts[due[0]][0] - max_early:
+        begun = [i for i, (start, _) in enumerate(drifts.tolist()) if start - max_early <= alarm]
+        if begun and alarm <= drifts[begun[-1]][1] + max_delay:
             hits += 1
-            first.setdefault(due[0], int(alarm - drifts[due[0]][0]))
+            first.setdefault(begun[-1], int(alarm - drifts[begun[-1]][0]))
         else:
             false += 1
     missed = len(drifts) - len(first)

@@ -88,11 +88,13 @@ class Watcher:
 
     def _signals(self, mistakes: Mistakes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """Return the rows of alarms, within the piece, and the labels of each."""
+        known = mistakes.rows
         if isinstance(self._detector, LabelDrift):
-            cells = self._detector.update_many(mistakes.wrong.astype(np.float64), label_mask=mistakes.counted)
+            counted = mistakes.counted[known] if len(known) else None
+            cells = self._detector.update_many(mistakes.wrong[known].astype(np.float64), label_mask=counted)
             rows = np.flatnonzero(cells.any(axis=1))
-            return rows, cells[rows]
-        values, known = mistakes.errors(self._errors), mistakes.rows
+            return known[rows], cells[rows]
+        values = mistakes.errors(self._errors)
         if isinstance(self._detector, LabelSetDrift):
             rows = known[self._detector.update_many(values, mistakes.Y[known])]
             return rows, mistakes.Y[rows] != 0

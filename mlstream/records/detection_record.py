@@ -134,9 +134,13 @@ def save_detection(detection: Detection, directory: str | os.PathLike[str]) -> P
     """
     path = detection_path_of(detection, directory)
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and load_detection(path).status != "failed":
-        raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier detection.")
-    write_text_atomically(path, detection.model_dump_json(indent=1))
+    text = detection.model_dump_json(indent=1)
+    try:
+        write_text_atomically(path, text, replace=False)
+    except FileExistsError:
+        if load_detection(path).status != "failed":
+            raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier detection.") from None
+        write_text_atomically(path, text)
     return path
 
 

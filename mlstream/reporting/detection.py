@@ -166,7 +166,10 @@ def _describe(anchor: str, card: StreamCard, groups: Sequence[DetectionGroup]) -
         facts=[
             ("Rows", f"{first.n_rows:,}"),
             ("Known drifts", f"{len(first.drifts):,}"),
-            ("Rows that a drift takes", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes and sizes[-1] else ""),
+            (
+                "Rows that a drift takes",
+                " to ".join(dict.fromkeys(f"{size:,}" for size in sizes[:: len(sizes) - 1 or 1])),
+            ),
             ("In time: rows after the end of a drift", _stated(groups, "max_delay")),
             ("In time: rows before its start", _stated(groups, "max_early")),
             ("Errors", _stated(groups, "errors")),
@@ -251,9 +254,9 @@ def _methods(detections: Sequence[Detection]) -> str:
         f"The drift detectors {join_words(detectors)} were given the errors of {join_words(learners)}, which predicted "
         f"every row before it was learnt (seed{'s' if len(seeds) > 1 else ''} {join_words(map(str, seeds))}): "
         f"{' or '.join(errors)}. LabelDrift was given the errors of each label, LabelSetDrift those of rows with their "
-        "labels. Detectors did not change the learners. An alarm belongs to the first drift that is not over by more "
-        "than the rows stated, and is in time from the start of the drift on, or from the rows stated before it; "
-        "all others are false, also after the last drift. Scores are those of Cerqueira et al. (2026)."
+        "labels. Detectors did not change the learners. An alarm belongs to the last drift that has begun, or begins "
+        "within the rows stated, and is in time until the rows stated after its end; all others are false. Scores are "
+        "those of Cerqueira et al. (2026)."
     )
 
 

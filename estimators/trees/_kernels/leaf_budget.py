@@ -34,7 +34,8 @@ def keep_promising(arrays: TreeArrays, t: int, max_bytes: float, max_depth: int)
     for k in np.argsort(-promises, kind="mergesort"):
         node = arrays.nodes[leaves[k]]
         needed += _n_classes(arrays, leaves[k])
-        fits = needed <= allowed and node.depth < max_depth
+        # a leaf that is as deep as allowed stops observing at its first row, and does not start again
+        fits = needed <= allowed and (node.active == 1 or node.depth < max_depth)
         if node.active and not fits:
             drop_observers(arrays, t, leaves[k])
         node.active = 1 if fits else 0

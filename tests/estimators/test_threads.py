@@ -24,6 +24,7 @@ from estimators import (
     STRATEGIES,
     AdaptiveRandomForestClassifier,
     BinaryRelevance,
+    ExtremelyFastDecisionTreeClassifier,
     FIFOMemory,
     GDumbClassifier,
     HoeffdingTreeClassifier,
@@ -57,6 +58,7 @@ ROWS, _, _ = stream().parts(CHUNK_ROWS, 10)
 OTHERS = {
     "invariant regression": InvariantLogisticClassifier(),
     "Hoeffding tree": HoeffdingTreeClassifier(),
+    "extremely fast tree": ExtremelyFastDecisionTreeClassifier(),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "native forest": AdaptiveRandomForestClassifier(3, multilabel="native", n_jobs=2),
     "forest in threads": AdaptiveRandomForestClassifier(3, n_jobs=2),

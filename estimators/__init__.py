@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from estimators.ridge.ridge import StreamRidgeClassifier
     from estimators.strategies import STRATEGIES, grid, make_strategy
     from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+    from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
     from estimators.trees.hoeffding import HoeffdingTreeClassifier
     from estimators.trees.isoup import ISOUPTreeClassifier
     from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
@@ -104,6 +105,7 @@ _HOMES = {
         "grid",
         "make_strategy",
     ),
+    "estimators.trees.extremely_fast_tree": ("ExtremelyFastDecisionTreeClassifier",),
     "estimators.trees.hoeffding": ("HoeffdingTreeClassifier",),
 }
 
@@ -118,6 +120,7 @@ __all__ = [
     "DERClassifier",
     "DivergedError",
     "EWCClassifier",
+    "ExtremelyFastDecisionTreeClassifier",
     "FIFOMemory",
     "GDumbClassifier",
     "HoeffdingTreeClassifier",

@@ -164,6 +164,13 @@ def _tree(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> St
     return HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau)
 
 
+def _fast_relevance(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+    from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
+
+    return BinaryRelevance(ExtremelyFastDecisionTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
+
+
 def _relevance(**tree: Any) -> StreamClassifier:
     from estimators.meta.binary_relevance import BinaryRelevance
 
@@ -370,6 +377,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             ({**_HIDDEN, "size": (100, 1000), "draws": (10, 50)},),
         ),
         "BR_HT": Strategy("Hoeffding trees by binary relevance.", _relevance, (_TREE_GRID,)),
+        "BR_EFDT": Strategy("Extremely fast decision trees by binary relevance.", _fast_relevance, (_TREE_GRID,)),
         "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _combination, (_TREE_GRID,)),
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),

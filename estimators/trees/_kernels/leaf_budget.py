@@ -21,7 +21,7 @@ def observers_allowed(arrays: TreeArrays, t: int, max_bytes: float) -> float:
 
 @njit(**BUILD)
 def keep_promising(arrays: TreeArrays, t: int, max_bytes: float, max_depth: int) -> None:
-    """Let only the most promising leaves observe, as many as fit into memory.
+    """Let only the most promising leaves observe, as many as fit into memory beside the branches that observe.
 
     The promise of a leaf is the weight of all its classes but the heaviest. Does nothing while memory suffices for all.
     """
@@ -29,13 +29,13 @@ def keep_promising(arrays: TreeArrays, t: int, max_bytes: float, max_depth: int)
     allowed = observers_allowed(arrays, t, max_bytes)
     if tree.n_inactive == 0 and tree.n_observers <= allowed:
         return
-    leaves, promises = _leaves(arrays, t)
+    leaves, promises, needed = _leaves(arrays, t)
     tree.n_inactive = 0
-    needed = 0
     for k in np.argsort(-promises, kind="mergesort"):
         node = arrays.nodes[leaves[k]]
         needed += _n_classes(arrays, leaves[k])
-        fits = needed <= allowed and node.depth < max_depth
+        # a leaf that is as deep as allowed stops observing at its first row, and does not start again
+        fits = needed <= allowed and (node.active == 1 or node.depth < max_depth)
         if node.active and not fits:
             drop_observers(arrays, t, leaves[k])
         node.active = 1 if fits else 0
@@ -51,12 +51,13 @@ def deactivate(arrays: TreeArrays, t: int, i: int) -> None:
 
 
 @njit(**BUILD)
-def _leaves(arrays: TreeArrays, t: int) -> tuple[Array, Array]:
+def _leaves(arrays: TreeArrays, t: int) -> tuple[Array, Array, int]:
+    """Return the leaves, their promises, and the number of observers that are not in leaves."""
     stack = np.empty(arrays.trees[t].n_nodes, np.int64)
     leaves = np.empty(arrays.trees[t].n_nodes, np.int64)
     promises = np.empty(arrays.trees[t].n_nodes, np.float64)
     stack[0] = arrays.trees[t].root
-    height, n = 1, 0
+    height, n, n_elsewhere = 1, 0, 0
     while height:
         height -= 1
         i = stack[height]
@@ -64,10 +65,11 @@ def _leaves(arrays: TreeArrays, t: int) -> tuple[Array, Array]:
             leaves[n], promises[n] = i, _promise(arrays, i)
             n += 1
         else:
+            n_elsewhere += _n_observers(arrays, i)
             # the left child comes out first
             stack[height], stack[height + 1] = arrays.nodes[i].right, arrays.nodes[i].left
             height += 2
-    return leaves[:n], promises[:n]
+    return leaves[:n], promises[:n], n_elsewhere
 
 
 @njit(**PART)
@@ -79,6 +81,14 @@ def _promise(arrays: TreeArrays, i: int) -> float:
         most = max(most, arrays.stats[s].weight)
         s = arrays.stats[s].next
     return total - most
+
+
+@njit(**PART)
+def _n_observers(arrays: TreeArrays, i: int) -> int:
+    n, o = 0, arrays.nodes[i].observers
+    while o != NONE:
+        n, o = n + 1, arrays.observers[o].next
+    return n
 
 
 @njit(**PART)

@@ -24,7 +24,7 @@ KERNELS = (
     "estimators/_kernels",
     "estimators/drift/_kernels",
     "estimators/meta/_kernels",
-    "estimators/nearest/_kernels",
+    "estimators/neighbours/_kernels",
     "estimators/networks/_kernels",
     "estimators/pragma/_kernels",
     "estimators/replay/_kernels",

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from estimators._typing import Array
 from estimators._validation import Features
-from estimators.nearest._kernels import nearest
+from estimators.neighbours._kernels import nearest
 
 BLOCK = 1024
 

@@ -9,9 +9,14 @@ from sklearn.preprocessing import StandardScaler
 
 from estimators import (
     AdaptiveRandomForestClassifier,
+    ADWINBaggingClassifier,
+    ADWINBoostingClassifier,
+    AGEMClassifier,
     BinaryRelevance,
     ClassifierChain,
+    DERClassifier,
     EWCClassifier,
+    ExtremelyFastDecisionTreeClassifier,
     GDumbClassifier,
     HoeffdingTreeClassifier,
     InvariantLogisticClassifier,
@@ -24,6 +29,7 @@ from estimators import (
     MLSAMPkNNClassifier,
     MultiLabelHoeffdingTreeClassifier,
     NearestRowClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PragmaStreamForestClassifier,
     PragmaThreshold,
@@ -48,11 +54,16 @@ def _learners():
     from river.naive_bayes import GaussianNB as RiverGaussianNB
 
     return [
+        ADWINBaggingClassifier(2),
+        ADWINBoostingClassifier(2),
         AdaptiveRandomForestClassifier(n_models=2),
+        AGEMClassifier(),
         BinaryRelevance(GaussianNB()),
         ClassifierChain(GaussianNB()),
+        DERClassifier(),
         EWCClassifier(),
         GDumbClassifier(LastLabelsClassifier()),
+        ExtremelyFastDecisionTreeClassifier(),
         HoeffdingTreeClassifier(),
         InvariantLogisticClassifier(),
         ISOUPTreeClassifier(),
@@ -64,6 +75,7 @@ def _learners():
         MLSAMPkNNClassifier(),
         MultiLabelHoeffdingTreeClassifier(),
         NearestRowClassifier(),
+        OnlineLogisticRegression(),
         OnlineNeuralClassifier(),
         PragmaStreamForestClassifier(period=20),
         PragmaThreshold(LastLabelsClassifier(), period=20),

@@ -283,6 +283,8 @@ def _adwin_boosting(**ensemble: Any) -> StreamClassifier:
     from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
 
     return ADWINBoostingClassifier(**ensemble)
+
+
 def _by_label(kind: str) -> Callable[..., StreamClassifier]:
     def build(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> StreamClassifier:
         from estimators.replay import label_memories
@@ -318,14 +320,16 @@ def _stack() -> StreamClassifier:
     return PrevalenceThreshold(PrequentialStack(members), follow=0.0)
 
 
-def _neighbours(name: str) -> Callable[..., StreamClassifier]:
-    def build(**parameters: Any) -> StreamClassifier:
-        import estimators
+def _mlsampknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
 
-        learner: StreamClassifier = getattr(estimators, f"{name}Classifier")(**parameters)
-        return learner
+    return MLSAMPkNNClassifier(**parameters)
 
-    return build
+
+def _mlsaknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+
+    return MLSAkNNClassifier(**parameters)
 
 
 def _baseline(name: str) -> Callable[..., StreamClassifier]:
@@ -394,12 +398,12 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
         "MLSAMPkNN": Strategy(
             "Neighbours in a window that adjusts its size and drops rows that mislead.",
-            _neighbours("MLSAMPkNN"),
+            _mlsampknn,
             ({"k": (1, 3, 5), "penalty": (1.0, 3.0)},),
         ),
         "MLSAkNN": Strategy(
             "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
-            _neighbours("MLSAkNN"),
+            _mlsaknn,
             ({"penalty": (1.0, 3.0, 10.0)},),
         ),
         "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),

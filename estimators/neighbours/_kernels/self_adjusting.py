@@ -72,7 +72,7 @@ def punish(state: State, options: Options, room: Room, y: Array, weight: float) 
 def keep(state: State, options: Options, room: Room, x: Array, y: Array, weight: float) -> None:
     """Add the row that `vote` was called for, remove rows that were wrong too often, and adjust the size."""
     window, histories = state.window, state.histories
-    append(window, x, y, weight if options.adaptive else 1.0, room.scaled, room.order.found)
+    append(window, x, y, weight if options.adaptive else 1.0, room.scaled, room.order)
     p = 0
     while p < window.size[0]:
         place = window.places[p]

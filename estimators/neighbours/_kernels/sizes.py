@@ -5,7 +5,7 @@ from typing import NamedTuple
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
-from estimators.neighbours._kernels.window import Order, Part, Window, count_votes, sort_nearest
+from estimators.neighbours._kernels.window import N_NEAR, Order, Part, Window, count_votes, recall_nearest, sort_nearest
 
 FREE = -1
 
@@ -126,12 +126,22 @@ def _mean_score(window: Window, ks: Array, histories: Histories, start: int, opt
     return total / lengths[c]
 
 
+@njit(**HOT)
+def _sort_first(window: Window, order: Order, part: Part, n: int, faithful: bool) -> None:
+    """Sort about n rows of a part, nearest to the row behind it first."""
+    # distances that were misplaced have another order than what rows remember
+    if faithful or part.end - part.begin <= N_NEAR:
+        sort_nearest(window, order, part, n)
+    else:
+        recall_nearest(window, order, part, n)
+
+
 @njit(**PART)
 def _score(window: Window, ks: Array, start: int, p: int, is_new: bool, options: Options, order: Order) -> float:
     """Return how well the row at a position is predicted from those between start and it."""
     place, n_before, part = window.places[p], p - start, Part(start, p, False)
     order = Order(window.distances[place], order.positions, order.distances, order.size)
-    sort_nearest(window, order, part, 8 if options.adaptive else ks[0])
+    _sort_first(window, order, part, 8 if options.adaptive else ks[0], options.faithful)
     n_right = n_known = 0
     for label in range(len(ks)):
         value = window.Y[place, label]

@@ -12,6 +12,10 @@ from estimators._typing import Array
 TINY = float(np.finfo(np.float64).tiny)
 
 
+# earlier rows that each row remembers as its nearest: with more, fewer searches go on to the whole window
+N_NEAR = 48
+
+
 class Window(NamedTuple):
     """Rows, each at a place of the arrays that it keeps for as long as it is there.
 
@@ -21,6 +25,8 @@ class Window(NamedTuple):
         Number of rows.
     places : int64 ndarray of shape (capacity,)
         Places of the rows, oldest first, then the free places.
+    positions : int64 ndarray of shape (capacity,)
+        For each place, where `places` names it.
     marks : int64 ndarray of shape (capacity,)
         Lines of `votes` of the rows, in the same order.
     X, Y, weights : ndarrays of shape (capacity, ...)
@@ -31,12 +37,15 @@ class Window(NamedTuple):
         Whether a row votes for a label.
     distances : ndarray of shape (capacity, capacity)
         From the row at one place to the row at another one that is older, taken when it arrived.
+    near : int32 ndarray of shape (capacity, N_NEAR)
+        Places of the rows that were nearest to the row at each place when it arrived, nearest first, then -1.
     low, high, scales : ndarrays of shape (n_features,)
         Least and greatest value so far, 0 at first, and 1 / (high - low), or 0 where these are equal.
     """
 
     size: Array
     places: Array
+    positions: Array
     marks: Array
     X: Array
     Y: Array
@@ -45,6 +54,7 @@ class Window(NamedTuple):
     n_known: Array
     votes: Array
     distances: Array
+    near: Array
     low: Array
     high: Array
     scales: Array
@@ -127,6 +137,23 @@ def sort_nearest(window: Window, order: Order, part: Part, n: int) -> None:
     order.size[0] = size
 
 
+@njit(**PART)
+def recall_nearest(window: Window, order: Order, part: Part, n: int) -> None:
+    """Do what `sort_nearest` does for the row behind a part, the older of equal ones first, from what it remembers.
+
+    Fewer than n rows are found where the row does not remember enough of those in the part. Places of rows that are
+    gone are free, or those of younger rows, and so behind the part.
+    """
+    near, size, i = window.near[window.places[part.end]], 0, 0
+    while size < n and i < N_NEAR and near[i] >= 0:
+        p = window.positions[near[i]]
+        i += 1
+        if part.begin <= p < part.end:
+            order.positions[size] = p
+            size += 1
+    order.size[0] = size
+
+
 @njit(**HOT)
 def reaches(window: Window, order: Order, part: Part, t: int) -> bool:
     """Return whether there is a t-th nearest row, counted from 0; sort more rows if need be."""
@@ -157,15 +184,18 @@ def count_votes(window: Window, order: Order, part: Part, label: int, k: int) ->
 
 
 @njit(**PART)
-def append(window: Window, x: Array, y: Array, weight: float, scaled: Array, found: Array) -> None:
-    """Add a row, whose distances to the others are `found` unless it widens the ranges."""
+def append(window: Window, x: Array, y: Array, weight: float, scaled: Array, order: Order) -> None:
+    """Add a row, whose distances to the others are those of `order` unless it widens the ranges."""
     p = window.size[0]
     place = window.places[p]
     if widen_ranges(window, x):
-        measure(window, x, scaled, found)
+        measure(window, x, scaled, order.found)
     for q in range(p):
         other = window.places[q]
-        window.distances[place, other] = found[other]
+        window.distances[place, other] = order.found[other]
+    sort_nearest(window, order, Part(0, p, False), N_NEAR)
+    for i in range(N_NEAR):
+        window.near[place, i] = window.places[order.positions[i]] if i < order.size[0] else -1
     for f in range(len(x)):
         window.X[place, f] = x[f]
     window.n_known[place] = 0
@@ -187,6 +217,7 @@ def remove(window: Window, p: int, faithful: bool) -> None:
     for q in range(p, size - 1):
         places[q], marks[q] = places[q + 1], marks[q + 1]
     places[size - 1] = place
+    _number(window, p, size)
     if not faithful:
         marks[size - 1] = mark
     window.size[0] = size - 1
@@ -207,7 +238,15 @@ def remove_oldest(window: Window, n: int, faithful: bool, room: Array) -> None:
     size = window.size[0]
     _rotate(window.places, size, n, room, False)
     _rotate(window.marks, size, n, room, faithful)
+    _number(window, 0, size)
     window.size[0] = size - n
+
+
+@njit(**HOT)
+def _number(window: Window, begin: int, end: int) -> None:
+    """Write for the places of positions begin to end - 1 which these are."""
+    for q in range(begin, end):
+        window.positions[window.places[q]] = q
 
 
 @njit(**PART)

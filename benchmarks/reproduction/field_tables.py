@@ -99,11 +99,15 @@ COLUMNS = (
     Column("mlhat", "HT", lambda: make_strategy("BR_HT", delta=1e-5)),
     Column("mlhat", "EFDT", lambda: make_strategy("BR_EFDT", delta=1e-5)),
     # rows that are removed together go in the order of their addresses in memory in the authors' code
-    Column("aesaknns", "MLSAMPkNN", lambda: make_strategy("MLSAMPkNN", faithful=True), 0.03),
+    Column("aesaknns", "MLSAMPkNN", lambda: make_strategy("MLSAMPkNN", faithful=True), 0.012),
     Column("aesaknns", "MLSAkNN", lambda: make_strategy("MLSAkNN", faithful=True), 0.03),
 )
 # Family, column, table -> score -> the value that must come out instead of the printed one, by another implementation.
-INSTEAD: dict[tuple[str, str, str], dict[str, Reading]] = {}
+INSTEAD: dict[tuple[str, str, str], dict[str, Reading]] = {
+    ("aesaknns", "MLSAMPkNN", "Scene"): {
+        "f1_macro": Reading(0.716, "another implementation of the authors' steps gives .716 on this file", 0.005)
+    },
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

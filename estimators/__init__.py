@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from estimators.checks import stream_checks
     from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
     from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
+    from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting
     from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
     from estimators.invariance.hashing import hash_categories
     from estimators.invariance.logistic import InvariantLogisticClassifier
@@ -61,6 +62,7 @@ _HOMES = {
     "estimators.invariance.logistic": ("InvariantLogisticClassifier",),
     "estimators.ensembles.adwin_bagging": ("ADWINBaggingClassifier",),
     "estimators.ensembles.adwin_boosting": ("ADWINBoostingClassifier",),
+    "estimators.ensembles.coordinate_boosting": ("OnlineCoordinateBoosting",),
     "estimators.linear.logistic": ("OnlineLogisticRegression",),
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
@@ -118,6 +120,7 @@ __all__ = [
     "MeanLabelsClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
+    "OnlineCoordinateBoosting",
     "OnlineLogisticRegression",
     "OnlineNeuralClassifier",
     "PragmaForestClassifier",

@@ -278,6 +278,12 @@ def _adwin_boosting(**ensemble: Any) -> StreamClassifier:
     return ADWINBoostingClassifier(**ensemble)
 
 
+def _coordinate_boosting(**tree: Any) -> StreamClassifier:
+    from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting
+
+    return OnlineCoordinateBoosting(_tree(**tree))
+
+
 def _stack() -> StreamClassifier:
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -337,6 +343,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
         "ABALR": Strategy("Logistic regressions, bagged and replaced by ADWIN.", _adwin_bagging, (_ENSEMBLE_GRID,)),
         "ABOLR": Strategy("Logistic regressions, boosted and replaced by ADWIN.", _adwin_boosting, (_ENSEMBLE_GRID,)),
+        "OCB": Strategy("Hoeffding trees, boosted by coordinates.", _coordinate_boosting, (_TREE_GRID,)),
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),

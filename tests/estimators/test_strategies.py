@@ -30,6 +30,7 @@ N_CONFIGURATIONS = {
     "BR_LR": 3,
     "ABALR": 3 * 2,
     "ABOLR": 3 * 2,
+    "OCB": 2 * 2 * 2,
     "StreamRidge": 3 * 2,
     "Stack": 1,
     "last_class": 1,

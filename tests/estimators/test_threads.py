@@ -30,6 +30,7 @@ from estimators import (
     InvariantLogisticClassifier,
     MeanLabelsClassifier,
     MultiLabelHoeffdingTreeClassifier,
+    OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PragmaForestClassifier,
@@ -58,6 +59,7 @@ ROWS, _, _ = stream().parts(CHUNK_ROWS, 10)
 OTHERS = {
     "invariant regression": InvariantLogisticClassifier(),
     "logistic regression": OnlineLogisticRegression(0.1),
+    "boosted models": OnlineCoordinateBoosting(OnlineLogisticRegression(0.1), 3),
     "Hoeffding tree": HoeffdingTreeClassifier(),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "native forest": AdaptiveRandomForestClassifier(3, multilabel="native", n_jobs=2),

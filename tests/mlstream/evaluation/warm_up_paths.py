@@ -14,6 +14,8 @@ from estimators import (
     BinaryRelevance,
     InvariantLogisticClassifier,
     MultiLabelHoeffdingTreeClassifier,
+    OnlineCoordinateBoosting,
+    OnlineLogisticRegression,
     PragmaStreamForestClassifier,
     PragmaThreshold,
     PrequentialStack,
@@ -38,6 +40,7 @@ OTHERS = {
     "stack that stops": PrequentialStack(
         [("network", make_strategy("NN_TL")), ("mean", make_strategy("mean"))], patience=50, random_state=0
     ),
+    "boosted models": OnlineCoordinateBoosting(OnlineLogisticRegression()),
     "invariant": InvariantLogisticClassifier(),
 }
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
+    from estimators.networks.dark_experience import DERClassifier
+    from estimators.networks.episodic_gradient import AGEMClassifier
     from estimators.networks.ewc import EWCClassifier
     from estimators.networks.lwf import LwFClassifier
     from estimators.networks.neural import OnlineNeuralClassifier
@@ -38,11 +40,13 @@ if TYPE_CHECKING:
     from estimators.pragma.threshold import PragmaThreshold
     from estimators.pragma.tree import PragmaTreeClassifier
     from estimators.replay.gdumb import GDumbClassifier
+    from estimators.replay.label_memories import OCDMMemory, PRSMemory
     from estimators.replay.memories import FIFOMemory, ReservoirMemory
     from estimators.replay.replay_classifier import ReplayClassifier
     from estimators.ridge.ridge import StreamRidgeClassifier
     from estimators.strategies import STRATEGIES, grid, make_strategy
     from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+    from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
     from estimators.trees.hoeffding import HoeffdingTreeClassifier
     from estimators.trees.isoup import ISOUPTreeClassifier
     from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
@@ -67,6 +71,8 @@ _HOMES = {
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.networks.dark_experience": ("DERClassifier",),
+    "estimators.networks.episodic_gradient": ("AGEMClassifier",),
     "estimators.networks.ewc": ("EWCClassifier",),
     "estimators.replay.gdumb": ("GDumbClassifier",),
     "estimators.trees.isoup": ("ISOUPTreeClassifier",),
@@ -81,6 +87,10 @@ _HOMES = {
     "estimators.pragma.stream_forest": ("PragmaStreamForestClassifier",),
     "estimators.pragma.threshold": ("PragmaThreshold",),
     "estimators.pragma.tree": ("PragmaTreeClassifier",),
+    "estimators.replay.label_memories": (
+        "OCDMMemory",
+        "PRSMemory",
+    ),
     "estimators.replay.memories": (
         "FIFOMemory",
         "ReservoirMemory",
@@ -97,6 +107,7 @@ _HOMES = {
         "grid",
         "make_strategy",
     ),
+    "estimators.trees.extremely_fast_tree": ("ExtremelyFastDecisionTreeClassifier",),
     "estimators.trees.hoeffding": ("HoeffdingTreeClassifier",),
 }
 
@@ -104,11 +115,14 @@ __all__ = [
     "STRATEGIES",
     "ADWINBaggingClassifier",
     "ADWINBoostingClassifier",
+    "AGEMClassifier",
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
+    "DERClassifier",
     "DivergedError",
     "EWCClassifier",
+    "ExtremelyFastDecisionTreeClassifier",
     "FIFOMemory",
     "GDumbClassifier",
     "HoeffdingTreeClassifier",
@@ -122,7 +136,9 @@ __all__ = [
     "NearestRowClassifier",
     "OnlineCoordinateBoosting",
     "OnlineLogisticRegression",
+    "OCDMMemory",
     "OnlineNeuralClassifier",
+    "PRSMemory",
     "PragmaForestClassifier",
     "PragmaStreamForestClassifier",
     "PragmaThreshold",

@@ -8,6 +8,8 @@ from sklearn.preprocessing import StandardScaler
 
 from estimators import (
     ADWINBaggingClassifier,
+    AGEMClassifier,
+    DERClassifier,
     EWCClassifier,
     FIFOMemory,
     GDumbClassifier,
@@ -15,6 +17,7 @@ from estimators import (
     LwFClassifier,
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
+    OCDMMemory,
     OnlineNeuralClassifier,
     PrequentialStack,
     PrevalenceClassifier,
@@ -214,6 +217,9 @@ TASK_LEARNERS = {
     "boosted trees": OnlineCoordinateBoosting(HoeffdingTreeClassifier(grace_period=10), 3, targeted=True),
     "EWC": EWCClassifier(7, random_state=0),
     "LwF": LwFClassifier(7, random_state=0),
+    "DER++": DERClassifier(7, size=30, draws=2, random_state=0),
+    "A-GEM": AGEMClassifier(7, size=30, draws=3, random_state=0),
+    "OCDM": OnlineNeuralClassifier(7, targeted_loss="signature", reservoir=OCDMMemory(20), random_state=0),
     "ridge": StreamRidgeClassifier(random_state=0),
     "GDumb": GDumbClassifier(OnlineNeuralClassifier(targeted_loss="signature"), size=30, epochs=2, random_state=0),
     "replay": ReplayClassifier(Logistic(targeted=True), fifo=FIFOMemory(9, 2), random_state=0),

@@ -104,7 +104,7 @@ class BoostedTrees:
         for some in blocks(X):
             block = dense(X[some])
             for g, labels in enumerate(self.groups):
-                rows = boosted_trees.Rows(block, np.ascontiguousarray(codes[some, labels]), weights[some])
+                rows = boosted_trees.Rows(block, codes[some, labels].astype(np.int64, order="C"), weights[some])
                 answers = new_answers(rows.codes.shape)
                 self.trees[g] = boosted_trees.learn(self.trees[g], self.boostings[g], rows, params, answers)
                 _place(answers, found, some, labels)

@@ -9,7 +9,8 @@ from estimators._new_labels import OnNewLabels
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.ensembles._boosted import Answers, BoostedModels, BoostedTrees
+from estimators.ensembles._boosted import BoostedModels, BoostedTrees
+from estimators.ensembles._kernels.coordinate_boosting import Answers
 from estimators.linear._rows import hide
 from estimators.linear.logistic import OnlineLogisticRegression, check_step
 from estimators.trees._tree_bank import check_tree_params

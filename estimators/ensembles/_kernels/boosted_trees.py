@@ -9,7 +9,6 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.ensembles._kernels.coordinate_boosting import Answers, Boosting, Votes, answer, new_votes, reweigh
 from estimators.trees._kernels.hoeffding import (
-    Row,
     Scratch,
     TreeParams,
     new_buffer,
@@ -17,6 +16,7 @@ from estimators.trees._kernels.hoeffding import (
     split_buffer,
     update,
 )
+from estimators.trees._kernels.leaf_learning import Row
 from estimators.trees._kernels.tree_arrays import TreeArrays, grow, has_room
 
 N_CLASSES = 2
@@ -30,7 +30,7 @@ class Params(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows to predict and to learn: features, labels, and weights; if these are empty, all are 1."""
+    """Rows to predict and to learn: features, labels as int64, and weights; if these are empty, all are 1."""
 
     X: Array
     codes: Array
@@ -103,7 +103,7 @@ def _learn_from(
             _vote(trees, label, rows.X, r, scratch, work)
             answer(boosting, label, work.votes, answers, r)
             weight = rows.weights[r] if len(rows.weights) else 1.0
-            code = np.int64(rows.codes[r, label])
+            code = rows.codes[r, label]
             if code != UNKNOWN and weight > 0.0:
                 reweigh(boosting, label, code == 1, work.votes, params.derived)
                 _train(trees, label, Row(code, weight, 0), params.tree, scratch, work)

@@ -18,6 +18,7 @@ from estimators import (
     OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OCDMMemory,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PrequentialStack,
     PrevalenceClassifier,

@@ -35,8 +35,8 @@ class Lean:
             met[i] = logits[0].detach()
             loss = self.loss(logits[0], self.Y[i])
             if len(drawn):
-                loss = loss + 0.5 * (logits[1 : DRAWS + 1] - met[first]).square().mean()
-                loss = loss + 0.5 * self.loss(logits[DRAWS + 1 :], self.Y[second])
+                loss = loss + 0.1 * (logits[1 : DRAWS + 1] - met[first]).square().mean()
+                loss = loss + self.loss(logits[DRAWS + 1 :], self.Y[second])
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import replay_contests
 from harness import Contest, main, sized
 
 from estimators.baselines import NearestRowClassifier
@@ -62,7 +63,7 @@ def neighbours() -> list[Contest]:
 
 def contests() -> list[Contest]:
     """Return all contests."""
-    return [*neighbours()]
+    return [*neighbours(), *replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)]
 
 
 if __name__ == "__main__":

@@ -220,9 +220,7 @@ def test_names_are_shown_and_never_run(tmp_path):
 
 def test_the_card_of_every_stream_must_be_there(tmp_path):
     save_detection(make_detection(), tmp_path)
-    with pytest.raises(
-        FileNotFoundError, match="must hold the card of every stream that was run. Got no card of yeast"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"must hold the card of every stream .* Got no card of yeast"):
         report(tmp_path)
     assert not (tmp_path / "report.html").exists()
 

@@ -1,5 +1,7 @@
 """Trees that learn one class for each row, or one such tree for each label: all but the compiled trees themselves."""
 
+from typing import Any
+
 from numpy.random import RandomState
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +23,7 @@ class TreeClassifier(StreamClassifier):
     _fails_late = False
     _learns_unknown = True
 
-    bank_: TreeBank
+    bank_: Any
 
     def to_dot(self, label: int = 0) -> str:
         """Draw a tree in the language of Graphviz.

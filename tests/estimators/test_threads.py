@@ -31,6 +31,7 @@ from estimators import (
     InvariantLogisticClassifier,
     MeanLabelsClassifier,
     MultiLabelHoeffdingTreeClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PragmaForestClassifier,
     PragmaStreamForestClassifier,
@@ -57,6 +58,7 @@ ROWS, _, _ = stream().parts(CHUNK_ROWS, 10)
 
 OTHERS = {
     "invariant regression": InvariantLogisticClassifier(),
+    "logistic regression": OnlineLogisticRegression(0.1),
     "Hoeffding tree": HoeffdingTreeClassifier(),
     "extremely fast tree": ExtremelyFastDecisionTreeClassifier(),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
@@ -89,6 +91,10 @@ COUNTS = {
     "EWC": lambda one: one.n_steps_,
     "LwF": lambda one: one.n_steps_,
     "GDumb": lambda one: one.memory_.n_seen,
+    "PRS": lambda one: one._memories[0].n_seen_,
+    "OCDM": lambda one: one._memories[0].n_seen_,
+    "DERpp": lambda one: one.n_steps_,
+    "A-GEM": lambda one: one.n_steps_,
     "StreamRidge": lambda one: one.n_rows_,
     "no_features": lambda one: one._prevalence.usual[1, 0],
     "prior_distribution": lambda one: one.counts_[0, 0],

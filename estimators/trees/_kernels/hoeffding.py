@@ -148,7 +148,7 @@ def vote_on_row(
 ) -> tuple[int, Row]:
     """Write the votes for a row; return the leaf that learns it and the row to learn, of weight 0 if it is skipped."""
     column = chunk.first_column + t
-    differs = len(chunk.X_predict) > 0 and not _is_same_row(chunk, r)
+    differs = len(chunk.X_predict) > 0 and not is_same_row(chunk, r)
     if differs:
         predict_row(arrays, t, chunk.X_predict, r, scratch, True)
         _write(votes, r, column, scratch)
@@ -161,7 +161,7 @@ def vote_on_row(
 
 
 @njit(**HOT)
-def _is_same_row(chunk: TreeChunk, r: int) -> bool:
+def is_same_row(chunk: TreeChunk, r: int) -> bool:
     """Return whether the row to predict equals the row to learn, as in a chain whose labels so far were right."""
     f, n = 0, chunk.X.shape[1]
     while f < n and chunk.X_predict[r, f] == chunk.X[r, f]:

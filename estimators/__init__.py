@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from estimators.ridge.ridge import StreamRidgeClassifier
     from estimators.strategies import STRATEGIES, grid, make_strategy
     from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+    from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
     from estimators.trees.hoeffding import HoeffdingTreeClassifier
     from estimators.trees.isoup import ISOUPTreeClassifier
     from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "estimators._failed_calls": ("DivergedError",),
     "estimators.trees.adaptive_random_forest": ("AdaptiveRandomForestClassifier",),
+    "estimators.trees.adaptive_tree": ("HoeffdingAdaptiveTreeClassifier",),
     "estimators.base": ("StreamClassifier",),
     "estimators.baselines": (
         "LastLabelsClassifier",
@@ -101,6 +103,7 @@ __all__ = [
     "EWCClassifier",
     "FIFOMemory",
     "GDumbClassifier",
+    "HoeffdingAdaptiveTreeClassifier",
     "HoeffdingTreeClassifier",
     "ISOUPTreeClassifier",
     "InvariantLogisticClassifier",

@@ -23,6 +23,7 @@ N_CONFIGURATIONS = {
     "LwF": 3 * 2 * 4,
     "GDumb": 3 * 2 * 2 * 2,
     "BR_HT": 2 * 2 * 2,
+    "BR_HAT": 2 * 2 * 2,
     "LC_HT": 2 * 2 * 2,
     "CC_HT": 2 * 2 * 2,
     "BR_random_forest": 3 * 2 * 2 * 2,

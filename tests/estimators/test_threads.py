@@ -26,6 +26,7 @@ from estimators import (
     BinaryRelevance,
     FIFOMemory,
     GDumbClassifier,
+    HoeffdingAdaptiveTreeClassifier,
     HoeffdingTreeClassifier,
     InvariantLogisticClassifier,
     MeanLabelsClassifier,
@@ -57,6 +58,7 @@ ROWS, _, _ = stream().parts(CHUNK_ROWS, 10)
 OTHERS = {
     "invariant regression": InvariantLogisticClassifier(),
     "Hoeffding tree": HoeffdingTreeClassifier(),
+    "Hoeffding adaptive tree": HoeffdingAdaptiveTreeClassifier(),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "native forest": AdaptiveRandomForestClassifier(3, multilabel="native", n_jobs=2),
     "forest in threads": AdaptiveRandomForestClassifier(3, n_jobs=2),

@@ -22,8 +22,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     Parameters
     ----------
     estimator : estimator instance
-        Any scikit-learn classifier with ``partial_fit``. With our `HoeffdingTreeClassifier` all labels are learnt
-        in one compiled loop.
+        Any scikit-learn classifier with ``partial_fit``. With our trees of one label, such as
+        `HoeffdingTreeClassifier`, all labels are learnt in one compiled loop.
     start : {'first-row', 'first-positive'}, default='first-row'
         First row that a label is learnt from. With 'first-positive', as in published binary relevance, a label is
         predicted 0 until it has occurred, and rows before its first positive are not learnt.

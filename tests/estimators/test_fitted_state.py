@@ -9,9 +9,14 @@ from sklearn.preprocessing import StandardScaler
 
 from estimators import (
     AdaptiveRandomForestClassifier,
+    ADWINBaggingClassifier,
+    ADWINBoostingClassifier,
+    AGEMClassifier,
     BinaryRelevance,
     ClassifierChain,
+    DERClassifier,
     EWCClassifier,
+    ExtremelyFastDecisionTreeClassifier,
     GDumbClassifier,
     HoeffdingAdaptiveTreeClassifier,
     HoeffdingTreeClassifier,
@@ -23,6 +28,7 @@ from estimators import (
     MeanLabelsClassifier,
     MultiLabelHoeffdingTreeClassifier,
     NearestRowClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PragmaStreamForestClassifier,
     PragmaThreshold,
@@ -47,12 +53,17 @@ def _learners():
     from river.naive_bayes import GaussianNB as RiverGaussianNB
 
     return [
+        ADWINBaggingClassifier(2),
+        ADWINBoostingClassifier(2),
         AdaptiveRandomForestClassifier(n_models=2),
+        AGEMClassifier(),
         BinaryRelevance(GaussianNB()),
         ClassifierChain(GaussianNB()),
+        DERClassifier(),
         EWCClassifier(),
         GDumbClassifier(LastLabelsClassifier()),
         HoeffdingAdaptiveTreeClassifier(),
+        ExtremelyFastDecisionTreeClassifier(),
         HoeffdingTreeClassifier(),
         InvariantLogisticClassifier(),
         ISOUPTreeClassifier(),
@@ -62,6 +73,7 @@ def _learners():
         MeanLabelsClassifier(),
         MultiLabelHoeffdingTreeClassifier(),
         NearestRowClassifier(),
+        OnlineLogisticRegression(),
         OnlineNeuralClassifier(),
         PragmaStreamForestClassifier(period=20),
         PragmaThreshold(LastLabelsClassifier(), period=20),

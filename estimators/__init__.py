@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from estimators.ridge.ridge import StreamRidgeClassifier
     from estimators.strategies import STRATEGIES, grid, make_strategy
     from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+    from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
     from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
     from estimators.trees.hoeffding import HoeffdingTreeClassifier
     from estimators.trees.isoup import ISOUPTreeClassifier
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "estimators._failed_calls": ("DivergedError",),
     "estimators.trees.adaptive_random_forest": ("AdaptiveRandomForestClassifier",),
+    "estimators.trees.adaptive_tree": ("HoeffdingAdaptiveTreeClassifier",),
     "estimators.base": ("StreamClassifier",),
     "estimators.baselines": (
         "LastLabelsClassifier",
@@ -125,6 +127,7 @@ __all__ = [
     "ExtremelyFastDecisionTreeClassifier",
     "FIFOMemory",
     "GDumbClassifier",
+    "HoeffdingAdaptiveTreeClassifier",
     "HoeffdingTreeClassifier",
     "ISOUPTreeClassifier",
     "InvariantLogisticClassifier",

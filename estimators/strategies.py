@@ -44,6 +44,7 @@ _HIDDEN: Grid = {**_RATES, "hidden_units": (200, 2000)}
 _RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
 _FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
+_ADAPTIVE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-5, 1e-7), "drift_window_threshold": (50, 300)}
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
 _ENSEMBLE_GRID: Grid = {**_RATES, "variant": ("river", "paper")}
 
@@ -175,6 +176,13 @@ def _relevance(**tree: Any) -> StreamClassifier:
     from estimators.meta.binary_relevance import BinaryRelevance
 
     return BinaryRelevance(_tree(**tree))
+
+
+def _adaptive_trees(**tree: Any) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+    from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
+
+    return BinaryRelevance(HoeffdingAdaptiveTreeClassifier(**tree))
 
 
 def _combination(**tree: Any) -> StreamClassifier:
@@ -385,6 +393,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             ({**_HIDDEN, "size": (100, 1000), "draws": (10, 50)},),
         ),
         "BR_HT": Strategy("Hoeffding trees by binary relevance.", _relevance, (_TREE_GRID,)),
+        "BR_HAT": Strategy("Hoeffding adaptive trees by binary relevance.", _adaptive_trees, (_ADAPTIVE_GRID,)),
         "BR_EFDT": Strategy("Extremely fast decision trees by binary relevance.", _fast_relevance, (_TREE_GRID,)),
         "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _combination, (_TREE_GRID,)),
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),

@@ -27,6 +27,7 @@ N_CONFIGURATIONS = {
     "DERpp": 3 * 2 * 2 * 2,
     "A-GEM": 3 * 2 * 2 * 2,
     "BR_HT": 2 * 2 * 2,
+    "BR_HAT": 2 * 2 * 2,
     "BR_EFDT": 2 * 2 * 2,
     "LC_HT": 2 * 2 * 2,
     "CC_HT": 2 * 2 * 2,

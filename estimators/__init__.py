@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
+    from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+    from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
     from estimators.networks.dark_experience import DERClassifier
     from estimators.networks.episodic_gradient import AGEMClassifier
     from estimators.networks.ewc import EWCClassifier
@@ -73,6 +75,8 @@ _HOMES = {
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.neighbours.mlsaknn": ("MLSAkNNClassifier",),
+    "estimators.neighbours.mlsampknn": ("MLSAMPkNNClassifier",),
     "estimators.networks.dark_experience": ("DERClassifier",),
     "estimators.networks.episodic_gradient": ("AGEMClassifier",),
     "estimators.networks.ewc": ("EWCClassifier",),
@@ -134,6 +138,8 @@ __all__ = [
     "LabelCombination",
     "LastLabelsClassifier",
     "LwFClassifier",
+    "MLSAMPkNNClassifier",
+    "MLSAkNNClassifier",
     "MeanLabelsClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",

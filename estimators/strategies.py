@@ -334,6 +334,18 @@ def _stack() -> StreamClassifier:
     return PrevalenceThreshold(PrequentialStack(members), follow=0.0)
 
 
+def _mlsampknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
+
+    return MLSAMPkNNClassifier(**parameters)
+
+
+def _mlsaknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+
+    return MLSAkNNClassifier(**parameters)
+
+
 def _baseline(name: str) -> Callable[..., StreamClassifier]:
     def build(**parameters: Any) -> StreamClassifier:
         from estimators import baselines
@@ -399,6 +411,16 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "MLSAMPkNN": Strategy(
+            "Neighbours in a window that adjusts its size and drops rows that mislead.",
+            _mlsampknn,
+            ({"k": (1, 3, 5), "penalty": (1.0, 3.0)},),
+        ),
+        "MLSAkNN": Strategy(
+            "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
+            _mlsaknn,
+            ({"penalty": (1.0, 3.0, 10.0)},),
+        ),
         "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
         "ABALR": Strategy("Logistic regressions, bagged and replaced by ADWIN.", _adwin_bagging, (_ENSEMBLE_GRID,)),
         "ABOLR": Strategy("Logistic regressions, boosted and replaced by ADWIN.", _adwin_boosting, (_ENSEMBLE_GRID,)),

@@ -33,6 +33,8 @@ N_CONFIGURATIONS = {
     "CC_HT": 2 * 2 * 2,
     "BR_random_forest": 3 * 2 * 2 * 2,
     "iSOUPtree": 2 * 2 * 2,
+    "MLSAMPkNN": 3 * 2,
+    "MLSAkNN": 3,
     "BR_LR": 3,
     "ABALR": 3 * 2,
     "ABOLR": 3 * 2,

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from estimators.trees.hoeffding import HoeffdingTreeClassifier
     from estimators.trees.isoup import ISOUPTreeClassifier
     from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
+    from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
 
 _HOMES = {
     "estimators._failed_calls": ("DivergedError",),
@@ -67,6 +68,7 @@ _HOMES = {
     "estimators.meta.prevalence_threshold": ("PrevalenceThreshold",),
     "estimators.networks.lwf": ("LwFClassifier",),
     "estimators.trees.multilabel": ("MultiLabelHoeffdingTreeClassifier",),
+    "estimators.trees.multilabel_adaptive_tree": ("MultiLabelHoeffdingAdaptiveTreeClassifier",),
     "estimators.networks.neural": ("OnlineNeuralClassifier",),
     "estimators.pipeline": ("StreamPipeline",),
     "estimators.pragma.forest": ("PragmaForestClassifier",),
@@ -108,6 +110,7 @@ __all__ = [
     "LastLabelsClassifier",
     "LwFClassifier",
     "MeanLabelsClassifier",
+    "MultiLabelHoeffdingAdaptiveTreeClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
     "OnlineNeuralClassifier",

@@ -44,6 +44,12 @@ _HIDDEN: Grid = {**_RATES, "hidden_units": (200, 2000)}
 _RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
 _FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
+# the values of the code of the authors and those of its README
+_ADAPTIVE_TREE_GRID: Grid = {
+    "delta": (1.6587784772850855e-7, 1e-5),
+    "drift_window_threshold": (200, 50),
+    "learning_rate": (0.3, 1.0),
+}
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
 
 
@@ -193,6 +199,12 @@ def _isoup(**tree: Any) -> StreamClassifier:
     return ISOUPTreeClassifier(**tree)
 
 
+def _adaptive_tree(**tree: Any) -> StreamClassifier:
+    from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
+
+    return MultiLabelHoeffdingAdaptiveTreeClassifier(**tree)
+
+
 def _ridge(**ridge: Any) -> StreamClassifier:
     from estimators.ridge.ridge import StreamRidgeClassifier
 
@@ -315,6 +327,11 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "MLHAT": Strategy(
+            "Adaptive Hoeffding tree for all labels, with neighbours or regressions in its leaves.",
+            _adaptive_tree,
+            (_ADAPTIVE_TREE_GRID,),
+        ),
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),

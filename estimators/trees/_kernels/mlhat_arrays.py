@@ -1,4 +1,4 @@
-"""The multi-label Hoeffding adaptive tree in flat arrays: nodes with errors and windows, and slots of what leaves learn."""
+"""The multi-label Hoeffding adaptive tree in flat arrays: nodes, and slots of what leaves learn."""
 
 from typing import NamedTuple
 
@@ -52,6 +52,8 @@ STATE = np.dtype(
     ],
     align=True,
 )
+# memory of the places that a new tree reserves for leaves to come, and how many at most
+RESERVED_BYTES, RESERVED = 2**18, 16
 # a label, "empty" or "total" that a node has never counted
 ABSENT = -1.0
 NONE = -1
@@ -113,8 +115,8 @@ class AdaptiveTree(NamedTuple):
     state: Array
 
 
-def new_tree(shape: Shape, seed: int) -> AdaptiveTree:
-    """Make a tree of one empty leaf."""
+def new_tree(shape: Shape, seed: int, max_bytes: float) -> AdaptiveTree:
+    """Make a tree of one empty leaf, with places for a few more if leaves are small."""
     d, width = shape.n_features, shape.n_labels
     state = np.zeros(1, STATE)
     state["root"] = state["node"] = state["slot"] = NONE
@@ -133,7 +135,8 @@ def new_tree(shape: Shape, seed: int) -> AdaptiveTree:
         np.zeros(SMALLEST, ENTRY),
         state,
     )
-    tree = _extended(bare, 4, 1)
+    tree = _extended(bare, RESERVED, 1)
+    tree = _extended(tree, 0, min(int(min(RESERVED_BYTES, max_bytes)) // slot_bytes(tree), RESERVED))
     tree.state["root"] = _first_leaf(tree)
     return tree
 
@@ -301,7 +304,7 @@ def free_subtree(tree: AdaptiveTree, i: int, kept: int) -> None:
 
 @njit(**HOT)
 def _wait(tree: AdaptiveTree, i: int, kept: int, waiting: int) -> int:
-    if i == NONE or i == kept:
+    if (i == NONE) | (i == kept):
         return waiting
     tree.nodes[i].shares = waiting
     return i

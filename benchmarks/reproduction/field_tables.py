@@ -95,7 +95,10 @@ class Column:
     tolerance: float = 0.005
 
 
-COLUMNS = (Column("mlhat", "HT", lambda: make_strategy("BR_HT", delta=1e-5)),)
+COLUMNS = (
+    Column("mlhat", "HT", lambda: make_strategy("BR_HT", delta=1e-5)),
+    Column("mlhat", "EFDT", lambda: make_strategy("BR_EFDT", delta=1e-5)),
+)
 # Family, column, table -> score -> the value that must come out instead of the printed one, by another implementation.
 INSTEAD: dict[tuple[str, str, str], dict[str, Reading]] = {}
 

@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[2]
 KERNELS = (
     "estimators/_kernels",
     "estimators/drift/_kernels",
+    "estimators/ensembles/_kernels",
+    "estimators/linear/_kernels",
     "estimators/meta/_kernels",
     "estimators/neighbours/_kernels",
     "estimators/networks/_kernels",

@@ -9,9 +9,14 @@ from sklearn.preprocessing import StandardScaler
 
 from estimators import (
     AdaptiveRandomForestClassifier,
+    ADWINBaggingClassifier,
+    ADWINBoostingClassifier,
+    AGEMClassifier,
     BinaryRelevance,
     ClassifierChain,
+    DERClassifier,
     EWCClassifier,
+    ExtremelyFastDecisionTreeClassifier,
     GDumbClassifier,
     HoeffdingTreeClassifier,
     InvariantLogisticClassifier,
@@ -22,6 +27,7 @@ from estimators import (
     MeanLabelsClassifier,
     MultiLabelHoeffdingTreeClassifier,
     NearestRowClassifier,
+    OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PragmaStreamForestClassifier,
     PragmaThreshold,
@@ -46,11 +52,16 @@ def _learners():
     from river.naive_bayes import GaussianNB as RiverGaussianNB
 
     return [
+        ADWINBaggingClassifier(2),
+        ADWINBoostingClassifier(2),
         AdaptiveRandomForestClassifier(n_models=2),
+        AGEMClassifier(),
         BinaryRelevance(GaussianNB()),
         ClassifierChain(GaussianNB()),
+        DERClassifier(),
         EWCClassifier(),
         GDumbClassifier(LastLabelsClassifier()),
+        ExtremelyFastDecisionTreeClassifier(),
         HoeffdingTreeClassifier(),
         InvariantLogisticClassifier(),
         ISOUPTreeClassifier(),
@@ -60,6 +71,7 @@ def _learners():
         MeanLabelsClassifier(),
         MultiLabelHoeffdingTreeClassifier(),
         NearestRowClassifier(),
+        OnlineLogisticRegression(),
         OnlineNeuralClassifier(),
         PragmaStreamForestClassifier(period=20),
         PragmaThreshold(LastLabelsClassifier(), period=20),

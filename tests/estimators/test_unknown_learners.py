@@ -7,10 +7,15 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from estimators import (
+    ADWINBaggingClassifier,
+    AGEMClassifier,
+    DERClassifier,
     EWCClassifier,
     FIFOMemory,
     GDumbClassifier,
     LwFClassifier,
+    OnlineLogisticRegression,
+    OCDMMemory,
     OnlineNeuralClassifier,
     PrequentialStack,
     PrevalenceClassifier,
@@ -205,8 +210,13 @@ def test_a_device_learns_unknown_labels_as_the_compiled_network_does(name):
 TASK_LEARNERS = {
     "targeted": OnlineNeuralClassifier(7, targeted_loss="signature", random_state=0),
     "published": OnlineNeuralClassifier(targeted_loss="published", fifo=FIFOMemory(9, 2), random_state=0),
+    "logistic": OnlineLogisticRegression(0.1, targeted=True),
+    "bagging": ADWINBaggingClassifier(3, targeted=True, random_state=0),
     "EWC": EWCClassifier(7, random_state=0),
     "LwF": LwFClassifier(7, random_state=0),
+    "DER++": DERClassifier(7, size=30, draws=2, random_state=0),
+    "A-GEM": AGEMClassifier(7, size=30, draws=3, random_state=0),
+    "OCDM": OnlineNeuralClassifier(7, targeted_loss="signature", reservoir=OCDMMemory(20), random_state=0),
     "ridge": StreamRidgeClassifier(random_state=0),
     "GDumb": GDumbClassifier(OnlineNeuralClassifier(targeted_loss="signature"), size=30, epochs=2, random_state=0),
     "replay": ReplayClassifier(Logistic(targeted=True), fifo=FIFOMemory(9, 2), random_state=0),

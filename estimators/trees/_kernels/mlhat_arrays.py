@@ -154,13 +154,17 @@ def grow(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
 
 def size_bytes(tree: AdaptiveTree) -> int:
     """Sum the sizes of the arrays."""
-    return sum(array.nbytes for array in (*(part for part in tree if part is not tree.windows), *tree.windows))
+    whole = tree.nodes, tree.counts, *tree.windows, tree.sets, tree.state
+    return sum(array.nbytes for array in (*whole, *_parts_of_slots(tree)))
 
 
 def slot_bytes(tree: AdaptiveTree) -> int:
     """Return the size of one slot."""
-    parts = tree.slots, tree.observed, tree.moments, tree.coefs, tree.rows, tree.labels, tree.ranks
-    return sum(part.nbytes for part in parts) // len(tree.slots)
+    return sum(part.nbytes for part in _parts_of_slots(tree)) // len(tree.slots)
+
+
+def _parts_of_slots(tree: AdaptiveTree) -> tuple[Array, ...]:
+    return tree.slots, tree.observed, tree.moments, tree.coefs, tree.rows, tree.labels, tree.ranks
 
 
 def _extended(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
@@ -174,7 +178,12 @@ def _extended(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
         extend(tree.counts, n_nodes),
         Windows(*(extend(part, n_nodes) for part in tree.windows)),
         slots,
-        *(extend(part, n_slots) for part in tree[4:10]),
+        extend(tree.observed, n_slots),
+        extend(tree.moments, n_slots),
+        extend(tree.coefs, n_slots),
+        extend(tree.rows, n_slots),
+        extend(tree.labels, n_slots),
+        extend(tree.ranks, n_slots),
         tree.sets,
         state,
     )

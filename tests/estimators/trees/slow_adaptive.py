@@ -62,7 +62,7 @@ class Gaussian:
 
 
 class Node:
-    """What branches and leaves have: counts, errors and a window over them."""
+    """Counts, errors, and a window over them, of a branch or leaf."""
 
     def __init__(self, counts, background):
         self.counts, self.background = dict(counts), background
@@ -275,7 +275,7 @@ class Branch(Node):
 
 
 class Place:
-    """Where a node hangs; what has no parent is the root, or the alternate of the root while in the background."""
+    """The place of a node; one without a parent is the root, or the alternate of the root in the background."""
 
     def __init__(self, tree, parent, side, *, alternate=False):
         self.tree, self.parent, self.side, self.alternate = tree, parent, side, alternate

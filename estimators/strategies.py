@@ -295,6 +295,8 @@ def _adwin_boosting(**ensemble: Any) -> StreamClassifier:
     from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
 
     return ADWINBoostingClassifier(**ensemble)
+
+
 def _by_label(kind: str) -> Callable[..., StreamClassifier]:
     def build(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> StreamClassifier:
         from estimators.replay import label_memories

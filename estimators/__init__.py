@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from estimators.trees.hoeffding import HoeffdingTreeClassifier
     from estimators.trees.isoup import ISOUPTreeClassifier
     from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
+    from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
 
 _HOMES = {
     "estimators._failed_calls": ("DivergedError",),
@@ -87,6 +88,7 @@ _HOMES = {
     "estimators.meta.prevalence_threshold": ("PrevalenceThreshold",),
     "estimators.networks.lwf": ("LwFClassifier",),
     "estimators.trees.multilabel": ("MultiLabelHoeffdingTreeClassifier",),
+    "estimators.trees.multilabel_adaptive_tree": ("MultiLabelHoeffdingAdaptiveTreeClassifier",),
     "estimators.networks.neural": ("OnlineNeuralClassifier",),
     "estimators.pipeline": ("StreamPipeline",),
     "estimators.pragma.forest": ("PragmaForestClassifier",),
@@ -141,6 +143,7 @@ __all__ = [
     "MLSAMPkNNClassifier",
     "MLSAkNNClassifier",
     "MeanLabelsClassifier",
+    "MultiLabelHoeffdingAdaptiveTreeClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
     "OCDMMemory",

@@ -45,6 +45,12 @@ _RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
 _FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
 _ADAPTIVE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-5, 1e-7), "drift_window_threshold": (50, 300)}
+# the values of the code of the authors and those of its README
+_ADAPTIVE_TREE_GRID: Grid = {
+    "delta": (1.6587784772850855e-7, 1e-5),
+    "drift_window_threshold": (200, 50),
+    "learning_rate": (0.3, 1.0),
+}
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
 _ENSEMBLE_GRID: Grid = {**_RATES, "variant": ("river", "paper")}
 
@@ -207,6 +213,12 @@ def _isoup(**tree: Any) -> StreamClassifier:
     from estimators.trees.isoup import ISOUPTreeClassifier
 
     return ISOUPTreeClassifier(**tree)
+
+
+def _adaptive_tree(**tree: Any) -> StreamClassifier:
+    from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
+
+    return MultiLabelHoeffdingAdaptiveTreeClassifier(**tree)
 
 
 def _ridge(**ridge: Any) -> StreamClassifier:
@@ -420,6 +432,10 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
             _mlsaknn,
             ({"penalty": (1.0, 3.0, 10.0)},),
+        "MLHAT": Strategy(
+            "Adaptive Hoeffding tree for all labels, with neighbours or regressions in its leaves.",
+            _adaptive_tree,
+            (_ADAPTIVE_TREE_GRID,),
         ),
         "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
         "ABALR": Strategy("Logistic regressions, bagged and replaced by ADWIN.", _adwin_bagging, (_ENSEMBLE_GRID,)),

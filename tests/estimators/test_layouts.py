@@ -12,6 +12,7 @@ from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassi
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from estimators.trees.isoup import ISOUPTreeClassifier
 from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
+from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 TREE = HoeffdingTreeClassifier(**EAGER)
@@ -24,6 +25,7 @@ LEARNERS = [
     LabelCombination(TREE),
     ISOUPTreeClassifier(**EAGER),
     MultiLabelHoeffdingTreeClassifier(**EAGER),
+    MultiLabelHoeffdingAdaptiveTreeClassifier(**EAGER, random_state=0),
 ]
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from estimators.invariance.logistic import InvariantLogisticClassifier
     from estimators.meta.binary_relevance import BinaryRelevance
     from estimators.meta.classifier_chain import ClassifierChain
+    from estimators.meta.context_window import ContextWindowClassifier
+    from estimators.meta.goowe_ml import GOOWEMLClassifier
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -59,9 +61,11 @@ _HOMES = {
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.meta.context_window": ("ContextWindowClassifier",),
     "estimators.networks.ewc": ("EWCClassifier",),
     "estimators.replay.gdumb": ("GDumbClassifier",),
     "estimators.trees.isoup": ("ISOUPTreeClassifier",),
+    "estimators.meta.goowe_ml": ("GOOWEMLClassifier",),
     "estimators.meta.label_combination": ("LabelCombination",),
     "estimators.meta.prequential_stack": ("PrequentialStack",),
     "estimators.meta.prevalence_threshold": ("PrevalenceThreshold",),
@@ -97,10 +101,12 @@ __all__ = [
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
+    "ContextWindowClassifier",
     "DivergedError",
     "EWCClassifier",
     "FIFOMemory",
     "GDumbClassifier",
+    "GOOWEMLClassifier",
     "HoeffdingTreeClassifier",
     "ISOUPTreeClassifier",
     "InvariantLogisticClassifier",

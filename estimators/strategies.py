@@ -1,7 +1,7 @@
 """The named strategies of the protocol: for each name a configured learner, and its grid of parameters.
 
-Names are those of Peuzet et al. (EGC 2025); EWC, LwF and GDumb, baselines of the field; StreamRidge and Stack, which
-are ours.
+Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb and GOOWE_ML, learners of the field; ContextWindow,
+StreamRidge and Stack, which are ours.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
 
 Learners are imported when they are built: names, summaries and grids can be listed at once.
@@ -272,6 +272,18 @@ def _stack() -> StreamClassifier:
     return PrevalenceThreshold(PrequentialStack(members), follow=0.0)
 
 
+def _context(**window: Any) -> StreamClassifier:
+    from estimators.meta.context_window import ContextWindowClassifier
+
+    return ContextWindowClassifier(**window)
+
+
+def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: Any) -> StreamClassifier:
+    from estimators.meta.goowe_ml import GOOWEMLClassifier
+
+    return GOOWEMLClassifier(_relevance(**tree), chunk_size=chunk_size, n_members=n_members)
+
+
 def _baseline(name: str) -> Callable[..., StreamClassifier]:
     def build(**parameters: Any) -> StreamClassifier:
         from estimators import baselines
@@ -319,6 +331,16 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),
         "Stack": Strategy("StreamRidge and two networks, mixed by weights that follow their losses.", _stack, ({},)),
+        "ContextWindow": Strategy(
+            "Randomised trees, fitted again to a bounded window of rows.",
+            _context,
+            ({"context_size": (200, 500, 1000), "policy": ("last", "task", "label")},),
+        ),
+        "GOOWE_ML": Strategy(
+            "Hoeffding trees of different age, weighed by least squares.",
+            _goowe,
+            ({"chunk_size": (100, 500), "n_members": (5, 10), "grace_period": (100, 200)},),
+        ),
         "last_class": Strategy("Baseline: repeats the last labels.", _baseline("LastLabelsClassifier"), ({},)),
         "no_features": Strategy(
             "Baseline: predicts labels that are more frequent of late than usual.",

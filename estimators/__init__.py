@@ -17,9 +17,12 @@ if TYPE_CHECKING:
         PriorLabelsClassifier,
     )
     from estimators.checks import stream_checks
+    from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
+    from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
     from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
     from estimators.invariance.hashing import hash_categories
     from estimators.invariance.logistic import InvariantLogisticClassifier
+    from estimators.linear.logistic import OnlineLogisticRegression
     from estimators.meta.binary_relevance import BinaryRelevance
     from estimators.meta.classifier_chain import ClassifierChain
     from estimators.meta.context_window import ContextWindowClassifier
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
+    from estimators.networks.dark_experience import DERClassifier
+    from estimators.networks.episodic_gradient import AGEMClassifier
     from estimators.networks.ewc import EWCClassifier
     from estimators.networks.lwf import LwFClassifier
     from estimators.networks.neural import OnlineNeuralClassifier
@@ -36,11 +41,13 @@ if TYPE_CHECKING:
     from estimators.pragma.threshold import PragmaThreshold
     from estimators.pragma.tree import PragmaTreeClassifier
     from estimators.replay.gdumb import GDumbClassifier
+    from estimators.replay.label_memories import OCDMMemory, PRSMemory
     from estimators.replay.memories import FIFOMemory, ReservoirMemory
     from estimators.replay.replay_classifier import ReplayClassifier
     from estimators.ridge.ridge import StreamRidgeClassifier
     from estimators.strategies import STRATEGIES, grid, make_strategy
     from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+    from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
     from estimators.trees.hoeffding import HoeffdingTreeClassifier
     from estimators.trees.isoup import ISOUPTreeClassifier
     from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
@@ -58,10 +65,15 @@ _HOMES = {
     ),
     "estimators.invariance.hashing": ("hash_categories",),
     "estimators.invariance.logistic": ("InvariantLogisticClassifier",),
+    "estimators.ensembles.adwin_bagging": ("ADWINBaggingClassifier",),
+    "estimators.ensembles.adwin_boosting": ("ADWINBoostingClassifier",),
+    "estimators.linear.logistic": ("OnlineLogisticRegression",),
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
     "estimators.meta.context_window": ("ContextWindowClassifier",),
+    "estimators.networks.dark_experience": ("DERClassifier",),
+    "estimators.networks.episodic_gradient": ("AGEMClassifier",),
     "estimators.networks.ewc": ("EWCClassifier",),
     "estimators.replay.gdumb": ("GDumbClassifier",),
     "estimators.trees.isoup": ("ISOUPTreeClassifier",),
@@ -77,6 +89,10 @@ _HOMES = {
     "estimators.pragma.stream_forest": ("PragmaStreamForestClassifier",),
     "estimators.pragma.threshold": ("PragmaThreshold",),
     "estimators.pragma.tree": ("PragmaTreeClassifier",),
+    "estimators.replay.label_memories": (
+        "OCDMMemory",
+        "PRSMemory",
+    ),
     "estimators.replay.memories": (
         "FIFOMemory",
         "ReservoirMemory",
@@ -93,17 +109,23 @@ _HOMES = {
         "grid",
         "make_strategy",
     ),
+    "estimators.trees.extremely_fast_tree": ("ExtremelyFastDecisionTreeClassifier",),
     "estimators.trees.hoeffding": ("HoeffdingTreeClassifier",),
 }
 
 __all__ = [
     "STRATEGIES",
+    "ADWINBaggingClassifier",
+    "ADWINBoostingClassifier",
+    "AGEMClassifier",
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
     "ContextWindowClassifier",
+    "DERClassifier",
     "DivergedError",
     "EWCClassifier",
+    "ExtremelyFastDecisionTreeClassifier",
     "FIFOMemory",
     "GDumbClassifier",
     "GOOWEMLClassifier",
@@ -116,7 +138,10 @@ __all__ = [
     "MeanLabelsClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
+    "OCDMMemory",
+    "OnlineLogisticRegression",
     "OnlineNeuralClassifier",
+    "PRSMemory",
     "PragmaForestClassifier",
     "PragmaStreamForestClassifier",
     "PragmaThreshold",

@@ -12,7 +12,7 @@ from estimators._targets import has_unknown
 from estimators._typing import Array
 from estimators._validation import Features, is_sparse
 from estimators.base import Mask, StreamClassifier
-from estimators.nearest._window import DenseWindow, Metric, SparseWindow, Tail, blocks
+from estimators.neighbours._window import DenseWindow, Metric, SparseWindow, Tail, blocks
 from metrics._validation import require_choice, require_integer
 
 

@@ -1,6 +1,7 @@
 """The named strategies of the protocol: for each name a configured learner, and its grid of parameters.
 
 Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb and GOOWE_ML, learners of the field; ContextWindow,
+Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb, PRS, OCDM, DERpp and A-GEM, baselines of the field;
 StreamRidge and Stack, which are ours.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
 
@@ -45,6 +46,7 @@ _RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
 _FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
+_ENSEMBLE_GRID: Grid = {**_RATES, "variant": ("river", "paper")}
 
 
 def make_strategy(name: str, *, on_new_labels: OnNewLabels = "error", **parameters: Any) -> StreamClassifier:
@@ -163,6 +165,13 @@ def _tree(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> St
     return HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau)
 
 
+def _fast_relevance(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+    from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
+
+    return BinaryRelevance(ExtremelyFastDecisionTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
+
+
 def _relevance(**tree: Any) -> StreamClassifier:
     from estimators.meta.binary_relevance import BinaryRelevance
 
@@ -259,6 +268,46 @@ def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifi
     return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
 
 
+def _logistic(learning_rate: float = 0.01) -> StreamClassifier:
+    from estimators.linear.logistic import OnlineLogisticRegression
+
+    return OnlineLogisticRegression(learning_rate)
+
+
+def _adwin_bagging(**ensemble: Any) -> StreamClassifier:
+    from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
+
+    return ADWINBaggingClassifier(**ensemble)
+
+
+def _adwin_boosting(**ensemble: Any) -> StreamClassifier:
+    from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
+
+    return ADWINBoostingClassifier(**ensemble)
+
+
+def _by_label(kind: str) -> Callable[..., StreamClassifier]:
+    def build(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> StreamClassifier:
+        from estimators.replay import label_memories
+
+        memory = getattr(label_memories, kind)(reservoir_size, reservoir_draws)
+        return _hidden(**network).set_params(reservoir=memory)
+
+    return build
+
+
+def _dark_experience(learning_rate: float = 0.01, hidden_units: int = 200, **replay: Any) -> StreamClassifier:
+    from estimators.networks.dark_experience import DERClassifier
+
+    return DERClassifier(hidden_units, learning_rate=learning_rate, **replay)
+
+
+def _episodic_gradient(learning_rate: float = 0.01, hidden_units: int = 200, **replay: Any) -> StreamClassifier:
+    from estimators.networks.episodic_gradient import AGEMClassifier
+
+    return AGEMClassifier(hidden_units, learning_rate=learning_rate, **replay)
+
+
 def _stack() -> StreamClassifier:
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -322,11 +371,35 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             _gdumb,
             ({**_HIDDEN, "size": (200, 2000), "epochs": (3, 10)},),
         ),
+        "PRS": Strategy(
+            "NN_TLH with replay from a memory balanced by label: partitioning reservoir sampling.",
+            _by_label("PRSMemory"),
+            ({**_HIDDEN, **_RESERVOIR},),
+        ),
+        "OCDM": Strategy(
+            "NN_TLH with replay from a memory whose labels are as even as rows allow.",
+            _by_label("OCDMMemory"),
+            ({**_HIDDEN, **_RESERVOIR},),
+        ),
+        "DERpp": Strategy(
+            "Network that replays labels and its own earlier logits (DER++).",
+            _dark_experience,
+            ({**_HIDDEN, "alpha": (0.1, 0.5), "beta": (0.5, 1.0)},),
+        ),
+        "A-GEM": Strategy(
+            "Network whose steps may not raise the loss on rows of earlier tasks.",
+            _episodic_gradient,
+            ({**_HIDDEN, "size": (100, 1000), "draws": (10, 50)},),
+        ),
         "BR_HT": Strategy("Hoeffding trees by binary relevance.", _relevance, (_TREE_GRID,)),
+        "BR_EFDT": Strategy("Extremely fast decision trees by binary relevance.", _fast_relevance, (_TREE_GRID,)),
         "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _combination, (_TREE_GRID,)),
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
+        "ABALR": Strategy("Logistic regressions, bagged and replaced by ADWIN.", _adwin_bagging, (_ENSEMBLE_GRID,)),
+        "ABOLR": Strategy("Logistic regressions, boosted and replaced by ADWIN.", _adwin_boosting, (_ENSEMBLE_GRID,)),
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),

@@ -34,6 +34,13 @@ class DetectionScores(NamedTuple):
         Other alarms.
     n_missed : int
         Drifts without an alarm in time.
+    recall : float
+        Hits by hits and missed drifts. A drift with several alarms in time counts as often; `detection_rate` counts
+        it once.
+    alarms_per_1000 : float
+        Alarms of either kind per 1,000 rows of the stream.
+    normalised_time_between : float
+        Rows of the stream per false alarm, as a multiple of `max_delay`; NaN without one.
     """
 
     detection_rate: float
@@ -45,6 +52,9 @@ class DetectionScores(NamedTuple):
     n_hits: int
     n_false_alarms: int
     n_missed: int
+    recall: float
+    alarms_per_1000: float
+    normalised_time_between: float
 
 
 def detection_scores(
@@ -55,7 +65,8 @@ def detection_scores(
     Parameters
     ----------
     drifts : array-like of int, shape (n_drifts,) or (n_drifts, 2)
-        Rows at which drifts are, in order; or their first row and the row at which each is complete.
+        Rows at which drifts are, in order; or their first row and the row at which each is complete. Without any,
+        rates of drifts are NaN, and every alarm is false.
     alarms : array-like of int, shape (n_alarms,)
         Rows at which the detector signalled, in order.
     n_samples : int
@@ -77,8 +88,9 @@ def detection_scores(
 
     Notes
     -----
-    An alarm belongs to the first drift that is not over by more than `max_delay` rows, and is in time from `max_early`
-    rows before its start on. Alarms after the last drift are false, too.
+    An alarm belongs to the last drift that has begun, or begins in at most `max_early` rows, and is in time until
+    `max_delay` rows after its end: where drifts are so close that these rows overlap, those of the first one end where
+    those of the next begin. Alarms after the last drift are false, too; the reference leaves them out.
 
     References
     ----------
@@ -91,15 +103,46 @@ def detection_scores(
     >>> scores.detection_rate, scores.mean_delay, round(scores.f1, 3)
     (1.0, 150.0, 0.667)
     """
+    owners = match_alarms(drifts, alarms, n_samples=n_samples, max_delay=max_delay, max_early=max_early)
+    spans, rows = _check_drifts(drifts, n_samples), np.asarray(alarms, dtype=np.int64)
+    in_time = owners >= 0
+    found, first = np.unique(owners[in_time], return_index=True)
+    return _score(len(spans), rows[in_time][first] - spans[found, 0], in_time, n_samples, max_delay)
+
+
+def match_alarms(
+    drifts: ArrayLike, alarms: ArrayLike, *, n_samples: int, max_delay: int, max_early: int = 0
+) -> NDArray[np.int64]:
+    """Find the drift that each alarm is in time for.
+
+    Parameters
+    ----------
+    drifts, alarms, n_samples, max_delay, max_early
+        As for `detection_scores`.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_alarms,)
+        Index of a drift, or -1 for a false alarm.
+
+    Raises
+    ------
+    ValueError
+        As `detection_scores`.
+
+    Examples
+    --------
+    >>> match_alarms([1000, 2000], [500, 1200, 1250, 2100], n_samples=3000, max_delay=200).tolist()
+    [-1, 0, -1, 1]
+    """
     for value, name, least in ((n_samples, "n_samples", 1), (max_delay, "max_delay", 1), (max_early, "max_early", 0)):
         require_integer(value, name, least)
     spans, rows = _check_drifts(drifts, n_samples), _check_rows(alarms, "alarms", n_samples)
-    owners = np.searchsorted(spans[:, 1] + max_delay, rows)
-    owned = owners < len(spans)
-    starts = np.where(owned, spans[np.minimum(owners, len(spans) - 1), 0], n_samples + max_early + 1)
-    in_time = rows >= starts - max_early
-    found, first = np.unique(owners[in_time], return_index=True)
-    return _score(len(spans), rows[in_time][first] - spans[found, 0], in_time, n_samples, max_delay)
+    if not len(spans):
+        return np.full(len(rows), -1)
+    owners = np.searchsorted(spans[:, 0] - max_early, rows, side="right") - 1
+    in_time = (owners >= 0) & (rows <= spans[owners, 1] + max_delay)
+    return np.where(in_time, owners, -1)
 
 
 def _score(n_drifts: int, delays: Rows, in_time: NDArray[np.bool_], n_samples: int, max_delay: int) -> DetectionScores:
@@ -107,23 +150,30 @@ def _score(n_drifts: int, delays: Rows, in_time: NDArray[np.bool_], n_samples: i
     n_false = len(in_time) - n_hits
     mean_delay = float(delays.mean()) if len(delays) else float("nan")
     return DetectionScores(
-        detection_rate=len(delays) / n_drifts,
-        precision=n_hits / len(in_time) if len(in_time) else 0.0,
-        f1=2 * n_hits / (2 * n_hits + n_false + n_missed),
+        detection_rate=_share(len(delays), n_drifts),
+        precision=_share(n_hits, len(in_time), 0.0) if n_drifts else float("nan"),
+        f1=2 * n_hits / (2 * n_hits + n_false + n_missed) if n_drifts else float("nan"),
         mean_delay=mean_delay,
         normalised_delay=mean_delay / max_delay,
         false_alarms_per_1000=1000 * n_false / n_samples,
         n_hits=n_hits,
         n_false_alarms=n_false,
         n_missed=n_missed,
+        recall=_share(n_hits, n_hits + n_missed),
+        alarms_per_1000=1000 * len(in_time) / n_samples,
+        normalised_time_between=_share(n_samples, n_false * max_delay),
     )
+
+
+def _share(part: int, whole: int, without: float = float("nan")) -> float:
+    return part / whole if whole else without
 
 
 def _check_drifts(drifts: ArrayLike, n_samples: int) -> Rows:
     """Return first and last rows (n_drifts, 2)."""
     array = np.asarray(drifts)
     spans = np.column_stack([array, array]) if array.ndim == 1 else array
-    if spans.ndim != 2 or spans.shape[1] != 2 or not len(spans):
+    if spans.ndim != 2 or spans.shape[1] != 2:
         raise ValueError(f"drifts must have shape (n_drifts,) or (n_drifts, 2). Got {array.shape} instead.")
     _check_rows(spans.ravel(), "drifts", n_samples)
     return spans.astype(np.int64)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import run_campaign
     from mlstream.campaign.config import load_config
+    from mlstream.campaign.detection import run_detections
     from mlstream.campaign.search import Search
     from mlstream.card_model import StreamCard, load_card
     from mlstream.cards.terms import with_terms
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from mlstream.data.events import Events, TextColumn
     from mlstream.data.registry import list_datasets
     from mlstream.diagnosis.diagnosis import Diagnosis, diagnose
+    from mlstream.evaluation.detect import detect
     from mlstream.evaluation.evaluate import evaluate
     from mlstream.formats import load, save
     from mlstream.generators import task_stream
     from mlstream.interop.hub import upload
     from mlstream.interop.mlflow import track
     from mlstream.publishing.folder import publish, regenerate, verify
+    from mlstream.records.detection_record import Detection, Detections, load_detections
     from mlstream.records.run_record import RunResult, Runs, load_runs
     from mlstream.reporting.report import report
     from mlstream.stream import Dataset, EvaluationSet, Experience, Stream, StreamParts, Task
@@ -40,8 +43,11 @@ _HOMES = {
     "mlstream.interop.hub": ("upload",),
     "mlstream.campaign.campaign": ("run_campaign",),
     "mlstream.campaign.config": ("load_config",),
+    "mlstream.campaign.detection": ("run_detections",),
+    "mlstream.evaluation.detect": ("detect",),
     "mlstream.evaluation.evaluate": ("evaluate",),
     "mlstream.reporting.report": ("report",),
+    "mlstream.records.detection_record": ("Detection", "Detections", "load_detections"),
     "mlstream.records.run_record": ("RunResult", "Runs", "load_runs"),
     "mlstream.campaign.search": ("Search",),
     "mlstream.interop.mlflow": ("track",),
@@ -51,6 +57,8 @@ _HOMES = {
 
 __all__ = [
     "Dataset",
+    "Detection",
+    "Detections",
     "Diagnosis",
     "EvaluationSet",
     "Events",
@@ -63,6 +71,7 @@ __all__ = [
     "StreamParts",
     "Task",
     "TextColumn",
+    "detect",
     "diagnose",
     "evaluate",
     "fetch_dataset",
@@ -72,12 +81,14 @@ __all__ = [
     "load_card",
     "load_config",
     "load_dataset",
+    "load_detections",
     "load_runs",
     "publish",
     "read_events",
     "regenerate",
     "report",
     "run_campaign",
+    "run_detections",
     "save",
     "task_stream",
     "track",

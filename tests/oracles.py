@@ -515,10 +515,10 @@ def detection_scores(
     first: dict[int, int] = {}
     hits = false = 0
     for alarm in alarms.tolist():
-        due = [i for i, (_, end) in enumerate(drifts.tolist()) if alarm <= end + max_delay]
-        if due and alarm >= drifts[due[0]][0] - max_early:
+        begun = [i for i, (start, _) in enumerate(drifts.tolist()) if start - max_early <= alarm]
+        if begun and alarm <= drifts[begun[-1]][1] + max_delay:
             hits += 1
-            first.setdefault(due[0], int(alarm - drifts[due[0]][0]))
+            first.setdefault(begun[-1], int(alarm - drifts[begun[-1]][0]))
         else:
             false += 1
     missed = len(drifts) - len(first)
@@ -526,4 +526,5 @@ def detection_scores(
     f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
     delay = sum(first.values()) / len(first) if first else math.nan
     rates = len(first) / len(drifts), precision, f1, delay, delay / max_delay, false / n_samples * 1000
-    return *rates, hits, false, missed
+    between = n_samples / false / max_delay if false else math.nan
+    return *rates, hits, false, missed, recall, (hits + false) / n_samples * 1000, between

@@ -82,7 +82,7 @@ class Value:
 def report(source: str, values: Iterable[Value]) -> int:
     """Print all values and the count; return the exit status, 1 if a value is neither matched nor explained."""
     values = list(values)
-    width = max(len(value.name) for value in values)
+    width = max((len(value.name) for value in values), default=0)
     for value in values:
         found = f"printed {_show(value.printed)}  ours {_show(value.ours)}"
         sys.stdout.write(f"{value.name:{width}}  {found}  {value.verdict}\n")

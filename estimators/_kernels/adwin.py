@@ -58,6 +58,15 @@ def detect_change(windows: Windows, d: int, value: float, delta: float) -> bool:
     The decisions are those of ``drift.ADWIN`` in River 0.26, which is reset after a change as well. The buckets that it
     drops before the reset never matter, so they are not dropped here.
     """
+    if not shows_change(windows, d, value, delta):
+        return False
+    reset(windows, d)
+    return True
+
+
+@njit(**HOT)
+def shows_change(windows: Windows, d: int, value: float, delta: float) -> bool:
+    """Add a value to a window, and return whether its mean has changed; the window is left as it is."""
     head = windows.heads[d]
     head.width += 1.0
     if head.width > 1.0:
@@ -69,10 +78,7 @@ def detect_change(windows: Windows, d: int, value: float, delta: float) -> bool:
     if head.n_ticks < CLOCK:
         return False
     head.n_ticks = 0
-    if head.width <= MIN_WINDOW or not _has_cut(windows, d, delta):
-        return False
-    reset(windows, d)
-    return True
+    return head.width > MIN_WINDOW and has_cut(windows, d, delta)
 
 
 @njit(**OWNING)
@@ -105,7 +111,7 @@ def _insert(windows: Windows, d: int, value: float) -> None:
 
 
 @njit(**OWNING)
-def _has_cut(windows: Windows, d: int, delta: float) -> bool:
+def has_cut(windows: Windows, d: int, delta: float) -> bool:
     """Return whether any cut of the window, oldest first, leaves two parts whose means differ by more than chance.
 
     The last bucket of one value is never a part of its own.

@@ -23,8 +23,10 @@ ROOT = Path(__file__).parents[2]
 KERNELS = (
     "estimators/_kernels",
     "estimators/drift/_kernels",
+    "estimators/ensembles/_kernels",
+    "estimators/linear/_kernels",
     "estimators/meta/_kernels",
-    "estimators/nearest/_kernels",
+    "estimators/neighbours/_kernels",
     "estimators/networks/_kernels",
     "estimators/pragma/_kernels",
     "estimators/replay/_kernels",

@@ -13,8 +13,7 @@ from estimators._typing import Array
 from estimators._unknown_labels import runs
 from estimators._validation import Features
 from estimators.base import StreamClassifier
-from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params
-from estimators.trees.hoeffding import HoeffdingTreeClassifier
+from estimators.trees._tree_bank import SKIP, TreeBank, has_bank
 
 Prediction = tuple[Array, Array]
 
@@ -89,8 +88,8 @@ def infer_each(estimator: Any, infer: Callable[[Features], Prediction], X: Featu
 
 
 def _make(estimator: Any, seed: Any, n_features: int, n_classes: int) -> Member:
-    if type(estimator) is HoeffdingTreeClassifier:
-        return TreeMember(TreeBank(1, n_features, n_classes, check_tree_params(estimator)))
+    if has_bank(estimator):
+        return TreeMember(estimator._new_bank(1, n_features, n_classes, rng=seed))
     return ClassifierMember(clone_with_seed(estimator, seed), n_features, n_classes)
 
 

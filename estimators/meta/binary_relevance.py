@@ -12,8 +12,7 @@ from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
-from estimators.trees._tree_bank import SKIP, TreeBank, check_tree_params, codes_of
-from estimators.trees.hoeffding import HoeffdingTreeClassifier
+from estimators.trees._tree_bank import SKIP, TreeBank, codes_of, has_bank
 from metrics._validation import require_choice
 
 
@@ -23,8 +22,8 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
     Parameters
     ----------
     estimator : estimator instance
-        Any scikit-learn classifier with ``partial_fit``. With our `HoeffdingTreeClassifier` all labels are learnt
-        in one compiled loop.
+        Any scikit-learn classifier with ``partial_fit``. With our trees of one label, such as
+        `HoeffdingTreeClassifier`, all labels are learnt in one compiled loop.
     start : {'first-row', 'first-positive'}, default='first-row'
         First row that a label is learnt from. With 'first-positive', as in published binary relevance, a label is
         predicted 0 until it has occurred, and rows before its first positive are not learnt.
@@ -112,21 +111,20 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
         n_jobs = joblib.effective_n_jobs(self.n_jobs)
         self.occurred_ = np.zeros(self.n_labels_, dtype=bool)
         self._models: TreeBank | list[Member]
-        if type(self.estimator) is HoeffdingTreeClassifier:
-            params = check_tree_params(self.estimator)
-            self._models = TreeBank(self.n_labels_, self.n_features_in_, 2, params, n_groups=n_jobs)
+        seed = None if self.random_state is None else check_random_state(self.random_state)
+        if has_bank(self.estimator):
+            self._models = self.estimator._new_bank(self.n_labels_, self.n_features_in_, 2, n_groups=n_jobs, rng=seed)
         else:
-            seed = None if self.random_state is None else check_random_state(self.random_state)
             widths = [self.n_features_in_] * self.n_labels_
             self._models = make_members(self.estimator, self.n_labels_, widths, 2, seed)
 
     def _grow(self, n_before: int) -> None:
         self.occurred_ = np.append(self.occurred_, np.zeros(self.n_labels_ - n_before, dtype=bool))
-        if isinstance(self._models, TreeBank):
-            self._models = self._models.grown(self.n_labels_ - n_before)
-            return
         # The seeds of members are drawn in their order: new ones get those that they had got at the first call.
         seed = None if self.random_state is None else check_random_state(self.random_state)
+        if isinstance(self._models, TreeBank):
+            self._models = self._models.grown(self.n_labels_ - n_before, seed)
+            return
         widths = [self.n_features_in_] * self.n_labels_
         members = make_members(self.estimator, self.n_labels_, widths, 2, seed)
         self._models = [*self._models, *members[n_before:]]

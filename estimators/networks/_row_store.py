@@ -137,6 +137,19 @@ class RowStore:
             self.indices[slot, : stop - start] = rows.indices[start:stop]
 
 
+def match_store(
+    X: Features, store: RowStore | None, size: int, n_labels: int, dtype: npt.DTypeLike
+) -> tuple[Features, RowStore]:
+    """Return the rows as they are kept, dense or sparse, and their store, new if None; sparse once any row was."""
+    is_sparse = isinstance(X, sparse.csr_array)
+    if store is None:
+        store = RowStore(size, 0 if is_sparse else X.shape[1], n_labels, dtype)
+    if is_sparse and not store.is_sparse:
+        store = store.copy()
+        store.make_sparse()
+    return (sparse.csr_array(X) if store.is_sparse and not is_sparse else X), store
+
+
 def _empty_slots(size: int, length: int) -> tuple[Array, Array]:
     starts = np.arange(size) * length
     return starts, starts.copy()

@@ -22,9 +22,10 @@ from estimators.networks._network_options import (
     run_options,
 )
 from estimators.networks._network_state import State, brought_up_to_date, draw_state, with_more_outputs
-from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense
+from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense, match_store
 from estimators.networks._torch_network import device_learning, learn_on_device
-from estimators.replay.memories import FIFOMemory, ReplayPlan, ReservoirMemory, begin_memories, join_plans, no_replay
+from estimators.replay.label_memories import Reservoir
+from estimators.replay.memories import FIFOMemory, ReplayPlan, begin_memories, join_plans, no_replay
 
 
 class OnlineNeuralClassifier(NetworkClassifier):
@@ -46,8 +47,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
     freeze_masked : bool, default=False
         Whether outputs that no row of a step counts stay as they are. Otherwise Adam's momentum goes on moving them.
         This is as true of labels that are unknown.
-    reservoir : ReservoirMemory or None, default=None
-        Memory with a sample of all rows, drawn from first.
+    reservoir : ReservoirMemory, PRSMemory, OCDMMemory or None, default=None
+        Memory with a sample of all rows, even or balanced by label, drawn from first.
     fifo : FIFOMemory or None, default=None
         Memory of the last rows.
     replay : {"online", "mini-batch"}, default="online"
@@ -116,7 +117,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         optimizer: str = "adam",
         targeted_loss: str | None = None,
         freeze_masked: bool = False,
-        reservoir: ReservoirMemory | None = None,
+        reservoir: Reservoir | None = None,
         fifo: FIFOMemory | None = None,
         replay: str = "online",
         standardize: bool | str = False,
@@ -199,7 +200,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         rows = as_rows(X, Y, mask, weight, self.dtype)
         # a device may fail halfway, the compiled loop only diverges
         memories = self._memories if self.device is None else [copy(memory) for memory in self._memories]
-        plan = join_plans(memories, rows.weight > 0) if memories else no_replay(len(rows.weight))
+        plan = join_plans(memories, rows.codes, rows.weight > 0) if memories else no_replay(len(rows.weight))
         kept = store.as_rows() if store else empty_store(self.n_labels_, self.dtype)
         if self.device is None:
             proba = self._learn_compiled(rows, kept, plan)
@@ -234,14 +235,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
         """Return the rows as they are kept for replay, dense or sparse, and their store; sparse once any row was."""
         if not self._memories:
             return X, None
-        is_sparse, store = isinstance(X, sparse.csr_array), self._store
-        if store is None:
-            size = sum(memory.size for memory in self._memories)
-            store = RowStore(size, 0 if is_sparse else X.shape[1], self.n_labels_, self.dtype)
-        if is_sparse and not store.is_sparse:
-            store = store.copy()
-            store.make_sparse()
-        return (sparse.csr_array(X) if store.is_sparse and not is_sparse else X), store
+        size = sum(memory.size for memory in self._memories)
+        return match_store(X, self._store, size, self.n_labels_, self.dtype)
 
 
 def _compact(X: Features) -> tuple[Array | None, Features]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from estimators._kernels.randomness import fill_chances
 from estimators._locks import lock_of
+from estimators._typing import Array
 
 Integers = npt.NDArray[np.int64]
 
@@ -30,8 +31,14 @@ class ReplayPlan(NamedTuple):
     slots: Integers
 
 
-class _Memory(BaseEstimator):
-    """A bounded memory that chooses slots to store in and to draw from; its user keeps the rows."""
+class BoundedMemory(BaseEstimator):
+    """Base of memories that choose slots to store in and to draw from; their users keep the rows.
+
+    Subclasses name in ``_role`` the parameter of learners that takes them, and plan in `_plan_learnt`, from codes of
+    labels: label + 2 * (does it count?).
+    """
+
+    _role: ClassVar[str]
 
     def __init__(self, size: int = 1000, draws: int = 5) -> None:
         self.size = size
@@ -62,6 +69,14 @@ class _Memory(BaseEstimator):
             self.n_seen_ = 0
         return self
 
+    def _plan_learnt(self, codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
+        """Plan for those rows of a chunk that are learnt."""
+        raise NotImplementedError
+
+
+class _BlindMemory(BoundedMemory):
+    """A memory that does not look at the rows."""
+
     def plan(self, n_samples: int) -> ReplayPlan:
         """Choose the slots to draw with each of the next rows, and the slot to store it in.
 
@@ -81,6 +96,9 @@ class _Memory(BaseEstimator):
         with lock_of(self):
             return self._plan(n_samples)
 
+    def _plan_learnt(self, codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:  # noqa: ARG002 - it is blind
+        return self._plan(int(learnt.sum()))
+
     def _plan(self, n_samples: int) -> ReplayPlan:
         seen = self.n_seen_ + np.arange(n_samples)
         chance = chances(self.seed_, seen, self.draws + 1)
@@ -93,7 +111,7 @@ class _Memory(BaseEstimator):
         raise NotImplementedError
 
 
-class ReservoirMemory(_Memory):
+class ReservoirMemory(_BlindMemory):
     """A uniform sample of all rows so far (Vitter's algorithm R).
 
     Parameters
@@ -127,12 +145,14 @@ class ReservoirMemory(_Memory):
     array([0, 1, 2, 1, 0])
     """
 
+    _role = "reservoir"
+
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:
         drawn = (chance * (seen + 1)).astype(np.int64)
         return np.where(seen < self.size, seen, np.where(drawn < self.size, drawn, -1))
 
 
-class FIFOMemory(_Memory):
+class FIFOMemory(_BlindMemory):
     """The last rows (a ring buffer).
 
     Parameters
@@ -156,19 +176,24 @@ class FIFOMemory(_Memory):
     array([0, 1, 2, 0, 1])
     """
 
+    _role = "fifo"
+
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:  # noqa: ARG002 - nothing is drawn
         return seen % self.size
 
 
+_KINDS = {"reservoir": "a ReservoirMemory, a PRSMemory, an OCDMMemory", "fifo": "a FIFOMemory"}
+
+
 def begin_memories(
-    reservoir: ReservoirMemory | None, fifo: FIFOMemory | None, random_state: np.random.RandomState
-) -> list[_Memory]:
+    reservoir: BoundedMemory | None, fifo: BoundedMemory | None, random_state: np.random.RandomState
+) -> list[BoundedMemory]:
     """Return the memories there are, the reservoir first, empty and seeded."""
-    memories: list[_Memory] = []
-    for name, memory, kind in (("reservoir", reservoir, ReservoirMemory), ("fifo", fifo, FIFOMemory)):
+    memories: list[BoundedMemory] = []
+    for name, memory in (("reservoir", reservoir), ("fifo", fifo)):
         if memory is not None:
-            if not isinstance(memory, kind):
-                raise TypeError(f"{name} must be a {kind.__name__} or None. Got {memory!r} instead.")
+            if not isinstance(memory, BoundedMemory) or memory._role != name:
+                raise TypeError(f"{name} must be {_KINDS[name]} or None. Got {memory!r} instead.")
             memories.append(clone(memory).begin(random_state.randint(2**31 - 1)))
     return memories
 
@@ -180,13 +205,13 @@ def no_replay(n_samples: int) -> ReplayPlan:
     return ReplayPlan(none, none)
 
 
-def join_plans(memories: Sequence[_Memory], learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
-    """Plan for the rows that are learnt from all memories, whose slots follow each other."""
+def join_plans(memories: Sequence[BoundedMemory], codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
+    """Plan for the rows that are learnt from all memories, whose slots follow each other; codes are those of labels."""
     widths = [memory.draws for memory in memories]
     draws, slots = (np.full((len(learnt), width), -1) for width in (sum(widths), len(memories)))
     columns, first = np.cumsum([0, *widths]).tolist(), 0
     for k, memory in enumerate(memories):
-        plan = memory._plan(int(learnt.sum()))
+        plan = memory._plan_learnt(codes, learnt)
         draws[learnt, columns[k] : columns[k + 1]] = np.where(plan.draws >= 0, plan.draws + first, -1)
         slots[learnt, k] = np.where(plan.slots >= 0, plan.slots + first, -1)
         first += memory.size

@@ -9,13 +9,15 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
+from estimators._row_codes import COUNTS, encode_labels
 from estimators._targets import as_table
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.replay._kept_rows import KeptRows, blank, join, replaced, take, widened
 from estimators.replay._meta_base import OuterClassifier, begin_inner
-from estimators.replay.memories import FIFOMemory, ReservoirMemory, begin_memories, join_plans, replay_order
+from estimators.replay.label_memories import Reservoir
+from estimators.replay.memories import FIFOMemory, begin_memories, join_plans, replay_order
 
 Integers = npt.NDArray[np.int64]
 BLOCK = 4096  # rows of a chunk that are put in order with those replayed with them, at a time
@@ -28,8 +30,8 @@ class ReplayClassifier(OuterClassifier):
     ----------
     estimator : StreamClassifier
         The classifier that learns.
-    reservoir : ReservoirMemory or None, default=None
-        Memory with a sample of all rows, drawn from first.
+    reservoir : ReservoirMemory, PRSMemory, OCDMMemory or None, default=None
+        Memory with a sample of all rows, even or balanced by label, drawn from first.
     fifo : FIFOMemory or None, default=None
         Memory of the last rows.
     random_state : int, RandomState instance or None, default=None
@@ -69,7 +71,7 @@ class ReplayClassifier(OuterClassifier):
         self,
         estimator: StreamClassifier,
         *,
-        reservoir: ReservoirMemory | None = None,
+        reservoir: Reservoir | None = None,
         fifo: FIFOMemory | None = None,
         random_state: Any = None,
     ) -> None:
@@ -113,6 +115,12 @@ class ReplayClassifier(OuterClassifier):
             mask = np.ones((len(Y), self.n_labels_), dtype=bool)
         return KeptRows(X, Y, mask, np.ones(len(Y)) if weight is None else weight)
 
+    def _codes(self, block: KeptRows) -> Array:
+        """Return label + 2 * (does it count?) for each label; each class is one."""
+        if block.Y.ndim == 1:
+            return np.eye(len(self.classes_), dtype=np.uint8)[block.Y] + COUNTS
+        return encode_labels(block.Y, block.mask)
+
     def _replay(self, chunk: KeptRows, update: Callable[[Any, KeptRows, Integers], Any]) -> list[Any]:
         """Learn a chunk and the rows replayed with it, block by block."""
         n_rows = len(chunk.weight)
@@ -124,7 +132,7 @@ class ReplayClassifier(OuterClassifier):
         for i in range(0, n_rows, BLOCK):
             block = take(chunk, slice(i, i + BLOCK))
             learnt = block.weight > 0
-            order, own, held = replay_order(join_plans(memories, learnt), learnt, len(kept.weight))
+            order, own, held = replay_order(join_plans(memories, self._codes(block), learnt), learnt, len(kept.weight))
             if len(order):
                 results.append(update(inner, _gather(kept, block, order), own))
             kept = replaced(kept, block, held)

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random import RandomState
 
 from estimators._batching import blocks, dense
 from estimators._kernels.label_codes import UNKNOWN
@@ -16,7 +17,16 @@ from estimators._validation import Features
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
 from estimators.trees._kernels.tree_arrays import TreeArrays, new_trees, size_bytes
 
-__all__ = ["NO_WEIGHTS", "SKIP", "TreeBank", "check_growth", "check_tree_params", "codes_of", "split_evenly"]
+__all__ = [
+    "NO_WEIGHTS",
+    "SKIP",
+    "TreeBank",
+    "check_growth",
+    "check_tree_params",
+    "codes_of",
+    "has_bank",
+    "split_evenly",
+]
 
 
 # with less work, starting threads takes longer than the work; the overhead of a row costs as much as so many features
@@ -41,21 +51,31 @@ class TreeBank:
         Parameters of the trees.
     n_groups : int, default=1
         Number of groups, which is the largest number of threads.
+
+    Notes
+    -----
+    A bank of another kind of tree replaces the compiled functions, and `_new_trees`.
     """
 
-    def __init__(self, n_trees: int, n_features: int, n_classes: int, params: TreeParams, *, n_groups: int = 1) -> None:
-        self.n_classes = n_classes
+    _learn_rows: ClassVar[Callable[..., Any]] = staticmethod(learn)
+    _predict_rows: ClassVar[Callable[..., None]] = staticmethod(predict)
+    _size_of: ClassVar[Callable[..., int]] = staticmethod(size_bytes)
+
+    def __init__(self, n_trees: int, n_features: int, n_classes: int, params: Any, *, n_groups: int = 1) -> None:
+        self.n_features, self.n_classes = n_features, n_classes
         self.params = params
         self.n_threads = n_groups
         self.groups = split_evenly(n_trees, n_groups)
-        self.tree_arrays = [new_trees(group.stop - group.start, n_features) for group in self.groups]
+        self.tree_arrays = [self._new_trees(group) for group in self.groups]
 
-    def grown(self, n_new: int) -> "TreeBank":
-        """Return a bank with more trees, in a group of their own; the trees that there were are shared."""
-        bank = copy(self)
-        n_features = int(self.tree_arrays[0].trees["n_features"][0])
-        bank.groups = [*self.groups, slice(self.n_trees, self.n_trees + n_new)]
-        bank.tree_arrays = [*self.tree_arrays, new_trees(n_new, n_features)]
+    def grown(self, n_new: int, rng: RandomState | None = None) -> Self:  # noqa: ARG002 - these trees draw nothing
+        """Return a bank with more trees, in a group of their own; the trees that there were are shared.
+
+        Trees that draw take the seeds of all trees from `rng`, if there is one, as in a new bank.
+        """
+        bank, new = copy(self), slice(self.n_trees, self.n_trees + n_new)
+        bank.groups = [*self.groups, new]
+        bank.tree_arrays = [*self.tree_arrays, bank._new_trees(new)]
         return bank
 
     def learn(
@@ -78,7 +98,7 @@ class TreeBank:
 
         def run_group(g: int) -> None:
             for rows in blocks(X):
-                predict(self.tree_arrays[g], dense(X[rows]), votes[rows], self.groups[g].start)
+                self._predict_rows(self.tree_arrays[g], dense(X[rows]), votes[rows], self.groups[g].start)
 
         self._in_threads(run_group, X)
         return votes
@@ -91,12 +111,16 @@ class TreeBank:
     @property
     def size_bytes(self) -> int:
         """Size of all arrays."""
-        return sum(size_bytes(arrays) for arrays in self.tree_arrays)
+        return sum(self._size_of(arrays) for arrays in self.tree_arrays)
 
     @property
     def n_trees(self) -> int:
         """Number of trees."""
         return self.groups[-1].stop
+
+    def _new_trees(self, trees: slice) -> Any:
+        """Return the arrays of new trees, which are those places of the bank."""
+        return new_trees(trees.stop - trees.start, self.n_features)
 
     def _run(self, X: Features, codes: Array, weight: Array | None, X_predict: Features | None, votes: Array) -> None:
         weights = NO_WEIGHTS if weight is None else weight
@@ -104,14 +128,14 @@ class TreeBank:
         if len(self.groups) == 1 and len(codes) == 1:
             # a call with one row should cost little more than the row
             chunk = TreeChunk(NO_ROWS if X_predict is None else dense(X_predict), dense(X), codes, weights, 0)
-            self.tree_arrays[0] = learn(self.tree_arrays[0], chunk, self.params, votes)
+            self.tree_arrays[0] = self._learn_rows(self.tree_arrays[0], chunk, self.params, votes)
             return
 
         def run_group(g: int) -> None:
             for rows in blocks(X):
                 to_predict = NO_ROWS if X_predict is None else dense(X_predict[rows])
                 chunk = TreeChunk(to_predict, dense(X[rows]), codes[rows], weights[rows], self.groups[g].start)
-                self.tree_arrays[g] = learn(self.tree_arrays[g], chunk, self.params, votes[rows])
+                self.tree_arrays[g] = self._learn_rows(self.tree_arrays[g], chunk, self.params, votes[rows])
 
         self._in_threads(run_group, X)
 
@@ -126,6 +150,11 @@ class TreeBank:
         with ThreadPoolExecutor(n_threads) as pool:
             for done in [pool.submit(work, g) for g in groups]:
                 done.result()
+
+
+def has_bank(estimator: Any) -> bool:
+    """Return whether an estimator makes banks for meta-estimators; a class that is derived from it does not."""
+    return "_new_bank" in vars(type(estimator))
 
 
 def split_evenly(n: int, n_groups: int) -> list[slice]:

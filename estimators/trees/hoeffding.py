@@ -1,16 +1,12 @@
 """The Hoeffding tree: a decision tree that grows from a stream and splits a leaf once it has learnt enough rows."""
 
-from sklearn.utils.validation import check_is_fitted
+from numpy.random import RandomState
 
-from estimators._locks import lock_of
-from estimators._typing import Array
-from estimators._validation import Features
-from estimators.base import Mask, StreamClassifier
-from estimators.trees._graphviz import dot
-from estimators.trees._tree_bank import TreeBank, check_tree_params, codes_of
+from estimators.trees._tree_bank import TreeBank, check_tree_params
+from estimators.trees._tree_classifier import TreeClassifier
 
 
-class HoeffdingTreeClassifier(StreamClassifier):
+class HoeffdingTreeClassifier(TreeClassifier):
     """Hoeffding tree that learns one class for each row, or one such tree for each label.
 
     A leaf describes each class by a Gaussian for each feature. Once in `grace_period` rows it compares the features by
@@ -69,10 +65,6 @@ class HoeffdingTreeClassifier(StreamClassifier):
     array(['left', 'right'], dtype='<U5')
     """
 
-    _takes_codes = True
-    _fails_late = False
-    _learns_unknown = True
-
     def __init__(
         self,
         *,
@@ -88,55 +80,13 @@ class HoeffdingTreeClassifier(StreamClassifier):
         self.max_depth = max_depth
         self.max_bytes = max_bytes
 
-    def to_dot(self, label: int = 0) -> str:
-        """Draw a tree in the language of Graphviz.
-
-        Parameters
-        ----------
-        label : int, default=0
-            Label whose tree is drawn; 0 if each row has one class.
-
-        Returns
-        -------
-        str
-            A digraph; branches show their test, leaves their class and the weights of all classes.
-        """
-        with lock_of(self):
-            check_is_fitted(self)
-            if not 0 <= label < self.bank_.n_trees:
-                raise ValueError(f"label must be in 0..{self.bank_.n_trees - 1}. Got {label} instead.")
-            return dot(self.bank_, label, self._feature_names(), self._class_names())
-
-    # ------------------------------------------------------------------ hooks
-    def _size_bytes(self) -> int:
-        return self.bank_.size_bytes
-
-    def _start(self) -> None:
-        n_classes = 2 if self._target.multilabel else len(self.classes_)
-        n_trees = self.n_labels_ if self._target.multilabel else 1
-        self.bank_ = TreeBank(n_trees, self.n_features_in_, n_classes, check_tree_params(self))
-
-    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        self.bank_.learn(X, codes_of(Y), weight=weight)
-
-    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
-        return self._decide(self.bank_.predict_then_learn(X, codes_of(Y)))
-
-    def _infer(self, X: Features) -> tuple[Array, Array]:
-        return self._decide(self.bank_.predict(X))
-
-    def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
-
-    # ------------------------------------------------------------------ parts
-    def _decide(self, votes: Array) -> tuple[Array, Array]:
-        if self._target.multilabel:
-            return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
-        return votes[:, 0], votes[:, 0]
-
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{f}" for f in range(self.n_features_in_)] if names is None else names.tolist()
-
-    def _class_names(self) -> list[str]:
-        return ["0", "1"] if self._target.multilabel else [str(value) for value in self.classes_]
+    def _new_bank(
+        self,
+        n_trees: int,
+        n_features: int,
+        n_classes: int,
+        *,
+        n_groups: int = 1,
+        rng: RandomState | None = None,  # noqa: ARG002
+    ) -> TreeBank:
+        return TreeBank(n_trees, n_features, n_classes, check_tree_params(self), n_groups=n_groups)

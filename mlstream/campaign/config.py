@@ -1,4 +1,4 @@
-"""Campaigns as TOML files: strategies, streams, repetitions and the options of the evaluation."""
+"""Campaigns as TOML files: strategies or detectors, streams, repetitions and the options."""
 
 from __future__ import annotations
 
@@ -11,30 +11,36 @@ from functools import reduce
 from operator import or_
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
 
 from mlstream._validation_errors import find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
-from mlstream.evaluation.settings import CampaignOptions, Option, Settings, list_options
+from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Option, Settings, list_options
 
 Seeds = list[Annotated[int, Field(ge=0, strict=True)]]
 Names = list[Annotated[str, Strict()]]
 Grid = dict[str, Annotated[list[Any], Field(min_length=1)]]
+Config = TypeVar("Config", bound="_Config")
 
 
 class _Config(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=False)
 
 
-class StrategyConfig(_Config):
-    """One strategy, under a name that the user chooses."""
+class LearnerConfig(_Config):
+    """One learner, under a name that the user chooses."""
 
     strategy: str | None = Field(default=None, description="A name of a strategy; by default, the key itself.")
     class_: str | None = Field(default=None, alias="class", description="Any estimator: package.module:Class.")
     parameters: dict[str, Any] = Field(default={}, description="Fixed parameters.")
+
+
+class StrategyConfig(LearnerConfig):
+    """A learner whose parameters may be searched."""
+
     grid: Grid | list[Grid] | None = Field(default=None, description="Parameter -> values to search.")
 
 
@@ -58,12 +64,60 @@ class CampaignConfig(_Config):
         ValueError
             If a strategy, a parameter or a class is unknown.
         """
-        if isinstance(self.strategies, list):
-            strategies = {name: StrategyConfig() for name in self.strategies}
-        else:
-            strategies = self.strategies
+        strategies = _by_name(self.strategies, StrategyConfig)
         n_configurations = self.options["n_configurations"]
         return {name: _learner(name, one, n_configurations) for name, one in strategies.items()}
+
+
+class DetectorConfig(_Config):
+    """One drift detector, under a name that the user chooses."""
+
+    detector: str | None = Field(default=None, description="A name of a detector; by default, the key itself.")
+    parameters: dict[str, Any] = Field(default={}, description="Its parameters.")
+
+
+class DetectionConfig(_Config):
+    """The content of a campaign file of the kind "detect"; options that it leaves out have the defaults of Python."""
+
+    streams: list[str] = Field(min_length=1, description="Files, published folders, or names of our own streams.")
+    detectors: list[str] | dict[str, DetectorConfig] = Field(min_length=1)
+    learners: list[str] | dict[str, LearnerConfig] = Field(min_length=1)
+    directory: str | None = Field(default=None, description="The folder of the records.")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of `run_detections`."""
+        return {one.name: getattr(self, one.name) for one in list_options(DetectionOptions)}
+
+    def make_learners(self) -> dict[str, Any]:
+        """Return the estimator of each learner.
+
+        Raises
+        ------
+        ValueError
+            If a strategy, a parameter or a class is unknown.
+        """
+        wanted = _by_name(self.learners, LearnerConfig)
+        return {
+            name: _learner(name, StrategyConfig(**one.model_dump(by_alias=True)), 0) for name, one in wanted.items()
+        }
+
+    def make_detectors(self) -> dict[str, Any]:
+        """Return each detector.
+
+        Raises
+        ------
+        ValueError
+            If a detector or a parameter is unknown.
+        """
+        from estimators.drift import make_detector
+
+        wanted = _by_name(self.detectors, DetectorConfig)
+        return {name: make_detector(one.detector or name, **one.parameters) for name, one in wanted.items()}
+
+
+def _by_name(given: list[str] | dict[str, Config], kind: type[Config]) -> dict[str, Config]:
+    return {name: kind() for name in given} if isinstance(given, list) else given
 
 
 def _file_type(one: Option) -> Any:
@@ -80,13 +134,30 @@ def _strict(kind: Any) -> Any:
 
 # The keys of a file: those of the class, and one for each option.
 _OPTIONS = [*list_options(CampaignOptions), *list_options(Settings)]
-_KEYS: dict[str, Any] = {
-    one.name: (_file_type(one), Field(default=one.default, description=one.help)) for one in _OPTIONS
+
+
+def _keys(options: Iterable[Option]) -> dict[str, Any]:
+    return {one.name: (_file_type(one), Field(default=one.default, description=one.help)) for one in options}
+
+
+_FILE = create_model("CampaignConfig", __base__=CampaignConfig, **_keys(_OPTIONS))
+_DETECTION_FILE = create_model("DetectionConfig", __base__=DetectionConfig, **_keys(list_options(DetectionOptions)))
+# Kind of a campaign file -> its model and its options.
+_KINDS: dict[str, tuple[type[CampaignConfig | DetectionConfig], list[Option]]] = {
+    "evaluate": (_FILE, _OPTIONS),
+    "detect": (_DETECTION_FILE, list_options(DetectionOptions)),
 }
-_FILE = create_model("CampaignConfig", __base__=CampaignConfig, **_KEYS)
 
 
-def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
+# Key of a table -> the model of its entries.
+_ENTRIES: dict[str, type[BaseModel]] = {
+    "strategies": StrategyConfig,
+    "learners": LearnerConfig,
+    "detectors": DetectorConfig,
+}
+
+
+def load_config(path: str | os.PathLike[str]) -> CampaignConfig | DetectionConfig:
     """Read a campaign file.
 
     Parameters
@@ -96,8 +167,9 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
 
     Returns
     -------
-    CampaignConfig
-        The content, checked.
+    CampaignConfig or DetectionConfig
+        The content, checked: a `DetectionConfig` where the key ``kind`` is "detect". Without it, or where it is
+        "evaluate", a `CampaignConfig`.
 
     Raises
     ------
@@ -112,12 +184,16 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} must be TOML. Got this: {error}.") from None
+    kind = content.pop("kind", "evaluate")
+    if kind not in _KINDS:
+        raise ValueError(f"{path}: kind must be {' or '.join(map(repr, _KINDS))}. Got {kind!r} instead.")
+    model, options = _KINDS[kind]
     try:
-        config = _FILE.model_validate(content)
-        for one in _OPTIONS:
+        config = model.model_validate(content)
+        for one in options:
             one.check(config.options[one.name], one.name)
     except ValidationError as error:
-        raise ValueError(f"{path}: {_explain(error)}") from None
+        raise ValueError(f"{path}: {_explain(error, model)}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return config
@@ -158,12 +234,13 @@ def _own_estimator(name: str, wanted: StrategyConfig) -> Any:
     return estimator
 
 
-def _explain(error: ValidationError) -> str:
+def _explain(error: ValidationError, file: type[CampaignConfig | DetectionConfig]) -> str:
     """Describe the problem in one line; for an unknown key, name the known ones and the nearest."""
     problem = find_problem(error)
     if problem.kind != "extra_forbidden":
         return problem.text
-    model: type[BaseModel] = StrategyConfig if len(problem.field) > 2 else _FILE
+    models = _ENTRIES if len(problem.field) > 2 else {}
+    model: type[BaseModel] = models.get(problem.field[0], file)
     known, key = [field.alias or name for name, field in model.model_fields.items()], ".".join(problem.field)
     return f"every key must be one of {', '.join(known)}. Got {key!r} instead{_nearest(problem.field[-1], known)}"
 

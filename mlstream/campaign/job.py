@@ -135,7 +135,7 @@ class Job:
         expected = self.describe(record.selection)
         # The record of an older version may be that of another rule of the same name.
         got = {name: getattr(record, name) for name in names} | {"label_space": record.label_space_rule}
-        self._require_same(self.path, {name: (got[name], expected[name]) for name in names})
+        require_same(self.path, {name: (got[name], expected[name]) for name in names})
         return None if record.status == "failed" else record
 
     def find_selection(self) -> Selection | None:
@@ -150,8 +150,8 @@ class Job:
         if not isinstance(self.learner, Search) or not path.exists():
             return None
         record, expected = load_selection(path), self._origin()
-        self._require_same(path, {name: (record.run.get(name), value) for name, value in expected.items()})
-        self._require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
+        require_same(path, {name: (record.run.get(name), value) for name, value in expected.items()})
+        require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
         return record.selection
 
     @property
@@ -177,19 +177,34 @@ class Job:
             return
         drawn = to_json(self.learner.draw(self.repetition.seed)) if isinstance(self.learner, Search) else None
         tried = None if record.selection is None else [dict(trial.parameters) for trial in record.selection.trials]
-        self._require_same(path, {"configurations tried": (tried, drawn)})
+        require_same(path, {"configurations tried": (tried, drawn)})
         if record.selection is not None:
-            self._require_same(path, {"selection": (record.selection.method, self.criterion.method)})
-            self._require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
+            require_same(path, {"selection": (record.selection.method, self.criterion.method)})
+            require_same(path, {"objective": (record.selection.objective, self.criterion.score)})
 
-    def _require_same(self, path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:
-        for name, (got, expected) in pairs.items():
-            if got != expected:
-                found, wanted = _differing(got, expected)
-                raise ValueError(
-                    f"{path} must be the record of the requested run: use another folder, or remove the file. "
-                    f"Got {name} = {found!r} instead of {wanted!r}."
-                )
+
+def require_same(path: Path, pairs: Mapping[str, tuple[object, object]]) -> None:
+    """Raise an error if the record in a file is that of something else.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    pairs : mapping
+        Name of a field -> its value in the record, and the one that is requested.
+
+    Raises
+    ------
+    ValueError
+        If two values differ; the message names the first such field.
+    """
+    for name, (got, expected) in pairs.items():
+        if got != expected:
+            found, wanted = _differing(got, expected)
+            raise ValueError(
+                f"{path} must be the record of the requested run: use another folder, or remove the file. "
+                f"Got {name} = {found!r} instead of {wanted!r}."
+            )
 
 
 def _differing(got: object, expected: object) -> tuple[object, object]:

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer import Abort
 
-from mlstream.cli import challenge, generate, listing, perturb, publishing, running, synthesise
+from mlstream.cli import challenge, detecting, generate, listing, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
 from mlstream.cli.inspect import inspect
 from mlstream.cli.suggest_tasks import suggest_tasks
@@ -46,6 +46,8 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Evaluate learners": (
         running.run,
         listing.strategies,
+        detecting.detect,
+        listing.detectors,
         running.report,
         running.track,
     ),

@@ -29,6 +29,15 @@ def complete_strategies(incomplete: str) -> list[tuple[str, str]]:
     return [(f"{before}{comma}{name}", text) for name, text in found]
 
 
+def complete_detectors(incomplete: str) -> list[tuple[str, str]]:
+    """Return the drift detectors whose names begin so; of names split by commas, the last is completed."""
+    from estimators.drift import DETECTORS
+
+    before, comma, last = incomplete.rpartition(",")
+    found = _starting(last, ((name, one.summary) for name, one in DETECTORS.items()))
+    return [(f"{before}{comma}{name}", text) for name, text in found]
+
+
 def complete_strategy(incomplete: str) -> list[tuple[str, str]]:
     """Return the strategies whose names begin so."""
     return [] if "," in incomplete else complete_strategies(incomplete)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
     from mlstream.diagnosis.task_distances import Distances
     from mlstream.generators import Suggestion
+    from mlstream.records.detection_record import Detection
 
 _LEVELS = " ░▒▓█"
 _WIDEST_HEAT_MAP = 101
@@ -196,6 +197,28 @@ def campaign_progress() -> Iterator[Callable[[CampaignProgress], None]]:
     columns = (*bar, _Speed(), TimeRemainingColumn(), TextColumn("{task.fields[worker]}", markup=False))
     with Progress(*columns, console=console) as bars:
         yield _Bars(bars)
+
+
+@contextmanager
+def detection_progress() -> Iterator[Callable[[Detection, bool, int, int], None]]:
+    """Show the progress of a campaign of detections: a bar on a terminal, one line per detection elsewhere."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        yield lambda *event: print_line(_detection_ending(*event))
+        return
+    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console) as bars:
+        bar = bars.add_task("detections", total=None)
+
+        def show(one: Detection, was_kept: bool, n_done: int, n_in_all: int) -> None:
+            bars.update(bar, completed=n_done, total=n_in_all)
+            bars.console.print(_detection_ending(one, was_kept, n_done, n_in_all), soft_wrap=True, markup=False)
+
+        yield show
+
+
+def _detection_ending(one: Detection, was_kept: bool, n_done: int, n_in_all: int) -> str:
+    outcome = "recorded earlier" if was_kept else one.status
+    return f"[{n_done}/{n_in_all}] {one.detector} on {one.learner} on {one.stream}, seed {one.seed}: {outcome}"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Commands that list what can be named: strategies and streams."""
+"""Commands that list what can be named: strategies, drift detectors and streams."""
 
 from __future__ import annotations
 
@@ -26,6 +26,18 @@ def strategies(
     rows = [(parameter, ", ".join(map(repr, values))) for one in grids for parameter, values in one.items()]
     if rows:
         console.show_lines(("parameter", "values that a search tries (--tune)"), rows)
+
+
+def detectors() -> None:
+    """List the drift detectors that have a name, with their parameters and defaults."""
+    from estimators.drift import DETECTORS
+    from mlstream.cli import console
+
+    rows = []
+    for name, one in DETECTORS.items():
+        parameters = one.build().get_params(deep=False)
+        rows.append((name, one.summary, ", ".join(f"{key}={value!r}" for key, value in parameters.items())))
+    console.show_lines(("detector", "signals a drift where", "parameters"), rows)
 
 
 def streams() -> None:

@@ -1,29 +1,32 @@
-"""Options of ``mlstream run``, made from the definitions that Python and campaign files use."""
+"""Options of ``mlstream run`` and ``mlstream detect``, made from the definitions that Python and campaign files use."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
 import typer
 
 from mlstream.cli.arguments import parse_integers, parse_names
-from mlstream.evaluation.settings import CampaignOptions, Option, Settings, list_options
+from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Option, Settings, list_options
 
-OPTIONS = {one.name: one for kind in (CampaignOptions, Settings) for one in list_options(kind)}
-_PANELS = {CampaignOptions: "Campaign", Settings: "Evaluation"}
+Panels = Mapping[type[CampaignOptions | DetectionOptions | Settings], str]
+
+OPTIONS = {one.name: one for kind in (DetectionOptions, CampaignOptions, Settings) for one in list_options(kind)}
+OF_RUNS: Panels = {CampaignOptions: "Campaign", Settings: "Evaluation"}
+OF_DETECTIONS: Panels = {DetectionOptions: "Detection"}
 # Lists are typed as text, split by commas.
 _LISTS: dict[Any, str] = {tuple[int, ...]: "SEED,...", tuple[str, ...]: "NAME,..."}
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
-def with_options(command: Command) -> Command:
-    """Replace the ``**options`` in the signature of a command by the options of a campaign and of an evaluation."""
+def with_options(command: Command, panels: Panels = OF_RUNS) -> Command:
+    """Replace the ``**options`` in the signature of a command by those of some classes, each under a heading."""
     signature = inspect.signature(command, eval_str=True)
     own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    added = [_parameter(one, panel) for kind, panel in _PANELS.items() for one in list_options(kind)]
+    added = [_parameter(one, panel) for kind, panel in panels.items() for one in list_options(kind)]
     # Typer reads both.
     command.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in [*own, *added]}

@@ -17,11 +17,11 @@ from mlstream.cli.options import OPTIONS, read_options, with_options
 
 if TYPE_CHECKING:
     from mlstream.campaign.campaign import CampaignProgress
-    from mlstream.campaign.config import CampaignConfig
+    from mlstream.campaign.config import CampaignConfig, DetectionConfig
     from mlstream.records.run_record import RunResult
     from mlstream.stream import Stream
 
-_INTERRUPTED = 130
+INTERRUPTED = 130
 
 # Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
 _FOR_FILES = ("n_jobs", "dask", "decision")
@@ -94,7 +94,7 @@ def run(
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
     if not quiet:
-        _announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
+        announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
     from mlstream.cli.strategy_texts import parse_strategies
     from mlstream.publishing.named_streams import open_named
 
@@ -106,8 +106,8 @@ def run(
 def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str], *, quiet: bool) -> None:
     """Run a campaign file, and write its report."""
     if not quiet:
-        _announce(str(path))
-    from mlstream.campaign.config import load_config
+        announce(str(path))
+    from mlstream.campaign.config import DetectionConfig, load_config
     from mlstream.cli import console
     from mlstream.publishing.named_streams import open_named
     from mlstream.reporting.report import report as write_report
@@ -126,7 +126,10 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
     if folder is None:
         raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
     require_folder(folder, f"{path}: directory")
-    with _errors_in(path):
+    if isinstance(config, DetectionConfig):
+        _detect_file(path, config, folder, changed, quiet=quiet)
+        return
+    with errors_in(path):
         learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
     text = _as_run(path, config, changed)
     results = _run_and_show(learners, streams, folder, quiet=quiet, config=text, **config.options | changed)
@@ -134,6 +137,30 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
     if not quiet:
         console.print_line(f"Wrote {page}")
     _require_success(results, folder)
+
+
+def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
+    """Run a campaign file of the kind "detect", and write its report."""
+    from mlstream.cli import console
+    from mlstream.cli.detecting import detect_and_show
+    from mlstream.publishing.named_streams import open_named
+    from mlstream.records.detection_record import require_detected
+    from mlstream.reporting.report import report as write_report
+
+    if refused := [OPTIONS[name].flags[0] for name in changed if name != "n_jobs"]:
+        raise ValueError(
+            f"{path} is of the kind 'detect': only --output, --jobs and --quiet may be combined with it. "
+            f"Got {', '.join(refused)}."
+        )
+    with errors_in(path):
+        detectors, learners = config.make_detectors(), config.make_learners()
+        streams = [open_named(name, path.parent) for name in config.streams]
+    options = config.options | changed | {"config": path.read_text(encoding="utf-8")}
+    found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)
+    page = write_report(folder)
+    if not quiet:
+        console.print_line(f"Wrote {page}")
+    require_detected(found, folder)
 
 
 def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
@@ -146,7 +173,7 @@ def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
     return f'decision = "{changed["decision"]}"\n{text}'
 
 
-def _announce(what: str) -> None:
+def announce(what: str) -> None:
     """Print what is run, before the imports and the compilation, which take seconds."""
     from mlstream.cli import console
 
@@ -154,7 +181,7 @@ def _announce(what: str) -> None:
 
 
 @contextmanager
-def _errors_in(path: Path) -> Iterator[None]:
+def errors_in(path: Path) -> Iterator[None]:
     """Let errors name the file that holds what is wrong."""
     try:
         yield
@@ -190,7 +217,7 @@ def _run_and_show(
         n_ended, n_runs = (last[0].n_runs_ended, last[0].n_runs) if last else (0, "the")
         recorded = f"{n_ended} of {n_runs} runs recorded in {folder}; the same command goes on."
         typer.echo(f"Interrupted: {recorded}", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     if not quiet:
         show_results(results)
     return results

@@ -51,7 +51,7 @@ def describe_run(estimator: Any, stream: Stream, seed: int, settings: Settings) 
     return {
         "strategy": type(estimator).__name__,
         "wrapped_as": wrapped_as(estimator),
-        "estimator": _ADDRESS.sub("", repr(copy)),
+        "estimator": plain_repr(copy),
         "parameters": {name: to_json(value) for name, value in sorted(copy.get_params().items())},
         "seed": seed,
         "stream": stream.card.name,
@@ -75,6 +75,11 @@ def _given_labels(estimator: Any, card: StreamCard) -> Literal["none", "task", "
     return "all" if card.scenario.task_identity == "never" else "task"
 
 
+def plain_repr(value: Any) -> str:
+    """Return the representation of an object without addresses in memory, which differ from run to run."""
+    return _ADDRESS.sub("", repr(value))
+
+
 def to_json(value: Any) -> JsonValue:
     """Convert a parameter to JSON: anything but numbers, text and collections of these becomes its representation.
 
@@ -91,7 +96,7 @@ def to_json(value: Any) -> JsonValue:
         return [to_json(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
-    return _ADDRESS.sub("", repr(value))
+    return plain_repr(value)
 
 
 def installed_versions() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The options of an evaluation and of a campaign: names, defaults, choices and one-line help, written here only.
 
-The signatures of `evaluate` and `run_campaign`, the keys of a campaign file and the options of ``mlstream run`` follow
-from the two classes below.
+The signatures of `evaluate`, `detect` and of their campaigns, the keys of a campaign file and the options of ``mlstream
+run`` and ``mlstream detect`` follow from the classes below.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ SelectionMethod = Literal[
 ]
 EnergyMethod = Literal["codecarbon", "cpu", "none"]
 Objective = Literal["frug_kwh", "frug_kj"]
+Errors = Literal["subset", "hamming"]
 Check = Callable[[Any, str], object]
 
 # scikit-learn's random_state is an unsigned number of 32 bits.
@@ -65,7 +66,7 @@ class Option(NamedTuple):
     check: Check
 
 
-def list_options(kind: type[Settings | CampaignOptions]) -> list[Option]:
+def list_options(kind: type[Settings | CampaignOptions | DetectionOptions]) -> list[Option]:
     """List the options that a class defines, in its order."""
     types = get_type_hints(kind)
     return [
@@ -167,6 +168,15 @@ def _about(help_text: str, check: Check, *flags: str) -> dict[str, Any]:
     return {"help": help_text, "check": check, "flags": flags}
 
 
+# Options that several classes have.
+_LABEL_SPACE = _about(
+    "Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the "
+    "scenario asks.",
+    _require_label_space,
+)
+_JOBS = _about("Number of processes; -1 for as many as cores.", _require_processes, "--jobs", "-j")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The options of an evaluation; `evaluate` explains them at length.
@@ -177,14 +187,7 @@ class Settings:
         If the value of an option is not valid.
     """
 
-    label_space: LabelSpace | None = field(
-        default=None,
-        metadata=_about(
-            "Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as "
-            "the scenario asks.",
-            _require_label_space,
-        ),
-    )
+    label_space: LabelSpace | None = field(default=None, metadata=_LABEL_SPACE)
     metrics: tuple[str, ...] = field(
         default=(),
         metadata=_about("Metrics to score by beside those of every run, such as hamming_loss.", _require_metrics),
@@ -314,9 +317,7 @@ class CampaignOptions:
         default=30,
         metadata=_about("Configurations of a search that may be scored on the validation environments.", require_count),
     )
-    n_jobs: int = field(
-        default=1, metadata=_about("Number of processes; -1 for as many as cores.", _require_processes, "--jobs", "-j")
-    )
+    n_jobs: int = field(default=1, metadata=_JOBS)
     dask: str | None = field(
         default=None,
         metadata=_about("Address of a Dask scheduler whose workers run everything: tcp://HOST:8786.", _require_address),
@@ -326,6 +327,48 @@ class CampaignOptions:
         _check_all(self)
 
 
-def _check_all(chosen: Settings | CampaignOptions) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DetectionOptions:
+    """The options of a detection, and of a campaign of detections; `detect` and `run_detections` explain them.
+
+    Raises
+    ------
+    ValueError
+        If the value of an option is not valid.
+    """
+
+    errors: Errors = field(
+        default="subset",
+        metadata=_about(
+            "Errors that a detector of whole rows is given: 1 if any label is wrong, or the share of labels that are.",
+            partial(_require_choice, get_args(Errors)),
+        ),
+    )
+    max_delay: int | None = field(
+        default=None,
+        metadata=_about(
+            "Rows after the end of a drift within which an alarm is in time; by default half of the shortest stretch "
+            "from the start of a drift to that of the next, or to the end of the stream.",
+            _require_window,
+        ),
+    )
+    max_early: int = field(
+        default=0,
+        metadata=_about(
+            "Rows before the start of a drift within which an alarm is in time, too.",
+            partial(require_count, minimum=0),
+        ),
+    )
+    label_space: LabelSpace | None = field(default=None, metadata=_LABEL_SPACE)
+    seeds: tuple[int, ...] = field(
+        default=(0,), metadata=_about("Seeds of the learners, and of the detector that draws.", _require_seeds)
+    )
+    n_jobs: int = field(default=1, metadata=_JOBS)
+
+    def __post_init__(self) -> None:
+        _check_all(self)
+
+
+def _check_all(chosen: Settings | CampaignOptions | DetectionOptions) -> None:
     for one in list_options(type(chosen)):
         one.check(getattr(chosen, one.name), one.name)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-_KINDS = ("runs", "selections", "streams", "running")
+_KINDS = ("runs", "selections", "streams", "running", "detections")
 _LEFTOVER_AGE_S = 3600
 # With the seeds after it and a temporary name around it, a name of this length stays below the 255 of file systems.
 _MAX_PLAIN = 150
@@ -61,6 +61,18 @@ def run_path(directory: str | os.PathLike[str], stream: str, strategy: str, repe
         where these are repeated.
     """
     return _path(directory, "runs", stream, strategy, repetition)
+
+
+def detection_path(directory: str | os.PathLike[str], stream: str, learner: str, detector: str, seed: int) -> Path:
+    """Return the path of the record of a detection.
+
+    Returns
+    -------
+    Path
+        ``directory/detections/<stream>/<learner>/<detector>-seed<seed>.json``.
+    """
+    folder = Path(directory) / "detections" / file_name(stream) / file_name(learner)
+    return folder / f"{file_name(detector)}-{Repetition(seed).name}.json"
 
 
 def selection_path(directory: str | os.PathLike[str], stream: str, strategy: str, repetition: Repetition) -> Path:

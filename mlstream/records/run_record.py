@@ -365,14 +365,15 @@ def load_runs(directory: str | os.PathLike[str]) -> Runs:
 def _way_to_runs(folder: Path) -> str:
     """Return the end of an error: the campaign meant, which lies in a folder with others, or around this one."""
     below = sorted(folder.iterdir()) if folder.is_dir() else []
-    meant = next(filter(_is_campaign, [*below, folder.parent, folder.parent.parent]), None)
+    meant = next(filter(has_runs, [*below, folder.parent, folder.parent.parent]), None)
     return "." if meant is None else f"; did you mean {meant}?"
 
 
-def _is_campaign(place: Path) -> bool:
+def has_runs(place: str | os.PathLike[str]) -> bool:
+    """Return whether the folder of a campaign holds the record of a run."""
     # Others' folders may be closed to us.
     with suppress(OSError):
-        return bool(_list_records(place / "runs"))
+        return bool(_list_records(Path(place) / "runs"))
     return False
 
 

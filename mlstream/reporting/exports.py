@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from mlstream._files import write_text_atomically
 from mlstream.cards.markdown import escape_markdown, one_line
+from mlstream.records.detection_record import Detection
 from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import Comparison
 from mlstream.reporting.costs import cost_table
+from mlstream.reporting.detection_tables import delay_table, detection_table, group_detections
 from mlstream.reporting.groups import Group
 from mlstream.reporting.ranks import friedman_table, left_out_table, pair_table, rank_table
 from mlstream.reporting.tables import Cell, Table, overview_table, rows_csv, score_names, score_table
@@ -46,7 +49,12 @@ _LATEX = {
 }
 
 
-def write_tables(folder: Path, streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[Path]:
+def write_tables(
+    folder: Path,
+    streams: Mapping[str, list[Group]],
+    comparisons: Sequence[Comparison],
+    detections: Sequence[Detection] = (),
+) -> Iterator[Path]:
     """Write every table of a report in three formats.
 
     Parameters
@@ -57,14 +65,16 @@ def write_tables(folder: Path, streams: Mapping[str, list[Group]], comparisons: 
         Name of the stream -> its groups.
     comparisons : sequence of Comparison
         Strategies over streams.
+    detections : sequence of Detection
+        Detections of drifts.
 
     Yields
     ------
     Path
-        Each file written: per score an overview, per stream scores and costs, and the statistics.
+        Each file written: per score an overview, per stream scores, costs and detections, and the statistics.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, table in _tables(streams, comparisons):
+    for name, table in chain(_tables(streams, comparisons), _detection_tables(detections)):
         for suffix, write in (("csv", to_csv), ("md", to_markdown), ("tex", to_latex)):
             path = folder / f"{file_name(name)}.{suffix}"
             write_text_atomically(path, write(table))
@@ -123,6 +133,13 @@ def _tables(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison
         yield "left-out", left_out
     for one in comparisons:
         yield f"pairs-{one.metric}", pair_table(one)
+
+
+def _detection_tables(detections: Sequence[Detection]) -> Iterator[tuple[str, Table]]:
+    for stream, groups in group_detections(detections).items():
+        yield f"detection-{stream}", detection_table(groups)
+        for learner in dict.fromkeys(group.learner for group in groups):
+            yield f"delays-{stream}-{learner}", delay_table([group for group in groups if group.learner == learner])
 
 
 def _markdown_cell(cell: Cell) -> str:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mlstream.drawing.alarms import alarm_figure
 from mlstream.drawing.costs import cost_figure
 from mlstream.drawing.critical_difference import rank_figure
 from mlstream.drawing.matplotlib_parts import write_png_and_svg
 from mlstream.drawing.transfer import transfer_figure
+from mlstream.records.detection_record import Detection
 from mlstream.records.paths import file_name
 from mlstream.reporting.comparison import Comparison
 from mlstream.reporting.costs import cost_points
 from mlstream.reporting.curves import draw_curves
+from mlstream.reporting.detection import alarm_lanes, charted
+from mlstream.reporting.detection_tables import group_detections
 from mlstream.reporting.groups import Group
 from mlstream.reporting.pareto import pareto_points
 from mlstream.reporting.ranks import ranking_of
@@ -27,7 +32,10 @@ _SCORE = "ba_macro"
 
 
 def write_figures(
-    folder: Path, streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]
+    folder: Path,
+    streams: Mapping[str, list[Group]],
+    comparisons: Sequence[Comparison],
+    detections: Sequence[Detection] = (),
 ) -> Iterator[Path]:
     """Draw the figures of a report, each as PNG and as SVG.
 
@@ -39,6 +47,8 @@ def write_figures(
         Name of the stream -> its groups.
     comparisons : sequence of Comparison
         Strategies over streams.
+    detections : sequence of Detection
+        Detections of drifts.
 
     Yields
     ------
@@ -46,14 +56,14 @@ def write_figures(
         Each file written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, figure in _figures(streams, comparisons):
+    for name, figure in chain(_figures(streams, comparisons), _alarms(detections)):
         yield from write_png_and_svg(figure, folder, file_name(name))
 
 
 def _figures(streams: Mapping[str, list[Group]], comparisons: Sequence[Comparison]) -> Iterator[tuple[str, Figure]]:
     for one in comparisons:
         yield f"critical-difference-{one.metric}", rank_figure(ranking_of(one))
-    front = pareto_points(streams)
+    front = pareto_points(streams) if streams else None
     if front is not None:
         yield "pareto-front", cost_figure(front.points, score_heading("acc").title, front.title)
     for stream, groups in streams.items():
@@ -68,3 +78,9 @@ def _figures(streams: Mapping[str, list[Group]], comparisons: Sequence[Compariso
             matrix = transfer(group, _SCORE)
             if matrix is not None:
                 yield f"tasks-{stream}-{group.strategy}", transfer_figure(group.label, matrix)
+
+
+def _alarms(detections: Sequence[Detection]) -> Iterator[tuple[str, Figure]]:
+    for stream, groups in group_detections(detections).items():
+        for name, alike in charted(groups):
+            yield f"alarms-{stream}-{name}", alarm_figure(f"{stream}: errors of {name}", *alarm_lanes(alike))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from metrics.named import NAMED_METRICS
 from mlstream.card_model import StreamCard
+from mlstream.records.detection_record import Detection
 from mlstream.records.frugality import FRUGALITIES
 from mlstream.records.run_record import Resources, RunResult
 from mlstream.reporting.comparison import ALPHA, ROPE
@@ -69,18 +70,19 @@ def methods_text(runs: Sequence[RunResult], cards: Cards, *, is_compared: bool) 
         text: whoever writes a page escapes it.
     """
     paragraphs = [
-        Paragraph("Data", _data(runs, cards)),
+        Paragraph("Data", data_text(runs, cards)),
         Paragraph("Protocol", _protocol(runs)),
         Paragraph("Strategies", _strategies(runs)),
         Paragraph("Scores", _scores(runs)),
         Paragraph("Comparison", _comparison() if is_compared else ""),
         Paragraph("Cost", _cost(runs)),
-        Paragraph("Software", _software(runs)),
+        Paragraph("Software", software_text(runs)),
     ]
     return [one for one in paragraphs if one.text]
 
 
-def _data(runs: Sequence[RunResult], cards: Cards) -> str:
+def data_text(runs: Sequence[RunResult | Detection], cards: Cards) -> str:
+    """Describe the streams of records."""
     names = list(dict.fromkeys(run.stream for run in runs))
     if len(names) > _MAX_STREAMS:
         return f"{len(names)} streams were used; their cards describe each of them: {join_words(names)}."
@@ -221,7 +223,8 @@ def _energy(used: Iterable[Resources]) -> str:
     return f"Energy was {join_words(ways)}."
 
 
-def _software(runs: Sequence[RunResult]) -> str:
+def software_text(runs: Sequence[RunResult | Detection]) -> str:
+    """State versions and machines of records."""
     versions = _joined(run.versions for run in runs)
     machine = _joined(run.machine for run in runs)
     packages = join_words(f"{name} {version}" for name, version in versions.items())

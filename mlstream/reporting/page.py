@@ -17,16 +17,18 @@ from mlstream.drawing.plotly_parts import Chart
 from mlstream.drawing.schedule import schedule_chart
 from mlstream.drawing.styles import Key, task_keys
 from mlstream.drawing.transfer import Limits, Transfer
+from mlstream.records.detection_record import Detection
 from mlstream.records.run_record import RunResult
 from mlstream.reporting.along_stream import along_table, final_table, repeating_note
 from mlstream.reporting.comparison import compare, compare_all
 from mlstream.reporting.costs import cost_charts, cost_table, energy_marks
 from mlstream.reporting.curves import curve_chart
+from mlstream.reporting.detection import DetectionPart, detection_part
 from mlstream.reporting.energy_parts import describe_shares
 from mlstream.reporting.groups import Group
 from mlstream.reporting.headline import headline
 from mlstream.reporting.learning_speed import speed_table
-from mlstream.reporting.methods_text import decisions_text, methods_text
+from mlstream.reporting.methods_text import Paragraph, data_text, decisions_text, methods_text, software_text
 from mlstream.reporting.pareto import pareto_part
 from mlstream.reporting.ranks import (
     draw_pairs,
@@ -113,7 +115,10 @@ class Unfinished:
 
 
 def describe(
-    runs: Sequence[RunResult], streams: Mapping[str, list[Group]], cards: Mapping[str, StreamCard]
+    runs: Sequence[RunResult],
+    streams: Mapping[str, list[Group]],
+    cards: Mapping[str, StreamCard],
+    detections: Sequence[Detection] = (),
 ) -> dict[str, Any]:
     """Gather the content of the page.
 
@@ -125,18 +130,19 @@ def describe(
         Name of a stream -> its runs by strategy.
     cards : mapping
         Name of a stream -> its card.
+    detections : sequence of Detection
+        All detections of a campaign; without them, there must be runs.
 
     Returns
     -------
     dict
         The variables of ``templates/report.html``.
     """
-    n_strategies = len({run.strategy for run in runs})
-    statistics = _statistics(streams)
+    statistics, detection = _statistics(streams), detection_part(detections, cards)
     return {
-        "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
-        "headline": " ".join(part for part in (_headline(streams), decisions_text(runs)) if part),
-        "pareto": pareto_part(streams),
+        **_heads(runs, streams, detection),
+        "pareto": pareto_part(streams) if runs else None,
+        "detection": detection,
         "runs": runs,
         "counts": Counter(run.status for run in runs),
         "overview": overview_table(streams, _OVERVIEW_SCORE) if len(streams) > 1 else None,
@@ -149,16 +155,41 @@ def describe(
         "strategies": _strategy_parts(runs, streams),
         "unfinished": [_describe_unfinished(run) for run in runs if run.status != "done"],
         "estimators": _estimators(runs),
-        "methods": methods_text(runs, cards, is_compared=statistics is not None),
-        "recorded": recorded_facts(runs),
-        "machine": agreed(run.machine for run in runs),
-        "versions": agreed(run.versions for run in runs),
+        "methods": _methods(runs, cards, detections, detection, is_compared=statistics is not None),
+        "recorded": recorded_facts(runs) if runs else [],
+        "machine": agreed(one.machine for one in (*runs, *detections)),
+        "versions": agreed(one.versions for one in (*runs, *detections)),
         "mlstream_version": version("mlstream"),
     }
 
 
-def _headline(streams: Mapping[str, list[Group]]) -> str:
-    return headline(streams, compare(streams, _OVERVIEW_SCORE), _OVERVIEW_SCORE)
+def _heads(
+    runs: Sequence[RunResult], streams: Mapping[str, list[Group]], detection: DetectionPart | None
+) -> dict[str, str]:
+    """Return the title and the sentence below it: about runs or, where there is none, about detections."""
+    if detection is not None and not runs:
+        return {"title": detection.title, "headline": detection.headline}
+    n_strategies = len({run.strategy for run in runs})
+    first = headline(streams, compare(streams, _OVERVIEW_SCORE), _OVERVIEW_SCORE)
+    return {
+        "title": f"{_count(n_strategies, 'strategy', 'strategies')} on {_titled(streams)}",
+        "headline": " ".join(part for part in (first, decisions_text(runs)) if part),
+    }
+
+
+def _methods(
+    runs: Sequence[RunResult],
+    cards: Mapping[str, StreamCard],
+    detections: Sequence[Detection],
+    detection: DetectionPart | None,
+    *,
+    is_compared: bool,
+) -> list[Paragraph]:
+    of_detections = [] if detection is None else detection.methods
+    if runs:
+        return methods_text(runs, cards, is_compared=is_compared) + of_detections
+    data, software = data_text(detections, cards), software_text(detections)
+    return [Paragraph("Data", data), *of_detections, Paragraph("Software", software)]
 
 
 def _strategy_parts(runs: Sequence[RunResult], streams: Mapping[str, list[Group]]) -> list[StrategyTables]:

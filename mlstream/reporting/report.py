@@ -16,7 +16,8 @@ import jinja2
 from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
 from mlstream.drawing.plotly_parts import Chart, frame
-from mlstream.records.run_record import RunResult, load_cards, load_runs
+from mlstream.records.detection_record import Detection, load_detections
+from mlstream.records.run_record import RunResult, Runs, has_runs, load_cards, load_runs
 from mlstream.reporting.comparison import compare_all
 from mlstream.reporting.exports import write_tables
 from mlstream.reporting.figures import write_figures
@@ -33,12 +34,13 @@ def report(
     tables: bool = False,
     figures: bool = False,
 ) -> Path:
-    """Write one HTML page about all runs of a campaign; it works offline, in any browser, light or dark.
+    """Write one HTML page about all runs and detections of a campaign; it works offline, in any browser, light or dark.
 
     Parameters
     ----------
     directory : path
-        The folder of a campaign: ``runs/STREAM/STRATEGY-seedN.json`` and ``streams/STREAM.card.json``.
+        The folder of a campaign: ``runs/STREAM/STRATEGY-seedN.json``, or
+        ``detections/STREAM/LEARNER/DETECTOR-seedN.json``, or both; and ``streams/STREAM.card.json``.
     output : path or None
         The page; ``directory/report.html`` by default. It is derived from the records, so one that exists is replaced,
         at once and as a whole.
@@ -56,14 +58,16 @@ def report(
     Raises
     ------
     FileNotFoundError
-        If there are no runs, or no card for a stream that was run.
+        If there are neither runs nor detections, or no card for a stream of one.
     ValueError
         If a record or card is not of this version, or a record is not of the run that its file name states.
     OSError
         If `output` is a folder or a device.
     """
-    runs, cards = load_runs(directory), load_cards(directory)
-    _require_cards(runs, cards, directory)
+    detections, cards = load_detections(directory), load_cards(directory)
+    # Without either, the error says how runs are recorded.
+    runs = load_runs(directory) if has_runs(directory) or not detections else Runs()
+    _require_cards((*runs, *detections), cards, directory)
     page = Path(directory) / "report.html" if output is None else Path(output)
     if page.exists() and not page.is_file():
         # A device would be replaced by a file of its name.
@@ -72,16 +76,17 @@ def report(
         )
     page.parent.mkdir(parents=True, exist_ok=True)
     streams = group_runs(runs)
-    write_text_atomically(page, _render(describe(runs, streams, cards)))
+    write_text_atomically(page, _render(describe(runs, streams, cards, detections)))
     if tables:
-        write_text_atomically(page.with_suffix(".csv"), scores_csv(streams))
-        deque(write_tables(page.parent / "tables", streams, compare_all(streams)), maxlen=0)
+        if runs:
+            write_text_atomically(page.with_suffix(".csv"), scores_csv(streams))
+        deque(write_tables(page.parent / "tables", streams, compare_all(streams), detections), maxlen=0)
     if figures:
-        deque(write_figures(page.parent / "figures", streams, compare_all(streams)), maxlen=0)
+        deque(write_figures(page.parent / "figures", streams, compare_all(streams), detections), maxlen=0)
     return page
 
 
-def _require_cards(runs: Iterable[RunResult], cards: Mapping[str, StreamCard], directory: object) -> None:
+def _require_cards(runs: Iterable[RunResult | Detection], cards: Mapping[str, StreamCard], directory: object) -> None:
     missing = sorted({run.stream for run in runs} - cards.keys())
     if missing:
         raise FileNotFoundError(

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain
 from estimators.meta.label_combination import LabelCombination
+from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from estimators.trees.isoup import ISOUPTreeClassifier
 from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
@@ -15,6 +16,7 @@ EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 TREE = HoeffdingTreeClassifier(**EAGER)
 LEARNERS = [
     BinaryRelevance(TREE),
+    BinaryRelevance(ExtremelyFastDecisionTreeClassifier(**EAGER)),
     BinaryRelevance(TREE, n_jobs=2),
     ClassifierChain(TREE),
     LabelCombination(TREE),

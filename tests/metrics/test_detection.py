@@ -21,11 +21,10 @@ PEER = Path(sys.prefix) / "peers" / "capymoa" / "drift" / "eval_detector.py"
 def test_scores_are_those_of_capymoa(case):
     (drifts, alarms), options = case
     n, delay, early = options.values()
-    # its first episode starts after row 0, and an alarm of two overlapping episodes belongs to neither
+    # its first episode starts after row 0, and episodes must not overlap
     drifts, alarms = drifts + 1, alarms[alarms > 0]
-    drifts[1:] = (
-        np.maximum(drifts[1:], drifts[:-1, 1:].repeat(2, axis=1) + delay + early) if len(drifts) > 1 else drifts[1:]
-    )
+    for one in range(1, len(drifts)):
+        drifts[one] = np.maximum(drifts[one], drifts[one - 1, 1] + delay + early + 1)
     drifts = np.maximum.accumulate(drifts.ravel()).reshape(-1, 2)
     n = int(max(n, drifts.max()))
     spec = importlib.util.spec_from_file_location("peer", PEER)
@@ -36,6 +35,7 @@ def test_scores_are_those_of_capymoa(case):
     ours = detection_scores(drifts, alarms, n_samples=n, max_delay=delay, max_early=early)
     names = {"episode_recall": "detection_rate", "precision": "precision", "f1": "f1", "mdt": "mean_delay"}
     names |= {"ndt": "normalised_delay", "far": "false_alarms_per_1000", "tp": "n_hits", "fp": "n_false_alarms"}
+    names |= {"recall": "recall", "ar": "alarms_per_1000"}
     for theirs, name in names.items():
         np.testing.assert_allclose(getattr(ours, name), getattr(expected, theirs), err_msg=name)
 
@@ -52,10 +52,29 @@ def test_an_oracle_is_perfect():
     assert scores[:6] == (1, 1, 1, 0, 0, 0)
 
 
+def test_an_oracle_is_perfect_where_one_drift_follows_the_other():
+    drifts = [[10, 30], [30, 30], [31, 60]]
+    scores = detection_scores(drifts, [10, 30, 31], n_samples=100, max_delay=50)
+    assert scores[:6] == (1, 1, 1, 0, 0, 0)
+
+
+def test_without_drifts_only_rates_of_alarms_are_defined():
+    scores = detection_scores([], [10, 400], n_samples=500, max_delay=50)
+    assert np.isnan([scores.detection_rate, scores.recall, scores.precision, scores.f1, scores.mean_delay]).all()
+    assert (scores.n_false_alarms, scores.n_missed, scores.false_alarms_per_1000) == (2, 0, 4)
+    assert scores.normalised_time_between == 5
+
+
+def test_silence_is_no_false_alarm():
+    scores = detection_scores([100], [], n_samples=500, max_delay=50)
+    assert (scores.recall, scores.f1, scores.false_alarms_per_1000, scores.alarms_per_1000) == (0, 0, 0, 0)
+    assert np.isnan([scores.mean_delay, scores.normalised_time_between]).all()
+
+
 @pytest.mark.parametrize(
     ("drifts", "alarms", "options", "message"),
     [
-        ([], [1], {}, "drifts must have shape (n_drifts,) or (n_drifts, 2). Got (0,) instead."),
+        ([[1, 2, 3]], [1], {}, "drifts must have shape (n_drifts,) or (n_drifts, 2). Got (1, 3) instead."),
         ([5, 3], [1], {}, "drifts must be in order. Got 3 after 5 instead."),
         ([5], [9, 8], {}, "alarms must be in order. Got 8 after 9 instead."),
         ([5], [11], {}, "alarms must be from 0 to n_samples = 10. Got 11 instead."),

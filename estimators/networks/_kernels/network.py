@@ -46,6 +46,16 @@ def share_loss(source: CodedRows, row: int, counts: Doubles, options: RunOptions
 @njit(**INLINE)
 def forward(w: Floats, sizes: Integers, batch: Batch, dense: bool, first: int, last: int) -> bool:
     """Fill the units of rows first to last, probabilities at the end; return whether their logits are finite."""
+    forward_to_logits(w, sizes, batch, dense, first, last)
+    finite, n_labels = True, sizes[-1]
+    for b in range(first, last):
+        finite = sigmoid(batch.units, (b + 1) * batch.n_units - n_labels, n_labels) and finite
+    return finite
+
+
+@njit(**INLINE)
+def forward_to_logits(w: Floats, sizes: Integers, batch: Batch, dense: bool, first: int, last: int) -> None:
+    """Fill the units of rows first to last, logits at the end."""
     width, length, units = sizes[1], batch.length, batch.units
     for b in range(first, last):
         copy(units, b * batch.n_units, w, sizes[0] * width, width)
@@ -56,10 +66,8 @@ def forward(w: Floats, sizes: Integers, batch: Batch, dense: bool, first: int, l
             start = b * length + q
             stop = min(start + block, batch.stops[b])
             _add_inputs(w, width, batch.values, batch.indices, start, stop, units, b * batch.n_units)
-    finite = True
     for b in range(first, last):
-        finite = _propagate(w, sizes, units, b * batch.n_units) and finite
-    return finite
+        _propagate(w, sizes, units, b * batch.n_units)
 
 
 @njit(**INLINE)
@@ -83,8 +91,8 @@ def _add_inputs(
 
 
 @njit(**INLINE)
-def _propagate(w: Floats, sizes: Integers, units: Floats, at: int) -> bool:
-    """Compute the layers above the first one, and the probabilities; return whether the logits are finite."""
+def _propagate(w: Floats, sizes: Integers, units: Floats, at: int) -> None:
+    """Compute the layers above the first one, up to the logits."""
     n_out = sizes[1]
     place = (sizes[0] + 1) * n_out
     for layer in range(1, sizes.size - 1):
@@ -93,11 +101,10 @@ def _propagate(w: Floats, sizes: Integers, units: Floats, at: int) -> bool:
         for k in range(n_out):
             units[at + n_in + k] = w[place + n_out * n_in + k] + dot(w, place + k * n_in, units, at, n_in)
         place, at = place + n_out * (n_in + 1), at + n_in
-    return _sigmoid(units, at, n_out)
 
 
 @njit(**INLINE)
-def _sigmoid(units: Floats, at: int, n: int) -> bool:
+def sigmoid(units: Floats, at: int, n: int) -> bool:
     """Replace n logits by probabilities; return whether the logits are finite."""
     finite = True
     for k in range(at, at + n):

@@ -10,7 +10,6 @@ from estimators._kernels.randomness import advance, uniform
 from estimators._typing import Array
 from estimators.trees._kernels.hoeffding import (
     SKIP,
-    Row,
     Scratch,
     TreeParams,
     new_buffer,
@@ -18,6 +17,7 @@ from estimators.trees._kernels.hoeffding import (
     split_buffer,
     update,
 )
+from estimators.trees._kernels.leaf_learning import Row
 from estimators.trees._kernels.tree_arrays import (
     NONE,
     TreeArrays,

@@ -18,6 +18,13 @@ NORMAL = np.array([0.5 * (1.0 + math.erf(k / STEPS_PER_UNIT / math.sqrt(2.0))) f
 @njit(**HOT)
 def observe(arrays: TreeArrays, o: int, x: Array, weight: float) -> None:
     """Add a weighted row to an observer."""
+    observe_moments(arrays, o, x, weight)
+    normalise(arrays, o)
+
+
+@njit(**HOT)
+def observe_moments(arrays: TreeArrays, o: int, x: Array, weight: float) -> None:
+    """Add a weighted row to an observer that no densities are asked of before `normalise` is called."""
     observer = arrays.observers[o]
     observer.weight += weight
     share = weight / observer.weight
@@ -31,7 +38,12 @@ def observe(arrays: TreeArrays, o: int, x: Array, weight: float) -> None:
         moments[o, SQUARES, f] = spread
         moments[o, PRECISION, f] = half / spread if spread > 0.0 else 0.0
     _widen(arrays, o, x)
-    observer.log_norm = _log_norm(arrays, o, observer.weight)
+
+
+@njit(**HOT)
+def normalise(arrays: TreeArrays, o: int) -> None:
+    """Compute what the densities of an observer are divided by."""
+    arrays.observers[o].log_norm = _log_norm(arrays, o, arrays.observers[o].weight)
 
 
 @njit(**HOT)

@@ -7,15 +7,15 @@ import numpy as np
 
 from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
-from estimators.trees._kernels.gaussian import observe, weight_below
-from estimators.trees._kernels.leaf_budget import deactivate, keep_promising, observers_allowed
+from estimators.trees._kernels.gaussian import weight_below
+from estimators.trees._kernels.leaf_budget import deactivate, keep_promising
+from estimators.trees._kernels.leaf_learning import Row, learn_in_leaf, set_weight
 from estimators.trees._kernels.splitting import best_two_splits, is_futile
 from estimators.trees._kernels.tree_arrays import (
     HIGHEST,
     LOWEST,
     NONE,
     TreeArrays,
-    add_observer,
     add_stat,
     drop_observers,
     grow,
@@ -82,14 +82,6 @@ def split_buffer(buffer: Array, n_classes: int) -> Scratch:
     return Scratch(buffer[:width], buffer[width : width + n_classes], buffer[width + n_classes :])
 
 
-class Row(NamedTuple):
-    """Class and weight of a row, and the class that naive Bayes guessed."""
-
-    code: int
-    weight: float
-    guess: int
-
-
 def learn(arrays: TreeArrays, chunk: TreeChunk, params: TreeParams, votes: Array) -> TreeArrays:
     """Predict each row from the rows before it, then learn it.
 
@@ -140,28 +132,36 @@ def _learn_from(
     """Go on from step `done`, tree by tree; return the step before which places ran out, or the number of steps."""
     n_rows, n_classes = len(chunk.codes), votes.shape[2]
     scratch = split_buffer(buffer, n_classes)
-    separate = len(chunk.X_predict) > 0
     for t in range(done // n_rows, len(arrays.trees)):
-        column = chunk.first_column + t
         for r in range(max(done - t * n_rows, 0), n_rows):
             if not has_room(arrays, n_classes):
                 return t * n_rows + r
-            differs = separate and not _is_same_row(chunk, r)
-            if differs:
-                predict_row(arrays, t, chunk.X_predict, r, scratch, True)
-                _write(votes, r, column, scratch)
-            leaf, guess = predict_row(arrays, t, chunk.X, r, scratch, not differs and len(votes) > 0)
-            if not differs:
-                _write(votes, r, column, scratch)
-            weight = chunk.weights[r] if len(chunk.weights) else 1.0
-            code = chunk.codes[r, column]
-            if code != SKIP and weight > 0.0:
-                update(arrays, t, leaf, scratch.x, Row(code, weight, guess), params)
+            leaf, row = vote_on_row(arrays, t, chunk, r, scratch, votes)
+            if row.weight > 0.0:
+                update(arrays, t, leaf, scratch.x, row, params)
     return n_rows * len(arrays.trees)
 
 
 @njit(**HOT)
-def _is_same_row(chunk: TreeChunk, r: int) -> bool:
+def vote_on_row(
+    arrays: TreeArrays, t: int, chunk: TreeChunk, r: int, scratch: Scratch, votes: Array
+) -> tuple[int, Row]:
+    """Write the votes for a row; return the leaf that learns it and the row to learn, of weight 0 if it is skipped."""
+    column = chunk.first_column + t
+    differs = len(chunk.X_predict) > 0 and not is_same_row(chunk, r)
+    if differs:
+        predict_row(arrays, t, chunk.X_predict, r, scratch, True)
+        _write(votes, r, column, scratch)
+    leaf, guess = predict_row(arrays, t, chunk.X, r, scratch, not differs and len(votes) > 0)
+    if not differs:
+        _write(votes, r, column, scratch)
+    weight = chunk.weights[r] if len(chunk.weights) else 1.0
+    code = chunk.codes[r, column]
+    return leaf, Row(code, weight if code != SKIP else 0.0, guess)
+
+
+@njit(**HOT)
+def is_same_row(chunk: TreeChunk, r: int) -> bool:
     """Return whether the row to predict equals the row to learn, as in a chain whose labels so far were right."""
     f, n = 0, chunk.X.shape[1]
     while f < n and chunk.X_predict[r, f] == chunk.X[r, f]:
@@ -192,15 +192,9 @@ def predict_row(arrays: TreeArrays, t: int, X: Array, r: int, scratch: Scratch, 
 @njit(**HOT)
 def update(arrays: TreeArrays, t: int, i: int, x: Array, row: Row, params: TreeParams) -> None:
     """Learn a row in its leaf, and try to split the leaf once in a grace period."""
-    node, stat = arrays.nodes[i], arrays.stats[_count(arrays, t, i, row)]
-    if not node.active:
+    node = arrays.nodes[i]
+    if not learn_in_leaf(arrays, t, i, x, row, params.max_bytes):
         return
-    if stat.observer == NONE:
-        if arrays.trees[t].n_observers + 1 > observers_allowed(arrays, t, params.max_bytes):
-            deactivate(arrays, t, i)
-            return
-        stat.observer = add_observer(arrays, t, i, row.code)
-    observe(arrays, stat.observer, x, row.weight)
     if node.depth >= params.max_depth:
         deactivate(arrays, t, i)
         return
@@ -210,81 +204,55 @@ def update(arrays: TreeArrays, t: int, i: int, x: Array, row: Row, params: TreeP
         _attempt_split(arrays, t, i, node.weight, params)
 
 
-@njit(**HOT)
-def _count(arrays: TreeArrays, t: int, i: int, row: Row) -> int:
-    """Count the class of a row, and the right guesses, in its leaf; return the place where the class is counted."""
-    node = arrays.nodes[i]
-    s, majority = _find_class(arrays, i, row.code)
-    if node.active:
-        # as in River, the majority of an empty leaf counts as right
-        node.majority_hits += row.weight if majority in (NONE, row.code) else 0.0
-        node.bayes_hits += row.weight if row.guess == row.code else 0.0
-    if s == NONE:
-        s = add_stat(arrays, t, i, row.code)
-    _set_weight(arrays, i, s, arrays.stats[s].weight + row.weight)
-    return s
-
-
-@njit(**HOT)
-def _find_class(arrays: TreeArrays, i: int, code: int) -> tuple[int, int]:
-    """Return the place of a class in a leaf, and the heaviest class (ties: the first seen), or `NONE`."""
-    place, majority, most = NONE, NONE, -1.0
-    s = arrays.nodes[i].stats
-    while s != NONE:
-        stat = arrays.stats[s]
-        if stat.code == code:
-            place = s
-        if stat.weight > most:
-            majority, most = stat.code, stat.weight
-        s = stat.next
-    return place, majority
-
-
-@njit(**HOT)
-def _set_weight(arrays: TreeArrays, i: int, s: int, weight: float) -> None:
-    """Set the weight of a class in a node, and sum all weights in order, so that the bits are River's."""
-    arrays.stats[s].weight, arrays.stats[s].log_weight = weight, math.log(weight)
-    total, s = 0.0, arrays.nodes[i].stats
-    while s != NONE:
-        total += arrays.stats[s].weight
-        s = arrays.stats[s].next
-    arrays.nodes[i].weight = total
-
-
 @njit(**BUILD)
 def _attempt_split(arrays: TreeArrays, t: int, i: int, total: float, params: TreeParams) -> None:
     """Split the leaf if the best feature beats the next by more than Hoeffding's bound, or if the bound is under `tau`.
 
     If no split gains anything, River deactivates the leaf and activates it at once: its observers start again.
     """
-    n_classes, n_present, most = 0, 0, 0.0
-    s = arrays.nodes[i].stats
-    while s != NONE:
-        weight = arrays.stats[s].weight
-        n_classes, n_present, most = n_classes + 1, n_present + (weight != 0.0), max(most, weight)
-        s = arrays.stats[s].next
+    n_classes, n_present, most = describe_classes(arrays, i)
     if n_present < 2:
         return
     if most / total > MAX_SHARE_TO_SPLIT:
         drop_observers(arrays, t, i)
         keep_promising(arrays, t, params.max_bytes, params.max_depth)
         return
-    merit_range = math.log2(max(n_classes, 2))
-    bound = math.sqrt(merit_range * merit_range * math.log(1.0 / params.delta) / (2.0 * total))
+    bound = hoeffding_bound(n_classes, total, params.delta)
     if bound >= params.tau and is_futile(arrays, i, bound):
         return
     feature, threshold, best, second = best_two_splits(arrays, i)
     if best - second > bound or bound < params.tau:
-        if feature == NONE:
-            drop_observers(arrays, t, i)
-        else:
-            _split(arrays, t, i, feature, threshold)
+        if feature != NONE:
+            split(arrays, t, i, feature, threshold)
+        drop_observers(arrays, t, i)
         keep_promising(arrays, t, params.max_bytes, params.max_depth)
 
 
 @njit(**PART)
-def _split(arrays: TreeArrays, t: int, i: int, f: int, threshold: float) -> None:
-    """Turn a leaf into a branch whose children start with the class weights estimated for their sides."""
+def describe_classes(arrays: TreeArrays, i: int) -> tuple[int, int, float]:
+    """Return the number of classes of a node, of those whose weight is not zero, and the largest weight."""
+    n_classes, n_present, most = 0, 0, 0.0
+    s = arrays.nodes[i].stats
+    while s != NONE:
+        weight = arrays.stats[s].weight
+        n_classes, n_present, most = n_classes + 1, n_present + (weight != 0.0), max(most, weight)
+        s = arrays.stats[s].next
+    return n_classes, n_present, most
+
+
+@njit(**PART)
+def hoeffding_bound(n_classes: int, total: float, delta: float) -> float:
+    """Bound the error of the difference of two information gains that are known from rows of a total weight."""
+    merit_range = math.log2(max(n_classes, 2))
+    return math.sqrt(merit_range * merit_range * math.log(1.0 / delta) / (2.0 * total))
+
+
+@njit(**PART)
+def split(arrays: TreeArrays, t: int, i: int, f: int, threshold: float) -> None:
+    """Turn a leaf into a branch whose children start with the class weights estimated for their sides.
+
+    The branch keeps its observers.
+    """
     node = arrays.nodes[i]
     left, right = take_leaf(arrays, t, node.depth + 1), take_leaf(arrays, t, node.depth + 1)
     o = node.observers
@@ -292,12 +260,11 @@ def _split(arrays: TreeArrays, t: int, i: int, f: int, threshold: float) -> None
         observer = arrays.observers[o]
         below = weight_below(arrays, o, f, threshold)
         if threshold >= arrays.moments[o, LOWEST, f]:
-            _set_weight(arrays, left, add_stat(arrays, t, left, observer.code), below)
+            set_weight(arrays, left, add_stat(arrays, t, left, observer.code), below)
         if threshold < arrays.moments[o, HIGHEST, f]:
-            _set_weight(arrays, right, add_stat(arrays, t, right, observer.code), observer.weight - below)
+            set_weight(arrays, right, add_stat(arrays, t, right, observer.code), observer.weight - below)
         o = observer.next
     for child in (left, right):
         arrays.nodes[child].last_attempt = arrays.nodes[child].weight
-    drop_observers(arrays, t, i)
     node.feature = arrays.subsets[i, f] if len(arrays.subsets) else f
     node.threshold, node.left, node.right = threshold, left, right

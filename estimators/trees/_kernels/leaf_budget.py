@@ -21,7 +21,7 @@ def observers_allowed(arrays: TreeArrays, t: int, max_bytes: float) -> float:
 
 @njit(**BUILD)
 def keep_promising(arrays: TreeArrays, t: int, max_bytes: float, max_depth: int) -> None:
-    """Let only the most promising leaves observe, as many as fit into memory.
+    """Let only the most promising leaves observe, as many as fit into memory beside the branches that observe.
 
     The promise of a leaf is the weight of all its classes but the heaviest. Does nothing while memory suffices for all.
     """
@@ -29,17 +29,26 @@ def keep_promising(arrays: TreeArrays, t: int, max_bytes: float, max_depth: int)
     allowed = observers_allowed(arrays, t, max_bytes)
     if tree.n_inactive == 0 and tree.n_observers <= allowed:
         return
-    leaves, promises = _leaves(arrays, t)
-    tree.n_inactive = 0
+    leaves, n_elsewhere = _leaves(arrays, t)
+    keep_most_promising(arrays, t, leaves, allowed - n_elsewhere, max_depth)
+
+
+@njit(**BUILD)
+def keep_most_promising(arrays: TreeArrays, t: int, leaves: Array, allowed: float, max_depth: int) -> None:
+    """Let some leaves observe, by promise, as many as a number of observers is for; a leaf too deep is not started."""
+    promises = np.empty(len(leaves), np.float64)
+    for k in range(len(leaves)):
+        promises[k] = _promise(arrays, leaves[k])
     needed = 0
     for k in np.argsort(-promises, kind="mergesort"):
         node = arrays.nodes[leaves[k]]
         needed += _n_classes(arrays, leaves[k])
-        fits = needed <= allowed and node.depth < max_depth
+        fits = needed <= allowed
         if node.active and not fits:
-            drop_observers(arrays, t, leaves[k])
-        node.active = 1 if fits else 0
-        tree.n_inactive += 0 if fits else 1
+            deactivate(arrays, t, leaves[k])
+        elif fits and not node.active and node.depth < max_depth:
+            node.active = 1
+            arrays.trees[t].n_inactive -= 1
 
 
 @njit(**PART)
@@ -51,23 +60,24 @@ def deactivate(arrays: TreeArrays, t: int, i: int) -> None:
 
 
 @njit(**BUILD)
-def _leaves(arrays: TreeArrays, t: int) -> tuple[Array, Array]:
+def _leaves(arrays: TreeArrays, t: int) -> tuple[Array, int]:
+    """Return the leaves, and the number of observers that are not in leaves."""
     stack = np.empty(arrays.trees[t].n_nodes, np.int64)
     leaves = np.empty(arrays.trees[t].n_nodes, np.int64)
-    promises = np.empty(arrays.trees[t].n_nodes, np.float64)
     stack[0] = arrays.trees[t].root
-    height, n = 1, 0
+    height, n, n_elsewhere = 1, 0, 0
     while height:
         height -= 1
         i = stack[height]
         if arrays.nodes[i].feature == NONE:
-            leaves[n], promises[n] = i, _promise(arrays, i)
+            leaves[n] = i
             n += 1
         else:
+            n_elsewhere += _n_observers(arrays, i)
             # the left child comes out first
             stack[height], stack[height + 1] = arrays.nodes[i].right, arrays.nodes[i].left
             height += 2
-    return leaves[:n], promises[:n]
+    return leaves[:n], n_elsewhere
 
 
 @njit(**PART)
@@ -79,6 +89,14 @@ def _promise(arrays: TreeArrays, i: int) -> float:
         most = max(most, arrays.stats[s].weight)
         s = arrays.stats[s].next
     return total - most
+
+
+@njit(**PART)
+def _n_observers(arrays: TreeArrays, i: int) -> int:
+    n, o = 0, arrays.nodes[i].observers
+    while o != NONE:
+        n, o = n + 1, arrays.observers[o].next
+    return n
 
 
 @njit(**PART)

@@ -31,16 +31,16 @@ def best_two_splits(arrays: TreeArrays, i: int) -> tuple[int, float, float, floa
 
     Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity.
     """
-    before = _entropy_of(arrays, i)
-    places = _observers_of(arrays, i)
+    before = entropy_of(arrays, i)
+    places = observers_of(arrays, i)
     sides = np.empty((2, len(places)))
     for j in range(len(places)):
         sides[0, j] = arrays.observers[places[j]].weight
     # a leaf may have counted rows that it did not observe: those of the weights that it started with
-    excess = before - _entropy(sides, 0)
+    excess = before - entropy(sides, 0)
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
     for f in range(arrays.moments.shape[2]):
-        merit, value = _best_threshold(arrays, places, f, before, sides, second - excess)
+        merit, value = best_threshold(arrays, places, f, before, sides, second - excess)
         if merit >= best and merit > -np.inf:
             feature, threshold, best, second = f, value, merit, best
         elif merit > second:
@@ -54,14 +54,14 @@ def is_futile(arrays: TreeArrays, i: int, bound: float) -> bool:
 
     False means only that there is no proof.
     """
-    places = _observers_of(arrays, i)
+    places = observers_of(arrays, i)
     if len(places) != 2:
         return False
     if _all_gain_less(arrays, places[0], places[1], bound):
         return True
     best, second = np.inf, np.inf
     for f in range(arrays.moments.shape[2]):
-        left = _rough_entropy_left(arrays, places[0], places[1], f)
+        left = rough_entropy_left(arrays, places[0], places[1], f)
         if left < best:
             best, second = left, best
         elif left < second:
@@ -72,12 +72,12 @@ def is_futile(arrays: TreeArrays, i: int, bound: float) -> bool:
 @njit(**PART)
 def _all_gain_less(arrays: TreeArrays, a: int, b: int, bound: float) -> bool:
     """Return whether all features gain less than a bound and two can be split: then none beats the next by more."""
-    before = _rough_entropy(arrays.observers[a].weight / (arrays.observers[a].weight + arrays.observers[b].weight))
+    before = rough_entropy(arrays.observers[a].weight / (arrays.observers[a].weight + arrays.observers[b].weight))
     n_split = 0
     for f in range(arrays.moments.shape[2]):
         # the first two that can be split are counted, whatever they gain
-        if n_split < 2 or not _gain_of_gaussians_at_most(arrays, a, b, f) < bound:
-            left = _rough_entropy_left(arrays, a, b, f)
+        if n_split < 2 or not gain_of_gaussians_at_most(arrays, a, b, f) < bound:
+            left = rough_entropy_left(arrays, a, b, f)
             if not before - left + 2.0 * ROUGHNESS_OF_GAIN < bound:
                 return False
             n_split += left < np.inf
@@ -85,7 +85,7 @@ def _all_gain_less(arrays: TreeArrays, a: int, b: int, bound: float) -> bool:
 
 
 @njit(**HOT)
-def _gain_of_gaussians_at_most(arrays: TreeArrays, a: int, b: int, f: int) -> float:
+def gain_of_gaussians_at_most(arrays: TreeArrays, a: int, b: int, f: int) -> float:
     """Bound the gain of a feature at every threshold for two classes, without a logarithm.
 
     Where the ranges overlap, both classes are Gaussian, and a split is at most as informative as the value itself: at
@@ -128,7 +128,7 @@ def _contingency(share: float, alone: float) -> float:
 
 
 @njit(**HOT)
-def _rough_entropy_left(arrays: TreeArrays, a: int, b: int, f: int) -> float:
+def rough_entropy_left(arrays: TreeArrays, a: int, b: int, f: int) -> float:
     """Estimate the lowest entropy after a split of a feature: infinity without a split, -infinity if that is unsure."""
     zeros, ones = arrays.observers[a].weight, arrays.observers[b].weight
     lowest = min(arrays.moments[a, LOWEST, f], arrays.moments[b, LOWEST, f])
@@ -143,15 +143,15 @@ def _rough_entropy_left(arrays: TreeArrays, a: int, b: int, f: int) -> float:
         share, right = left / total, total - left
         smaller = min(share, 1.0 - share)
         if smaller > MIN_BRANCH_SHARE + ROUGHNESS:
-            entropy = share * _rough_entropy(below_a / left) + (1.0 - share) * _rough_entropy((zeros - below_a) / right)
-            minimum = min(minimum, entropy)
+            after = share * rough_entropy(below_a / left) + (1.0 - share) * rough_entropy((zeros - below_a) / right)
+            minimum = min(minimum, after)
         elif smaller > MIN_BRANCH_SHARE - ROUGHNESS:
             return -np.inf
     return minimum
 
 
 @njit(**HOT)
-def _rough_entropy(p: float) -> float:
+def rough_entropy(p: float) -> float:
     """Look up the entropy of two classes, in bits."""
     place = min(max(p, 0.0), 1.0) * ENTROPY_STEPS
     k = int(place)
@@ -159,7 +159,7 @@ def _rough_entropy(p: float) -> float:
 
 
 @njit(**HOT)
-def _best_threshold(
+def best_threshold(
     arrays: TreeArrays, places: Array, f: int, before: float, sides: Array, minimum: float
 ) -> tuple[float, float]:
     """Find the best threshold of a feature; thresholds whose gain is under `minimum` may be left out."""
@@ -225,7 +225,7 @@ def _gain(before: float, sides: Array, minimum: float) -> float:
         return -np.inf
     if sides.shape[1] == 2 and _gain_at_most(sides, left, right) + ROUNDING < minimum:
         return -np.inf
-    return before - (left * _entropy(sides, 0) + right * _entropy(sides, 1)) / total
+    return before - (left * entropy(sides, 0) + right * entropy(sides, 1)) / total
 
 
 @njit(**HOT)
@@ -243,7 +243,7 @@ def _gain_at_most(sides: Array, left: float, right: float) -> float:
 
 
 @njit(**HOT)
-def _entropy(sides: Array, side: int) -> float:
+def entropy(sides: Array, side: int) -> float:
     """Compute the entropy of the classes on one side, in bits."""
     negative, total = 0.0, 0.0
     for j in range(sides.shape[1]):
@@ -254,7 +254,7 @@ def _entropy(sides: Array, side: int) -> float:
 
 
 @njit(**PART)
-def _entropy_of(arrays: TreeArrays, i: int) -> float:
+def entropy_of(arrays: TreeArrays, i: int) -> float:
     """Compute the entropy of the classes in a node, in bits."""
     negative, total = 0.0, 0.0
     s = arrays.nodes[i].stats
@@ -268,7 +268,7 @@ def _entropy_of(arrays: TreeArrays, i: int) -> float:
 
 
 @njit(**BUILD)
-def _observers_of(arrays: TreeArrays, i: int) -> Array:
+def observers_of(arrays: TreeArrays, i: int) -> Array:
     n, o = 0, arrays.nodes[i].observers
     while o != NONE:
         n, o = n + 1, arrays.observers[o].next

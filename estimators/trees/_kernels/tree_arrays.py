@@ -276,11 +276,18 @@ def drop_observers(arrays: TreeArrays, t: int, i: int) -> None:
 @njit(**OWNING)
 def free_tree(arrays: TreeArrays, t: int) -> None:
     """Free all places of a tree, which then has no root."""
+    tree = arrays.trees[t]
+    if tree.root != NONE:
+        free_nodes(arrays, t, tree.root)
+        tree.root = NONE
+
+
+@njit(**OWNING)
+def free_nodes(arrays: TreeArrays, t: int, root: int) -> None:
+    """Free the places of a node and of all nodes below it."""
     tree, free = arrays.trees[t], arrays.free[0]
-    if tree.root == NONE:
-        return
     stack = np.empty(tree.n_nodes, np.int64)
-    stack[0], height = tree.root, 1
+    stack[0], height = root, 1
     while height:
         height -= 1
         i = stack[height]
@@ -288,6 +295,8 @@ def free_tree(arrays: TreeArrays, t: int) -> None:
         if node.feature != NONE:
             stack[height], stack[height + 1] = node.left, node.right
             height += 2
+        else:
+            tree.n_inactive -= 1 - node.active
         drop_observers(arrays, t, i)
         s = node.stats
         while s != NONE:
@@ -295,9 +304,9 @@ def free_tree(arrays: TreeArrays, t: int) -> None:
             arrays.stats[s].next = free.stat
             free.stat = s
             free.n_stats += 1
+            tree.n_stats -= 1
             s = after
         node.left = free.node
         free.node = i
         free.n_nodes += 1
-    tree.root = NONE
-    tree.n_nodes = tree.n_stats = tree.n_inactive = 0
+        tree.n_nodes -= 1

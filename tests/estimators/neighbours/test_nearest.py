@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from estimators.nearest._window import DenseWindow, Metric, SparseWindow, Tail
+from estimators.neighbours._window import DenseWindow, Metric, SparseWindow, Tail
 
 EUCLIDEAN, COSINE = Metric("euclidean", 0.0), Metric("cosine", 0.0)
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from estimators._typing import Array
 from estimators._validation import Features
-from estimators.nearest._kernels import nearest
+from estimators.neighbours._kernels import nearest
 
 BLOCK = 1024
 
@@ -91,7 +91,7 @@ class DenseWindow:
 
     def append(self, X: Features) -> Self:
         """Add rows, the newest last."""
-        return replace(self, rows=self.rows.append(_dense(X)))
+        return replace(self, rows=self.rows.append(dense_rows(X)))
 
     def drop(self, n_rows: int) -> Self:
         """Leave out the oldest rows."""
@@ -104,7 +104,7 @@ class DenseWindow:
     def nearest(self, X: Features, first: Array, last: Array, metric: Metric) -> Array:
         """Find for each row of X the nearest among rows first to last - 1 of the window; -1 if that range is empty."""
         find = nearest.nearest_euclidean if metric.name == "euclidean" else nearest.nearest_cosine
-        return np.asarray(find(_dense(X), self.rows.live, first, last, *metric.options))
+        return np.asarray(find(dense_rows(X), self.rows.live, first, last, *metric.options))
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,8 @@ class SparseWindow:
         return np.asarray(find(_csr(X), rows, first, last, X.shape[1], *metric.options))
 
 
-def _dense(X: Features) -> npt.NDArray[np.float64]:
+def dense_rows(X: Features) -> npt.NDArray[np.float64]:
+    """Return a copy of rows, dense and in double precision."""
     rows = X.toarray() if isinstance(X, sparse.csr_array) else X
     return np.array(rows, dtype=np.float64, order="C")
 

@@ -1,0 +1,1 @@
+"""Online bagging and boosting, one ensemble for each label, all in one compiled pass."""

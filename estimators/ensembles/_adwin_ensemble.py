@@ -1,0 +1,113 @@
+"""Base of bagged and boosted logistic regressions whose members are watched by ADWIN."""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from estimators._locks import lock_of
+from estimators._new_labels import OnNewLabels
+from estimators._typing import Array
+from estimators._validation import Features
+from estimators.base import Mask, StreamClassifier
+from estimators.ensembles._kernels import adwin_ensembles as kernels
+from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
+from estimators.linear.logistic import check_step
+from metrics._validation import check_number, require_choice, require_integer
+
+Variant = Literal["river", "paper"]
+
+
+class ADWINEnsemble(StreamClassifier):
+    """Ensembles of logistic regressions, one for each label; subclasses say whether these are bagged or boosted."""
+
+    _fails_late = False
+    _learns_unknown = True
+    _precision = "float32"
+    _boosting: ClassVar[bool]
+
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
+        self,
+        n_models: int = 10,
+        *,
+        learning_rate: float = 0.01,
+        intercept_rate: float = 0.01,
+        clip_gradient: float = 1e12,
+        delta: float = 0.002,
+        variant: Variant = "river",
+        targeted: bool = False,
+        random_state: Any = None,
+        on_new_labels: OnNewLabels = "error",
+    ) -> None:
+        self.n_models = n_models
+        self.learning_rate = learning_rate
+        self.intercept_rate = intercept_rate
+        self.clip_gradient = clip_gradient
+        self.delta = delta
+        self.variant = variant
+        self.targeted = targeted
+        self.random_state = random_state
+        self.on_new_labels = on_new_labels
+
+    @property
+    def uses_task(self) -> bool:
+        """Whether `label_mask` changes what is learnt."""
+        return self.targeted
+
+    @property
+    def n_replaced_(self) -> Array:
+        """How often each member has been replaced."""
+        with lock_of(self):
+            return self.ensembles_.n_replaced.reshape(self.n_labels_, -1).copy()
+
+    # ------------------------------------------------------------------ hooks
+    def _size_bytes(self) -> int:
+        parts = self.ensembles_
+        return sum(array.nbytes for array in (*parts.models, *parts.windows, *parts[2:]))
+
+    def _start(self) -> None:
+        self._params()
+        self.ensembles_ = kernels.new_ensembles(self.n_features_in_, self._seeds())
+
+    def _grow(self, n_before: int) -> None:  # noqa: ARG002 - seeds are drawn for all members
+        self.ensembles_ = kernels.grown(self.ensembles_, self._seeds())
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
+        self._pass(X, Y, mask, weight)
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:
+        return self._pass(X, Y, mask, None)
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        answers, work = self._new_answers(X), kernels.new_work(self.ensembles_.models)
+        if not kernels.predict(self.ensembles_, as_rows(X), self._params(), work, answers):
+            raise refuse_great(X)
+        return answers.decided, answers.proba
+
+    def _predict_proba(self, X: Features) -> Array:
+        return self._infer(X)[1]
+
+    # ------------------------------------------------------------------ parts
+    def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:
+        answers, work = self._new_answers(X), kernels.new_work(self.ensembles_.models)
+        weights = NO_WEIGHTS if weight is None else weight
+        rows, codes = as_rows(X), hide(Y, mask)
+        if not kernels.learn(self.ensembles_, rows, codes, weights, self._params(), work, answers):
+            raise refuse_great(X)
+        return answers.decided, answers.proba
+
+    def _new_answers(self, X: Features) -> kernels.Answers:
+        shape = X.shape[0], self.n_labels_
+        return kernels.Answers(np.empty(shape, np.bool_), np.empty(shape))
+
+    def _params(self) -> kernels.Params:
+        require_choice(self.variant, "variant", ("river", "paper"))
+        if not 0 < check_number(self.delta, "delta", low=0.0, high=1.0) < 1:
+            raise ValueError(f"delta must be in (0, 1). Got {self.delta!r} instead.")
+        n_models = require_integer(self.n_models, "n_models", 1)
+        return kernels.Params(n_models, check_step(self), float(self.delta), self._boosting, self.variant == "river")
+
+    def _seeds(self) -> Array:
+        """Draw the random states of all members, in the order of the labels, so that new labels come last."""
+        rng, size = check_random_state(self.random_state), self.n_labels_ * self.n_models
+        return rng.randint(2**62, size=size, dtype=np.int64).astype(np.uint64)

@@ -1,0 +1,1 @@
+"""Compiled passes of online ensembles."""

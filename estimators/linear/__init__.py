@@ -1,0 +1,1 @@
+"""Linear models that learn row by row."""

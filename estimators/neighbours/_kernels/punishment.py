@@ -1,0 +1,111 @@
+"""What neighbours lose that were wrong about a row, and the k of each label."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from estimators._kernels.compile import HOT, PART, njit
+from estimators._kernels.label_codes import UNKNOWN
+from estimators._typing import Array
+from estimators.neighbours._kernels.window import Order, Window, reaches
+
+# the numbers of neighbours that a label may have: 1, 3, 5 and 7
+N_KS = 4
+
+
+class Choice(NamedTuple):
+    """The k of each label, and how well each k that it may have has predicted.
+
+    Attributes
+    ----------
+    ks : int64 ndarray of shape (n_labels,)
+        Number of neighbours.
+    hits : float32 ndarray of shape (n_labels, N_KS, n_rows)
+        Weight of a row where a k was right about it, otherwise 0; the last rows, in a ring.
+    sums : ndarray of shape (n_labels, N_KS)
+        Sums of `hits`.
+    n_seen : int64 ndarray of shape (n_labels,)
+        Rows so far in which the label was known.
+    """
+
+    ks: Array
+    hits: Array
+    sums: Array
+    n_seen: Array
+
+
+@njit(**PART)
+def punish_neighbours(window: Window, ks: Array, order: Order, found: Array, y: Array) -> None:
+    """Count an error of a neighbour for every label in which it differs from a row."""
+    n_rows = window.size[0]
+    for label in range(len(y)):
+        count = t = 0
+        while y[label] != UNKNOWN and count < ks[label] and reaches(window, found, 0, n_rows, False, order, t):
+            place = window.places[order.positions[t]]
+            t += 1
+            value = window.Y[place, label]
+            if value != UNKNOWN:
+                count += 1
+                window.errors[place] += 1.0 if value != y[label] else 0.0
+
+
+@njit(**PART)
+def punish_votes(
+    window: Window, choice: Choice, order: Order, found: Array, y: Array, weight: float, faithful: bool
+) -> None:
+    """Take the votes of neighbours that were wrong about a row, give them back to those that would be right.
+
+    Every k is tried on the way, and the best one so far becomes that of the label.
+    """
+    for label in range(len(y)):
+        if y[label] != UNKNOWN:
+            count = _try_neighbours(window, choice, order, found, label, y[label], weight, faithful)
+            for i in range((count + 1) // 2, N_KS):
+                _record(choice, label, i, weight if y[label] == 0 else 0.0)
+            choice.n_seen[label] += 1
+            best = 0
+            for i in range(1, N_KS):
+                if choice.sums[label, i] > choice.sums[label, best]:
+                    best = i
+            choice.ks[label] = 2 * best + 1
+
+
+@njit(**PART)
+def _try_neighbours(
+    window: Window, choice: Choice, order: Order, found: Array, label: int, y: int, weight: float, faithful: bool
+) -> int:
+    """Walk over neighbours until as many have voted as the largest k wants, and return how many have."""
+    n_rows, count, t, within_k = window.size[0], 0, 0, True
+    positive = total = 0.0
+    while count < 2 * N_KS - 1 and reaches(window, found, 0, n_rows, True, order, t):
+        p = order.positions[t]
+        place, mark = window.places[p], window.marks[p]
+        t += 1
+        value = window.Y[place, label]
+        if value == UNKNOWN:
+            continue
+        if window.votes[mark, label] == 0:
+            if within_k and value == y:
+                window.votes[mark, label] = 1
+            continue
+        count += 1
+        total += window.weights[place]
+        positive += window.weights[place] * value
+        if within_k and value != y:
+            window.votes[mark, label] = 0
+            errors = window.errors[place]
+            window.errors[place] = (math.floor(errors) if faithful else errors) + weight
+        if count % 2 == 1:
+            is_right = (positive / total >= 0.5) == (y == 1)
+            _record(choice, label, count // 2, weight if is_right else 0.0)
+        within_k &= count != choice.ks[label]
+    return count
+
+
+@njit(**HOT)
+def _record(choice: Choice, label: int, i: int, hit: float) -> None:
+    """Put a hit, or 0, in the place of the oldest one."""
+    place, rounded = choice.n_seen[label] % choice.hits.shape[2], np.float32(hit)
+    choice.sums[label, i] += float(rounded) - float(choice.hits[label, i, place])
+    choice.hits[label, i, place] = rounded

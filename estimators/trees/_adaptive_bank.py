@@ -1,0 +1,74 @@
+"""Compiled Hoeffding adaptive trees for estimators."""
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.random import RandomState
+
+from estimators._typing import Array
+from estimators.trees._kernels.adaptive import AdaptiveParams, learn, predict
+from estimators.trees._kernels.adaptive_arrays import AdaptiveTrees, adaptive_bytes, new_adaptive_trees
+from estimators.trees._kernels.tree_arrays import TreeArrays
+from estimators.trees._tree_bank import TreeBank
+
+
+class AdaptiveTreeBank(TreeBank):
+    """Hoeffding adaptive trees over the same features, in groups for threads; results do not depend on the grouping.
+
+    Parameters
+    ----------
+    n_trees, n_features, n_classes : int
+        Numbers of trees, of features, and of classes, which are the same for every tree.
+    params : AdaptiveParams
+        Parameters of the trees.
+    n_groups : int, default=1
+        Number of groups, which is the largest number of threads.
+    seed : int or None
+        Seed of every tree that has none from `rng`; None: every row is learnt once.
+    rng : RandomState, optional
+        Draws a seed for each tree.
+    """
+
+    _learn_rows: ClassVar[Callable[..., Any]] = staticmethod(learn)
+    _predict_rows: ClassVar[Callable[..., None]] = staticmethod(predict)
+    _size_of: ClassVar[Callable[..., int]] = staticmethod(adaptive_bytes)
+
+    def __init__(
+        self,
+        n_trees: int,
+        n_features: int,
+        n_classes: int,
+        params: AdaptiveParams,
+        *,
+        n_groups: int = 1,
+        seed: int | None,
+        rng: RandomState | None = None,
+    ) -> None:
+        self.seed = seed
+        self.seeds = self._draw_seeds(n_trees, rng)
+        super().__init__(n_trees, n_features, n_classes, params, n_groups=n_groups)
+
+    def grown(self, n_new: int, rng: RandomState | None = None) -> Self:
+        """Return a bank with more trees, in a group of their own; the trees that there were are shared."""
+        bank = copy(self)
+        bank.seeds = self._draw_seeds(self.n_trees + n_new, rng)
+        return super(AdaptiveTreeBank, bank).grown(n_new)
+
+    def find(self, tree: int) -> tuple[TreeArrays, int]:
+        """Return the arrays that hold a tree, and its index there."""
+        trees, place = super().find(tree)
+        return trees.arrays, place
+
+    def history(self, name: str) -> Array:
+        """Return a number of alternate leaves of each tree."""
+        return np.concatenate([trees.histories[name] for trees in self.tree_arrays])
+
+    def _new_trees(self, trees: slice) -> AdaptiveTrees:
+        return new_adaptive_trees(trees.stop - trees.start, self.n_features, self.seeds[trees])
+
+    def _draw_seeds(self, n_trees: int, rng: RandomState | None) -> list[int]:
+        if self.seed is None:
+            return []
+        return [self.seed if rng is None else int(rng.randint(2**31 - 1)) for _ in range(n_trees)]

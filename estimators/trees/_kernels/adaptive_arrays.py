@@ -1,0 +1,207 @@
+"""Hoeffding adaptive trees in shared flat arrays: those of Hoeffding trees, and a monitor of errors for each node."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from estimators._kernels.adwin import HEAD, MAX_BUCKETS, N_LEVELS, Windows, new_windows, reset
+from estimators._kernels.compile import BUILD, HOT, PART, njit
+from estimators._kernels.extend import extend
+from estimators._typing import Array
+from estimators.trees._kernels.leaf_budget import keep_most_promising, observers_allowed
+from estimators.trees._kernels.tree_arrays import (
+    NONE,
+    TreeArrays,
+    free_nodes,
+    grow,
+    new_trees,
+    size_bytes,
+    take_leaf,
+)
+from estimators.trees._kernels.twister import seeded
+
+# number and mean of the errors of a node since they last changed; the alternate leaf of a branch; for the row that is
+# learnt, the branch above, and the branch that was replaced before this one
+MONITOR = np.dtype(
+    [("n_rows", "f8"), ("error", "f8"), ("alternate", "i4"), ("above", "i4"), ("replaced_before", "i4")], align=True
+)
+HISTORY = np.dtype(
+    [("n_alternate", "i8"), ("n_pruned", "i8"), ("n_switched", "i8"), ("last_replaced", "i4")], align=True
+)
+MONITOR_BYTES = MONITOR.itemsize + HEAD.itemsize + N_LEVELS + 8 * N_LEVELS * (MAX_BUCKETS + 1)
+
+
+class AdaptiveTrees(NamedTuple):
+    """Hoeffding trees whose branches may have an alternate leaf, which learns beside the nodes under the branch.
+
+    Attributes
+    ----------
+    arrays : TreeArrays
+        The trees; an alternate leaf is a node that no branch has as its child.
+    windows : Windows
+        The errors of late of each node.
+    monitors : structured ndarray
+        One `MONITOR` for each node.
+    histories : structured ndarray
+        One `HISTORY` for each tree: numbers of alternate leaves that were begun, given up, and put in the place of
+        their branch.
+    random : uint32 ndarray of shape (n_trees, N_STATE) or (0, N_STATE)
+        State of the random numbers of each tree; without rows, every row is learnt once.
+    """
+
+    arrays: TreeArrays
+    windows: Windows
+    monitors: Array
+    histories: Array
+    random: Array
+
+
+def new_adaptive_trees(n_trees: int, n_features: int, seeds: list[int]) -> AdaptiveTrees:
+    """Make untrained trees, each of which is one empty leaf; without seeds, every row is learnt once."""
+    arrays = new_trees(n_trees, n_features)
+    n_nodes = len(arrays.nodes)
+    monitors, histories = np.zeros(n_nodes, MONITOR), np.zeros(n_trees, HISTORY)
+    monitors["alternate"] = NONE
+    histories["last_replaced"] = NONE
+    return AdaptiveTrees(arrays, new_windows(n_nodes), monitors, histories, seeded(seeds))
+
+
+def grow_adaptive(trees: AdaptiveTrees, n_classes: int, n_rows: int) -> AdaptiveTrees:
+    """Double the arrays that are too short for `n_rows` rows, each of which may split a leaf and bring a new class."""
+    arrays = grow(trees.arrays, n_classes, n_rows)
+    n_more = len(arrays.nodes) - len(trees.monitors)
+    windows = Windows(*(extend(array, n_more) for array in trees.windows))
+    return trees._replace(arrays=arrays, windows=windows, monitors=extend(trees.monitors, n_more))
+
+
+def adaptive_bytes(trees: AdaptiveTrees) -> int:
+    """Sum the sizes of the arrays."""
+    others = (*trees.windows, trees.monitors, trees.histories, trees.random)
+    return size_bytes(trees.arrays) + sum(array.nbytes for array in others)
+
+
+# -------------------------------------------------------------------- nodes
+@njit(**HOT)
+def restart_error(trees: AdaptiveTrees, i: int) -> None:
+    """Forget the mean error of a node; its window stays."""
+    trees.monitors[i].n_rows = trees.monitors[i].error = 0.0
+
+
+@njit(**PART)
+def start_monitor(trees: AdaptiveTrees, i: int) -> None:
+    """Start the monitor of a new leaf, or of a leaf that has become a branch."""
+    restart_error(trees, i)
+    trees.monitors[i].alternate = NONE
+    reset(trees.windows, i)
+
+
+@njit(**BUILD)
+def begin_alternate(trees: AdaptiveTrees, t: int, i: int) -> None:
+    """Give a branch a new alternate leaf in the place of any that it has."""
+    free_alternate(trees, t, i)
+    leaf = take_leaf(trees.arrays, t, trees.arrays.nodes[i].depth)
+    start_monitor(trees, leaf)
+    trees.monitors[i].alternate = leaf
+    trees.histories[t].n_alternate += 1
+
+
+@njit(**BUILD)
+def free_alternate(trees: AdaptiveTrees, t: int, i: int) -> bool:
+    """Free the alternate leaf of a branch; return whether it has one."""
+    monitor = trees.monitors[i]
+    if monitor.alternate == NONE:
+        return False
+    free_nodes(trees.arrays, t, monitor.alternate)
+    monitor.alternate = NONE
+    return True
+
+
+@njit(**BUILD)
+def free_alternates_below(trees: AdaptiveTrees, t: int, i: int) -> int:
+    """Free the alternate leaves of all branches under a branch, and return how many there were."""
+    branches, n_freed = _branches(trees.arrays, t, i), 0
+    for branch in branches[1:]:
+        n_freed += free_alternate(trees, t, branch)
+    return n_freed
+
+
+@njit(**PART)
+def put_in_place(trees: AdaptiveTrees, t: int, i: int, by: int) -> None:
+    """Put a node in the place of a branch, which is freed once the row is learnt: until then it goes on learning."""
+    arrays, above, history = trees.arrays, trees.monitors[i].above, trees.histories[t]
+    if above == NONE:
+        arrays.trees[t].root = by
+    elif arrays.nodes[above].left == i:
+        arrays.nodes[above].left = by
+    else:
+        arrays.nodes[above].right = by
+    trees.monitors[i].replaced_before = history.last_replaced
+    history.last_replaced = i
+
+
+@njit(**BUILD)
+def free_replaced(trees: AdaptiveTrees, t: int) -> None:
+    """Free the branches that were replaced, and all that is under them."""
+    i = trees.histories[t].last_replaced
+    while i != NONE:
+        before = trees.monitors[i].replaced_before
+        free_alternate(trees, t, i)
+        free_alternates_below(trees, t, i)
+        free_nodes(trees.arrays, t, i)
+        i = before
+    trees.histories[t].last_replaced = NONE
+
+
+@njit(**BUILD)
+def _branches(arrays: TreeArrays, t: int, top: int) -> Array:
+    """Return a branch and the branches under it, left before right."""
+    stack, branches = np.empty(arrays.trees[t].n_nodes, np.int64), np.empty(arrays.trees[t].n_nodes, np.int64)
+    stack[0], height, n = top, 1, 0
+    while height:
+        height -= 1
+        i = stack[height]
+        if arrays.nodes[i].feature != NONE:
+            branches[n] = i
+            n += 1
+            stack[height], stack[height + 1] = arrays.nodes[i].right, arrays.nodes[i].left
+            height += 2
+    return branches[:n]
+
+
+# ------------------------------------------------------------------- memory
+@njit(**HOT)
+def bytes_left(trees: AdaptiveTrees, t: int, max_bytes: float) -> float:
+    """Return what a bound of memory leaves beside the monitors."""
+    return max_bytes - trees.arrays.trees[t].n_nodes * MONITOR_BYTES
+
+
+@njit(**BUILD)
+def keep_promising_leaves(trees: AdaptiveTrees, t: int, max_bytes: float, max_depth: int) -> None:
+    """Let leaves observe that are not too deep, the most promising of them only if memory does not suffice for all.
+
+    As in River, the alternate leaf of the root, once it has stopped, is not among those that are tried again.
+    """
+    arrays = trees.arrays
+    allowed = observers_allowed(arrays, t, bytes_left(trees, t, max_bytes))
+    if arrays.trees[t].n_inactive or arrays.trees[t].n_observers > allowed:
+        keep_most_promising(arrays, t, _leaves(trees, t), allowed, max_depth)
+
+
+@njit(**BUILD)
+def _leaves(trees: AdaptiveTrees, t: int) -> Array:
+    """Return the leaves, alternate ones too, but for that of the root if it has stopped."""
+    arrays, root = trees.arrays, trees.arrays.trees[t].root
+    leaves, n = np.empty(arrays.trees[t].n_nodes, np.int64), 0
+    for i in _branches(arrays, t, root):
+        alternate = trees.monitors[i].alternate
+        if alternate != NONE and (i != root or arrays.nodes[alternate].active):
+            leaves[n] = alternate
+            n += 1
+        for child in (arrays.nodes[i].left, arrays.nodes[i].right):
+            if arrays.nodes[child].feature == NONE:
+                leaves[n] = child
+                n += 1
+    if arrays.nodes[root].feature == NONE:
+        leaves[n] = root
+        n += 1
+    return leaves[:n]

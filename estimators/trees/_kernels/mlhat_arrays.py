@@ -1,0 +1,312 @@
+"""The multi-label Hoeffding adaptive tree in flat arrays: nodes with errors and windows, and slots of what leaves learn."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from estimators._kernels.adwin import Windows, new_windows, reset
+from estimators._kernels.compile import HOT, LOOP, PART, njit
+from estimators._kernels.extend import extend
+from estimators._typing import Array
+from estimators.trees._kernels.label_sets import ENTRY, SMALLEST, cleaned
+
+# a leaf is a node without a feature; `shares` is the node whose error it shares, or `NONE`; free places are chained by
+# `left`
+NODE = np.dtype(
+    [
+        ("feature", "i4"),
+        ("left", "i4"),
+        ("right", "i4"),
+        ("slot", "i4"),
+        ("alternate", "i4"),
+        ("shares", "i4"),
+        ("background", "i4"),
+        ("active", "i4"),
+        ("used", "i4"),
+        ("threshold", "f8"),
+        ("weight", "f8"),
+        ("last_attempt", "f8"),
+        ("error", "f8"),
+        ("error_weight", "f8"),
+        ("post_weight", "f8"),
+    ],
+    align=True,
+)
+# what a leaf knows besides its arrays; free slots are chained by `next`
+SLOT = np.dtype([("owner", "i8"), ("n_rows", "i8"), ("draws", "u8"), ("n_sets", "i4"), ("next", "i4")], align=True)
+STATE = np.dtype(
+    [
+        ("draws", "u8"),
+        ("bagging", "u8"),
+        ("next_owner", "i8"),
+        ("n_sets", "i8"),
+        ("root", "i4"),
+        ("node", "i4"),
+        ("slot", "i4"),
+        ("n_free_nodes", "i4"),
+        ("n_free_slots", "i4"),
+        ("n_inactive", "i4"),
+        ("n_splits", "i4"),
+        ("n_switched", "i4"),
+        ("n_pruned", "i4"),
+    ],
+    align=True,
+)
+# a label, "empty" or "total" that a node has never counted
+ABSENT = -1.0
+NONE = -1
+N_MOMENTS = 4
+MEAN, SQUARES, LOWEST, HIGHEST = range(N_MOMENTS)
+
+
+class Shape(NamedTuple):
+    """Sizes of what a leaf learns."""
+
+    n_features: int
+    n_labels: int
+    window: int
+    n_models: int
+
+
+class AdaptiveTree(NamedTuple):
+    """A tree; column `n_labels` of counts stands for rows without a label, column `n_labels` + 1 for all rows.
+
+    Attributes
+    ----------
+    nodes : structured ndarray
+        Places of type `NODE`.
+    counts : ndarray of shape (n_places, n_labels + 2)
+        Weight of each label in each node, `ABSENT` where it has never been counted.
+    windows : Windows
+        An ADWIN for each node.
+    slots : structured ndarray
+        Places of type `SLOT`, what leaves learn.
+    observed : ndarray of shape (n_slots, n_labels + 2)
+        Weight that each observer has observed.
+    moments : ndarray of shape (n_slots, n_labels + 2, 4, n_features)
+        Mean, squared deviations, lowest and highest value of each feature.
+    coefs : ndarray of shape (n_slots, n_features + 1, n_models * n_labels)
+        Logistic regressions, intercepts last.
+    rows : ndarray of shape (n_slots, window, n_features)
+        The last rows of each leaf, as a ring.
+    labels : uint8 ndarray of shape (n_slots, window + 1, n_labels)
+        Their labels; the last line holds the first label set of the leaf.
+    ranks : ndarray of shape (n_slots, window)
+        Numbers of their label sets, in the order in which the leaf saw them first.
+    sets : structured ndarray
+        Hash table of the label sets that each leaf has seen.
+    state : structured ndarray of shape (1,)
+        One `STATE`.
+    """
+
+    nodes: Array
+    counts: Array
+    windows: Windows
+    slots: Array
+    observed: Array
+    moments: Array
+    coefs: Array
+    rows: Array
+    labels: Array
+    ranks: Array
+    sets: Array
+    state: Array
+
+
+def new_tree(shape: Shape, seed: int) -> AdaptiveTree:
+    """Make a tree of one empty leaf."""
+    d, width = shape.n_features, shape.n_labels
+    state = np.zeros(1, STATE)
+    state["root"] = state["node"] = state["slot"] = NONE
+    state["draws"], state["bagging"] = (seed << 32) + 1, (seed << 32) + 2
+    bare = AdaptiveTree(
+        np.zeros(0, NODE),
+        np.zeros((0, width + 2)),
+        new_windows(0),
+        np.zeros(0, SLOT),
+        np.zeros((0, width + 2)),
+        np.zeros((0, width + 2, N_MOMENTS, d)),
+        np.zeros((0, d + 1, shape.n_models * width)),
+        np.zeros((0, shape.window, d)),
+        np.zeros((0, shape.window + 1, width), np.uint8),
+        np.zeros((0, shape.window), np.int32),
+        np.zeros(SMALLEST, ENTRY),
+        state,
+    )
+    tree = _extended(bare, 4, 1)
+    tree.state["root"] = _first_leaf(tree)
+    return tree
+
+
+def grow(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
+    """Add places where fewer than `n_nodes` or `n_slots` are free, and make room for label sets."""
+    state = tree.state[0]
+    more_nodes = max(n_nodes, len(tree.nodes)) if n_nodes > state["n_free_nodes"] else 0
+    more_slots = max(n_slots - int(state["n_free_slots"]), 0)
+    tree = _extended(tree, more_nodes, more_slots)
+    sets, n_sets = cleaned(tree.sets, tree.slots["owner"])
+    tree.state["n_sets"] = n_sets
+    return tree._replace(sets=sets)
+
+
+def size_bytes(tree: AdaptiveTree) -> int:
+    """Sum the sizes of the arrays."""
+    return sum(array.nbytes for array in (*(part for part in tree if part is not tree.windows), *tree.windows))
+
+
+def slot_bytes(tree: AdaptiveTree) -> int:
+    """Return the size of one slot."""
+    parts = tree.slots, tree.observed, tree.moments, tree.coefs, tree.rows, tree.labels, tree.ranks
+    return sum(part.nbytes for part in parts) // len(tree.slots)
+
+
+def _extended(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
+    nodes, slots, state = extend(tree.nodes, n_nodes), extend(tree.slots, n_slots), tree.state.copy()
+    _chain(nodes["left"], len(tree.nodes), state, "node")
+    _chain(slots["next"], len(tree.slots), state, "slot")
+    state["n_free_nodes"] += n_nodes
+    state["n_free_slots"] += n_slots
+    return AdaptiveTree(
+        nodes,
+        extend(tree.counts, n_nodes),
+        Windows(*(extend(part, n_nodes) for part in tree.windows)),
+        slots,
+        *(extend(part, n_slots) for part in tree[4:10]),
+        tree.sets,
+        state,
+    )
+
+
+def _chain(links: Array, begin: int, state: Array, head: str) -> None:
+    """Put the places from `begin` on before the free ones."""
+    if begin < len(links):
+        links[begin:] = np.arange(begin + 1, len(links) + 1)
+        links[-1] = state[head][0]
+        state[head] = begin
+
+
+# ------------------------------------------------------------------- places
+@njit(**PART)
+def take_node(tree: AdaptiveTree) -> int:
+    """Take a free node, empty and without a slot."""
+    state = tree.state[0]
+    i = state.node
+    node = tree.nodes[i]
+    state.node = node.left
+    state.n_free_nodes -= 1
+    node.feature = node.left = node.right = node.slot = node.alternate = node.shares = NONE
+    node.background, node.active, node.used = 0, 1, 1
+    node.threshold = node.weight = node.last_attempt = 0.0
+    tree.counts[i] = ABSENT
+    restart_error(tree, i)
+    reset(tree.windows, i)
+    return i
+
+
+@njit(**PART)
+def take_slot(tree: AdaptiveTree, i: int) -> None:
+    """Give a leaf a free slot in which nothing has been learnt."""
+    state = tree.state[0]
+    s = state.slot
+    slot = tree.slots[s]
+    state.slot = slot.next
+    state.n_free_slots -= 1
+    state.next_owner += 1
+    slot.owner = state.next_owner
+    slot.n_rows = slot.n_sets = 0
+    slot.draws = state.bagging
+    tree.observed[s] = 0.0
+    tree.coefs[s] = 0.0
+    tree.nodes[i].slot = s
+
+
+@njit(**PART)
+def drop_slot(tree: AdaptiveTree, i: int) -> None:
+    """Take the slot of a node away."""
+    state, s = tree.state[0], tree.nodes[i].slot
+    tree.slots[s].owner = 0
+    tree.slots[s].next = state.slot
+    state.slot = s
+    state.n_free_slots += 1
+    tree.nodes[i].slot = NONE
+
+
+@njit(**PART)
+def new_leaf(tree: AdaptiveTree, background: int) -> int:
+    """Take a node and a slot for an empty leaf."""
+    i = take_node(tree)
+    take_slot(tree, i)
+    tree.nodes[i].background = background
+    return i
+
+
+@njit(**PART)
+def restart_error(tree: AdaptiveTree, i: int) -> None:
+    """Forget the errors of a node."""
+    node = tree.nodes[i]
+    node.error = node.error_weight = node.post_weight = 0.0
+
+
+@njit(**HOT)
+def error_of(tree: AdaptiveTree, i: int) -> float:
+    """Return the mean error of a branch, or that which a leaf shares."""
+    node = tree.nodes[i]
+    return node.error if node.shares == NONE else tree.nodes[node.shares].error
+
+
+@njit(**HOT)
+def total_weight(tree: AdaptiveTree, i: int) -> float:
+    """Return the weight of all rows of a node, what it inherited at a split included."""
+    return max(tree.counts[i, tree.counts.shape[1] - 1], 0.0)
+
+
+@njit(**HOT)
+def child_of(tree: AdaptiveTree, i: int, x: Array) -> int:
+    """Return the child of a branch to which a row belongs."""
+    node = tree.nodes[i]
+    return node.left if x[node.feature] <= node.threshold else node.right
+
+
+@njit(**HOT)
+def leaf_of(tree: AdaptiveTree, i: int, x: Array) -> int:
+    """Return the leaf to which a row belongs, alternates aside."""
+    while tree.nodes[i].feature != NONE:
+        i = child_of(tree, i, x)
+    return i
+
+
+@njit(**PART)
+def free_subtree(tree: AdaptiveTree, i: int, kept: int) -> None:
+    """Free a node and all nodes below it, alternates included, but not the node `kept`.
+
+    Nodes that wait to be freed are chained by `shares`, which needs no memory.
+    """
+    state, waiting = tree.state[0], i
+    tree.nodes[i].shares = NONE
+    while waiting != NONE:
+        node, place = tree.nodes[waiting], waiting
+        waiting = node.shares
+        if node.feature != NONE:
+            waiting = _wait(tree, node.left, kept, waiting)
+            waiting = _wait(tree, node.right, kept, waiting)
+        elif node.slot != NONE:
+            state.n_inactive -= 1 - node.active
+            drop_slot(tree, place)
+        waiting = _wait(tree, node.alternate, kept, waiting)
+        node.used = 0
+        node.left = state.node
+        state.node = place
+        state.n_free_nodes += 1
+
+
+@njit(**HOT)
+def _wait(tree: AdaptiveTree, i: int, kept: int, waiting: int) -> int:
+    if i == NONE or i == kept:
+        return waiting
+    tree.nodes[i].shares = waiting
+    return i
+
+
+@njit(**LOOP)
+def _first_leaf(tree: AdaptiveTree) -> int:
+    return new_leaf(tree, 0)

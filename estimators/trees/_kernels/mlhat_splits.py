@@ -1,0 +1,135 @@
+"""The best split of a leaf by the sum over labels of the entropies of present and absent."""
+
+import math
+
+import numpy as np
+
+from estimators._kernels.compile import HOT, PART, njit
+from estimators._typing import Array
+from estimators.trees._kernels.mlhat_arrays import ABSENT, HIGHEST, LOWEST, MEAN, NONE, SQUARES, AdaptiveTree
+
+N_THRESHOLDS = 10
+MIN_BRANCH_SHARE = 0.01
+SQRT_2 = math.sqrt(2.0)
+
+
+@njit(**HOT)
+def observe(tree: AdaptiveTree, s: int, o: int, x: Array, weight: float) -> None:
+    """Add a weighted row to an observer of a slot."""
+    moments, started = tree.moments[s, o], tree.observed[s, o] > 0.0
+    tree.observed[s, o] += weight
+    share = weight / tree.observed[s, o]
+    if not started:
+        moments[MEAN] = 0.0
+        moments[SQUARES] = 0.0
+        moments[LOWEST] = np.inf
+        moments[HIGHEST] = -np.inf
+    for f in range(len(x)):
+        distance = x[f] - moments[MEAN, f]
+        centre = moments[MEAN, f] + share * distance
+        moments[SQUARES, f] += weight * distance * (x[f] - centre)
+        moments[MEAN, f] = centre
+        moments[LOWEST, f] = min(moments[LOWEST, f], x[f])
+        moments[HIGHEST, f] = max(moments[HIGHEST, f], x[f])
+
+
+@njit(**PART)
+def entropy(weights: Array) -> float:
+    """Sum the entropies of the labels, in bits, from weights of labels, of rows without one, and of all rows (last).
+
+    Labels that were never counted are negative. With one label only the entropy is 0 by definition.
+    """
+    total, n_counted, result = 0.0, 0, 0.0
+    for o in range(len(weights)):
+        total = max(total, weights[o])
+    for o in range(len(weights) - 1):
+        n_counted += weights[o] >= 0.0
+    if n_counted == 1:
+        return 0.0
+    for o in range(len(weights) - 1):
+        if weights[o] > 0.0 and weights[o] != total:
+            p = weights[o] / total
+            q = 1.0 - p
+            if q > 0.0:
+                result -= p * math.log2(p) + q * math.log2(q)
+    return result
+
+
+@njit(**PART)
+def best_split(tree: AdaptiveTree, i: int, sides: Array) -> tuple[int, float, float, float]:
+    """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
+
+    Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity. `sides`
+    (2, n_labels + 2) is room for the weights on both sides.
+    """
+    before = entropy(tree.counts[i])
+    feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
+    for f in range(tree.rows.shape[2]):
+        merit, at = _best_threshold(tree, i, f, before, sides)
+        if merit >= best and merit > -np.inf:
+            feature, threshold, best, second = f, at, merit, best
+        elif merit > second:
+            second = merit
+    return feature, threshold, best, second
+
+
+@njit(**PART)
+def _best_threshold(tree: AdaptiveTree, i: int, f: int, before: float, sides: Array) -> tuple[float, float]:
+    s, last = tree.nodes[i].slot, tree.observed.shape[1] - 1
+    best, threshold = -np.inf, 0.0
+    if not tree.observed[s, last] > 0.0:
+        return best, threshold
+    # every row is a row of the last observer, which therefore has the lowest and the highest value of all
+    lowest, highest = tree.moments[s, last, LOWEST, f], tree.moments[s, last, HIGHEST, f]
+    step = (highest - lowest) / (N_THRESHOLDS + 1.0)
+    for k in range(N_THRESHOLDS):
+        at = lowest + step * (k + 1)
+        if lowest < at < highest:
+            write_sides(tree, i, f, at, sides)
+            merit = _merit(before, sides)
+            if merit > best:
+                best, threshold = merit, at
+    return best, threshold
+
+
+@njit(**PART)
+def write_sides(tree: AdaptiveTree, i: int, f: int, threshold: float, sides: Array) -> None:
+    """Write the weights of labels to expect left and right of a threshold, `ABSENT` where a label cannot occur."""
+    s = tree.nodes[i].slot
+    for o in range(tree.observed.shape[1]):
+        weight = tree.observed[s, o]
+        sides[0, o] = sides[1, o] = ABSENT
+        if not weight > 0.0:
+            continue
+        if threshold < tree.moments[s, o, LOWEST, f]:
+            sides[1, o] = weight
+        elif threshold >= tree.moments[s, o, HIGHEST, f]:
+            sides[0, o] = weight
+        else:
+            sides[0, o] = _weight_below(tree, s, o, f, threshold)
+            sides[1, o] = weight - sides[0, o]
+
+
+@njit(**HOT)
+def _weight_below(tree: AdaptiveTree, s: int, o: int, f: int, threshold: float) -> float:
+    weight = tree.observed[s, o]
+    variance = tree.moments[s, o, SQUARES, f] / (weight - 1.0) if weight > 1.0 else 0.0
+    if not variance > 0.0:
+        return 0.0
+    distance = (threshold - tree.moments[s, o, MEAN, f]) / math.sqrt(variance)
+    return 0.5 * (1.0 + math.erf(distance / SQRT_2)) * weight
+
+
+@njit(**HOT)
+def _merit(before: float, sides: Array) -> float:
+    last = sides.shape[1] - 1
+    left, right = 0.0, 0.0
+    for o in range(last):
+        left += max(sides[0, o], 0.0)
+        right += max(sides[1, o], 0.0)
+    total = left + right
+    if not (left / total > MIN_BRANCH_SHARE and right / total > MIN_BRANCH_SHARE):
+        return -np.inf
+    n_left, n_right = max(sides[0, last], 0.0), max(sides[1, last], 0.0)
+    after = n_left * entropy(sides[0]) + n_right * entropy(sides[1])
+    return before - after / (n_left + n_right)

@@ -1,0 +1,85 @@
+"""Trees that learn one class for each row, or one such tree for each label: all but the compiled trees themselves."""
+
+from typing import Any
+
+from numpy.random import RandomState
+from sklearn.utils.validation import check_is_fitted
+
+from estimators._locks import lock_of
+from estimators._typing import Array
+from estimators._validation import Features
+from estimators.base import Mask, StreamClassifier
+from estimators.trees._graphviz import dot
+from estimators.trees._tree_bank import TreeBank, codes_of
+
+
+class TreeClassifier(StreamClassifier):
+    """Base of classifiers whose trees are compiled.
+
+    A kind of tree implements ``_new_bank``, which checks its parameters and makes trees that have learnt nothing.
+    """
+
+    _takes_codes = True
+    _fails_late = False
+    _learns_unknown = True
+
+    bank_: Any
+
+    def to_dot(self, label: int = 0) -> str:
+        """Draw a tree in the language of Graphviz.
+
+        Parameters
+        ----------
+        label : int, default=0
+            Label whose tree is drawn; 0 if each row has one class.
+
+        Returns
+        -------
+        str
+            A digraph; branches show their test, leaves their class and the weights of all classes.
+        """
+        with lock_of(self):
+            check_is_fitted(self)
+            if not 0 <= label < self.bank_.n_trees:
+                raise ValueError(f"label must be in 0..{self.bank_.n_trees - 1}. Got {label} instead.")
+            return dot(self.bank_, label, self._feature_names(), self._class_names())
+
+    # ------------------------------------------------------------------ hooks
+    def _new_bank(
+        self, n_trees: int, n_features: int, n_classes: int, *, n_groups: int = 1, rng: RandomState | None = None
+    ) -> TreeBank:
+        """Return untrained trees; those that draw take a seed each from `rng`, if there is one."""
+        raise NotImplementedError
+
+    def _size_bytes(self) -> int:
+        return self.bank_.size_bytes
+
+    def _start(self) -> None:
+        n_classes = 2 if self._target.multilabel else len(self.classes_)
+        n_trees = self.n_labels_ if self._target.multilabel else 1
+        self.bank_ = self._new_bank(n_trees, self.n_features_in_, n_classes)
+
+    def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
+        self.bank_.learn(X, codes_of(Y), weight=weight)
+
+    def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
+        return self._decide(self.bank_.predict_then_learn(X, codes_of(Y)))
+
+    def _infer(self, X: Features) -> tuple[Array, Array]:
+        return self._decide(self.bank_.predict(X))
+
+    def _predict_proba(self, X: Features) -> Array:
+        return self._infer(X)[1]
+
+    # ------------------------------------------------------------------ parts
+    def _decide(self, votes: Array) -> tuple[Array, Array]:
+        if self._target.multilabel:
+            return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
+        return votes[:, 0], votes[:, 0]
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{f}" for f in range(self.n_features_in_)] if names is None else names.tolist()
+
+    def _class_names(self) -> list[str]:
+        return ["0", "1"] if self._target.multilabel else [str(value) for value in self.classes_]

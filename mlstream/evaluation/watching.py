@@ -1,0 +1,118 @@
+"""A detector that watches the mistakes of a learner, whatever it takes: errors of rows, of labels, or of label sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from estimators._seeding import clone_with_seed
+from estimators.drift import LabelDrift, LabelSetDrift
+from mlstream.evaluation.mistakes import Mistakes
+from mlstream.evaluation.settings import Errors
+
+# Detectors of errors take 0 and 1 only; those of labels hold another one.
+_BINARY = "errors"
+
+
+def fresh_detector(detector: Any, seed: int) -> Any:
+    """Clone a detector without what it has seen, and seed it.
+
+    Parameters
+    ----------
+    detector : detector
+        With `get_params`, as scikit-learn's estimators have it, and `update_many`; never changed.
+    seed : int
+        Value for every parameter called `random_state`, those of detectors inside included.
+
+    Raises
+    ------
+    TypeError
+        If it is no detector.
+    """
+    if not (hasattr(detector, "update_many") and hasattr(detector, "get_params")) or isinstance(detector, type):
+        raise TypeError(
+            f"A detector must be a name, or an object with update_many and get_params. Got {detector!r} instead."
+        )
+    return clone_with_seed(detector, seed)
+
+
+class Watcher:
+    """One detector along a stream.
+
+    Parameters
+    ----------
+    detector : detector
+        A fresh one, which this changes.
+    errors : {"subset", "hamming"}
+        Errors of rows that it is given.
+    n_labels : int
+        Number of labels of the stream.
+
+    Attributes
+    ----------
+    alarms : list of (int, list of int)
+        Rows at which it signalled, each with the labels concerned, if it watches labels.
+    failure : Exception or None
+        What it raised; from then on it watches no more.
+
+    Raises
+    ------
+    ValueError
+        If a parameter of the detector is not valid, or it does not take such errors.
+    """
+
+    def __init__(self, detector: Any, errors: Errors, n_labels: int) -> None:
+        self._detector = detector
+        self._errors = errors
+        self.alarms: list[tuple[int, list[int]]] = []
+        self.failure: Exception | None = None
+        self._require_errors()
+        nothing = np.zeros((0, n_labels), dtype=np.bool_)
+        # Parameters are checked before a learner learns for hours.
+        self._signals(Mistakes(0, nothing.astype(np.uint8), nothing, nothing))
+
+    def watch(self, mistakes: Mistakes) -> None:
+        """Pass the next rows."""
+        if self.failure is not None:
+            return
+        try:
+            rows, labels = self._signals(mistakes)
+        except Exception as error:
+            self.failure = error
+            return
+        self.alarms += [
+            (mistakes.start + int(row), np.flatnonzero(own).tolist()) for row, own in zip(rows, labels, strict=True)
+        ]
+
+    def _signals(self, mistakes: Mistakes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Return the rows of alarms, within the piece, and the labels of each."""
+        known = mistakes.rows
+        if isinstance(self._detector, LabelDrift):
+            counted = mistakes.counted[known] if len(known) else None
+            cells = self._detector.update_many(mistakes.wrong[known].astype(np.float64), label_mask=counted)
+            rows = np.flatnonzero(cells.any(axis=1))
+            return known[rows], cells[rows]
+        values = mistakes.errors(self._errors)
+        if isinstance(self._detector, LabelSetDrift):
+            rows = known[self._detector.update_many(values, mistakes.Y[known])]
+            return rows, mistakes.Y[rows] != 0
+        drifts = np.asarray(self._detector.update_many(values), dtype=np.bool_)
+        if drifts.shape != values.shape:
+            raise ValueError(
+                f"{type(self._detector).__name__}.update_many must return a value for each of {len(values)} values. "
+                f"Got shape {drifts.shape} instead."
+            )
+        rows = known[drifts]
+        return rows, np.zeros((len(rows), mistakes.Y.shape[1]), dtype=np.bool_)
+
+    def _require_errors(self) -> None:
+        if self._errors == "subset" or isinstance(self._detector, LabelDrift):
+            return
+        inner = getattr(self._detector, "detector", None) or self._detector
+        if getattr(inner, "_range", None) == _BINARY:
+            raise ValueError(
+                f"errors (--errors) must be 'subset' for {type(inner).__name__}, which takes 0 and 1 only. "
+                f"Got {self._errors!r} instead."
+            )

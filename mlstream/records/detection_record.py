@@ -1,0 +1,231 @@
+"""The record of a detection: the alarms of one drift detector on the errors of one learner on one stream."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from mlstream._files import write_text_atomically
+from mlstream.frames import make_frame
+from mlstream.records.paths import detection_path
+from mlstream.records.run_record import Score
+from mlstream.records.schema import Record, VersionedRecord, read_record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_IDENTITY = ("stream", "learner", "detector", "seed", "status")
+_SHOWN = ("f1", "detection_rate", "false_alarms_per_1000")
+
+
+class TrueDrift(Record):
+    """A drift that is known. Rows are counted over all experiences, from 0."""
+
+    start: int = Field(ge=0, description="First row that is not surely as before.")
+    stop: int = Field(ge=0, description="First row that surely is as afterwards; an abrupt drift has stop = start.")
+    what: str = Field(description="What changes.")
+
+
+class Alarm(Record):
+    """A row at which the detector signalled."""
+
+    row: int = Field(ge=0)
+    drift: int | None = Field(ge=0, description="Index of the drift that it is in time for; None for a false alarm.")
+    labels: list[int] = Field(
+        default_factory=list,
+        description="Indices of the labels that drift, or those of the label set that does; empty where the detector "
+        "watches rows as a whole.",
+    )
+
+
+class Detection(VersionedRecord):
+    """One (stream, learner, detector, seed): where the detector signalled, and where drifts are."""
+
+    detector: str
+    detector_class: str = Field(description="The detector's own representation, parameters included.")
+    detector_parameters: dict[str, JsonValue]
+    learner: str
+    estimator: str = Field(description="The estimator's own representation, parameters included.")
+    parameters: dict[str, JsonValue]
+    wrapped_as: str | None = Field(None, description="Wrapper around the learner, as in the record of a run.")
+    seed: int = Field(ge=0)
+    stream: str
+    stream_sha256: str
+    n_rows: int = Field(ge=1)
+    label_space: Literal["task", "seen", "all"]
+    settings: dict[str, JsonValue] = Field(description="The other options of the detection; max_delay as it was used.")
+    drifts: list[TrueDrift]
+    status: Literal["done", "failed"]
+    error: str | None = None
+    error_rate: Score = Field(None, description="Mean error of the learner, over the rows that have one.")
+    alarms: list[Alarm] = Field(default_factory=list, description="In order, at most one for each row.")
+    scores: dict[str, Score] = Field(default_factory=dict, description="The scores of `metrics.detection_scores`.")
+    undefined: dict[str, str] = Field(default_factory=dict, description="Why a score is null.")
+    versions: dict[str, str]
+    machine: dict[str, str]
+
+    @model_validator(mode="after")
+    def _require_consistent(self) -> Self:
+        """Refuse alarms and drifts that are out of order or outside the stream."""
+        _require_order("alarms", [alarm.row for alarm in self.alarms], self.n_rows - 1, step=1)
+        _require_order("drifts", [row for one in self.drifts for row in (one.start, one.stop)], self.n_rows, step=0)
+        last = len(self.drifts) - 1
+        for alarm in self.alarms:
+            if alarm.drift is not None and alarm.drift > last:
+                raise ValueError(f"alarms must belong to drifts from 0 to {last}. Got {alarm.drift} instead")
+        return self
+
+    def __repr__(self) -> str:
+        shown = "".join(f", {name} {value:.3f}" for name in _SHOWN if (value := self.scores.get(name)) is not None)
+        run = f"{self.detector!r} on {self.learner!r} on {self.stream!r}, seed {self.seed}"
+        return f"Detection({run}: {self.status}, {len(self.alarms)} alarms for {len(self.drifts)} drifts{shown})"
+
+    __str__ = __repr__
+
+
+class Detections(list[Detection]):
+    """A list of detections that can become a table."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the detections as a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        DataFrame
+            A row for each detection: stream, learner, detector, seed and status, the numbers of drifts and alarms, and
+            every score; NaN where one is not defined.
+        """
+        return make_frame(detection_columns(self))
+
+
+def detection_columns(detections: Sequence[Detection]) -> dict[str, list[Any]]:
+    """Return detections as columns: what they are, how many drifts and alarms they have, and all scores."""
+    columns: dict[str, list[Any]] = {name: [getattr(one, name) for one in detections] for name in _IDENTITY}
+    columns |= {f"n_{name}": [len(getattr(one, name)) for one in detections] for name in ("drifts", "alarms")}
+    names = dict.fromkeys(name for one in detections for name in one.scores)
+    return columns | {name: [_number(one.scores.get(name)) for one in detections] for name in names}
+
+
+def save_detection(detection: Detection, directory: str | os.PathLike[str]) -> Path:
+    """Write the record of a detection, complete or not at all; only the record of a failure is ever replaced.
+
+    Parameters
+    ----------
+    detection : Detection
+        The detection.
+    directory : path
+        The folder of a campaign; made if absent.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a record already, and it is not that of a failure.
+    ValueError
+        If the file that is there is not a record of this version.
+    """
+    path = detection_path_of(detection, directory)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = detection.model_dump_json(indent=1)
+    try:
+        write_text_atomically(path, text, replace=False)
+    except FileExistsError:
+        if load_detection(path).status != "failed":
+            raise FileExistsError(f"{path} must not exist yet: it holds the record of an earlier detection.") from None
+        write_text_atomically(path, text)
+    return path
+
+
+def load_detection(path: str | os.PathLike[str]) -> Detection:
+    """Read one record.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version, or its fields contradict each other; the message names it.
+    """
+    return read_record(Path(path), Detection)
+
+
+def load_detection_at(path: Path, directory: str | os.PathLike[str]) -> Detection:
+    """Read one record of a campaign, which must be that of the detection that the file is named after.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a record of this version, or that of another detection; the message names it.
+    """
+    one = load_detection(path)
+    if path != detection_path_of(one, directory):
+        raise ValueError(
+            f"{path} must hold the detection of its name: remove the file, or rename it. "
+            f"Got the detection of {detection_path_of(one, directory)} instead."
+        )
+    return one
+
+
+def load_detections(directory: str | os.PathLike[str]) -> Detections:
+    """Read every detection of a campaign, sorted by stream, learner, detector and seed.
+
+    Parameters
+    ----------
+    directory : path
+        The folder of a campaign.
+
+    Returns
+    -------
+    Detections
+        A list of Detection, with `Detections.to_frame`; empty if the folder holds none.
+
+    Raises
+    ------
+    ValueError
+        If a file there is not a record of this version, contradicts itself, or holds another detection than that of its
+        name; the message names it.
+    OSError
+        If there is no permission to read a file or folder there.
+    """
+    paths = sorted((Path(directory) / "detections").glob("*/*/*.json"))
+    return Detections(load_detection_at(path, directory) for path in paths if not path.name.startswith("."))
+
+
+def detection_path_of(one: Detection, directory: str | os.PathLike[str]) -> Path:
+    """Return the path of a record in the folder of its campaign."""
+    return detection_path(directory, one.stream, one.learner, one.detector, one.seed)
+
+
+def require_detected(detections: Sequence[Detection], directory: str | os.PathLike[str]) -> None:
+    """Raise an error if a detection failed, once a campaign has ended.
+
+    Raises
+    ------
+    RuntimeError
+        If one failed: how many did, why the first one did, and the file that keeps its traceback.
+    """
+    failed = [one for one in detections if one.status == "failed"]
+    if failed:
+        reason = (failed[0].error or "No reason was recorded.").strip().splitlines()[-1]
+        raise RuntimeError(
+            f"{len(failed)} of {len(detections)} detections failed and are tried again by the next start. "
+            f"Got {reason} ({detection_path_of(failed[0], directory)} keeps the traceback)."
+        )
+
+
+def _require_order(name: str, rows: Sequence[int], last: int, *, step: int) -> None:
+    before = -step
+    for row in rows:
+        if not before + step <= row <= last:
+            raise ValueError(f"{name} must be in order, and at rows up to {last}. Got {row} after {before} instead")
+        before = row
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value

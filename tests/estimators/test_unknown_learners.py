@@ -8,18 +8,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from estimators import (
-    ContextWindowClassifier,
     ADWINBaggingClassifier,
     AGEMClassifier,
+    ContextWindowClassifier,
     DERClassifier,
     EWCClassifier,
     FIFOMemory,
     GDumbClassifier,
     HoeffdingTreeClassifier,
     LwFClassifier,
-    OnlineCoordinateBoosting,
-    OnlineLogisticRegression,
     OCDMMemory,
+    OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PrequentialStack,

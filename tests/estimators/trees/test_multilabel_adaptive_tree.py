@@ -134,7 +134,7 @@ def test_places_of_dropped_nodes_are_free_again():
 
 
 def test_memory_is_bounded():
-    X, Y = drifting(2000, every=200)
+    X, Y = drifting(2000, 200, every=200)
     free = Tree(**HASTY).fit(X, Y)
     room = 4 * slot_bytes(free.tree_) + 60_000
     bound = Tree(**HASTY, max_bytes=room).fit(X, Y)

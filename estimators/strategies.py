@@ -1,5 +1,6 @@
 """The named strategies of the protocol: for each name a configured learner, and its grid of parameters.
 
+Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb and GOOWE_ML, learners of the field; ContextWindow,
 Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb, PRS, OCDM, DERpp and A-GEM, baselines of the field;
 StreamRidge and Stack, which are ours.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
@@ -44,6 +45,7 @@ _HIDDEN: Grid = {**_RATES, "hidden_units": (200, 2000)}
 _RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
 _FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
+_ADAPTIVE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-5, 1e-7), "drift_window_threshold": (50, 300)}
 # the values of the code of the authors and those of its README
 _ADAPTIVE_TREE_GRID: Grid = {
     "delta": (1.6587784772850855e-7, 1e-5),
@@ -183,6 +185,13 @@ def _relevance(**tree: Any) -> StreamClassifier:
     return BinaryRelevance(_tree(**tree))
 
 
+def _adaptive_trees(**tree: Any) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+    from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
+
+    return BinaryRelevance(HoeffdingAdaptiveTreeClassifier(**tree))
+
+
 def _combination(**tree: Any) -> StreamClassifier:
     from estimators.meta.label_combination import LabelCombination
 
@@ -319,6 +328,12 @@ def _episodic_gradient(learning_rate: float = 0.01, hidden_units: int = 200, **r
     return AGEMClassifier(hidden_units, learning_rate=learning_rate, **replay)
 
 
+def _coordinate_boosting(**tree: Any) -> StreamClassifier:
+    from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting
+
+    return OnlineCoordinateBoosting(_tree(**tree))
+
+
 def _stack() -> StreamClassifier:
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -330,6 +345,30 @@ def _stack() -> StreamClassifier:
     ]
     # probabilities of the ridge follow the labels of late already
     return PrevalenceThreshold(PrequentialStack(members), follow=0.0)
+
+
+def _mlsampknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
+
+    return MLSAMPkNNClassifier(**parameters)
+
+
+def _mlsaknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+
+    return MLSAkNNClassifier(**parameters)
+
+
+def _context(**window: Any) -> StreamClassifier:
+    from estimators.meta.context_window import ContextWindowClassifier
+
+    return ContextWindowClassifier(**window)
+
+
+def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: Any) -> StreamClassifier:
+    from estimators.meta.goowe_ml import GOOWEMLClassifier
+
+    return GOOWEMLClassifier(_relevance(**tree), chunk_size=chunk_size, n_members=n_members)
 
 
 def _baseline(name: str) -> Callable[..., StreamClassifier]:
@@ -391,11 +430,22 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             ({**_HIDDEN, "size": (100, 1000), "draws": (10, 50)},),
         ),
         "BR_HT": Strategy("Hoeffding trees by binary relevance.", _relevance, (_TREE_GRID,)),
+        "BR_HAT": Strategy("Hoeffding adaptive trees by binary relevance.", _adaptive_trees, (_ADAPTIVE_GRID,)),
         "BR_EFDT": Strategy("Extremely fast decision trees by binary relevance.", _fast_relevance, (_TREE_GRID,)),
         "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _combination, (_TREE_GRID,)),
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "MLSAMPkNN": Strategy(
+            "Neighbours in a window that adjusts its size and drops rows that mislead.",
+            _mlsampknn,
+            ({"k": (1, 3, 5), "penalty": (1.0, 3.0)},),
+        ),
+        "MLSAkNN": Strategy(
+            "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
+            _mlsaknn,
+            ({"penalty": (1.0, 3.0, 10.0)},),
+        ),
         "MLHAT": Strategy(
             "Adaptive Hoeffding tree for all labels, with neighbours or regressions in its leaves.",
             _adaptive_tree,
@@ -404,10 +454,21 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
         "ABALR": Strategy("Logistic regressions, bagged and replaced by ADWIN.", _adwin_bagging, (_ENSEMBLE_GRID,)),
         "ABOLR": Strategy("Logistic regressions, boosted and replaced by ADWIN.", _adwin_boosting, (_ENSEMBLE_GRID,)),
+        "OCB": Strategy("Hoeffding trees, boosted by coordinates.", _coordinate_boosting, (_TREE_GRID,)),
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),
         "Stack": Strategy("StreamRidge and two networks, mixed by weights that follow their losses.", _stack, ({},)),
+        "ContextWindow": Strategy(
+            "Randomised trees, fitted again to a bounded window of rows.",
+            _context,
+            ({"context_size": (200, 500, 1000), "policy": ("last", "task", "label")},),
+        ),
+        "GOOWE_ML": Strategy(
+            "Hoeffding trees of different age, weighed by least squares.",
+            _goowe,
+            ({"chunk_size": (100, 500), "n_members": (5, 10), "grace_period": (100, 200)},),
+        ),
         "last_class": Strategy("Baseline: repeats the last labels.", _baseline("LastLabelsClassifier"), ({},)),
         "no_features": Strategy(
             "Baseline: predicts labels that are more frequent of late than usual.",

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain
 from estimators.meta.label_combination import LabelCombination
+from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
 from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from estimators.trees.isoup import ISOUPTreeClassifier
@@ -19,6 +20,7 @@ LEARNERS = [
     BinaryRelevance(TREE),
     BinaryRelevance(ExtremelyFastDecisionTreeClassifier(**EAGER)),
     BinaryRelevance(TREE, n_jobs=2),
+    BinaryRelevance(HoeffdingAdaptiveTreeClassifier(**EAGER, random_state=0)),
     ClassifierChain(TREE),
     LabelCombination(TREE),
     ISOUPTreeClassifier(**EAGER),

@@ -12,6 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from estimators import (
     BinaryRelevance,
     ClassifierChain,
+    ContextWindowClassifier,
+    GOOWEMLClassifier,
     LabelCombination,
     MeanLabelsClassifier,
     PragmaStreamForestClassifier,
@@ -79,6 +81,9 @@ META = {
     "two chains": ClassifierChain(HalfLearner(), n_chains=2, order="random", random_state=0),
     "label combination": LabelCombination(HalfLearner()),
     "pruned label combination": LabelCombination(HalfLearner(), pruning=1, buffer_size=3),
+    "context window": ContextWindowClassifier(Fragile(), context_size=60),
+    "GOOWE-ML": GOOWEMLClassifier(Fragile(), chunk_size=15),
+    "GOOWE-ML of others": GOOWEMLClassifier(BinaryRelevance(HalfLearner()), chunk_size=15),
     "threshold": PragmaThreshold(BinaryRelevance(HalfLearner()), period=1000, random_state=0),
     "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", Fragile())]),
     "pipeline of others": StreamPipeline([("scale", StandardScaler()), ("learn", BinaryRelevance(Fragile()))]),

@@ -4,17 +4,21 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from estimators import (
     ADWINBaggingClassifier,
     AGEMClassifier,
+    ContextWindowClassifier,
     DERClassifier,
     EWCClassifier,
     FIFOMemory,
     GDumbClassifier,
+    HoeffdingTreeClassifier,
     LwFClassifier,
     OCDMMemory,
+    OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PrequentialStack,
@@ -212,6 +216,7 @@ TASK_LEARNERS = {
     "published": OnlineNeuralClassifier(targeted_loss="published", fifo=FIFOMemory(9, 2), random_state=0),
     "logistic": OnlineLogisticRegression(0.1, targeted=True),
     "bagging": ADWINBaggingClassifier(3, targeted=True, random_state=0),
+    "boosted trees": OnlineCoordinateBoosting(HoeffdingTreeClassifier(grace_period=10), 3, targeted=True),
     "EWC": EWCClassifier(7, random_state=0),
     "LwF": LwFClassifier(7, random_state=0),
     "DER++": DERClassifier(7, size=30, draws=2, random_state=0),
@@ -220,6 +225,7 @@ TASK_LEARNERS = {
     "ridge": StreamRidgeClassifier(random_state=0),
     "GDumb": GDumbClassifier(OnlineNeuralClassifier(targeted_loss="signature"), size=30, epochs=2, random_state=0),
     "replay": ReplayClassifier(Logistic(targeted=True), fifo=FIFOMemory(9, 2), random_state=0),
+    "context": ContextWindowClassifier(GaussianNB(), context_size=40, policy="task"),
     "no features": PrevalenceClassifier(),
     "threshold": PrevalenceThreshold(Logistic(targeted=True)),
     "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", Logistic(targeted=True))]),

@@ -1,0 +1,161 @@
+"""Classifiers fitted to the rows of a context: one for each label, one for all labels, or one of classes."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import has_fit_parameter
+
+from estimators._failed_calls import DivergedError
+from estimators._row_codes import COUNTS
+from estimators._seeding import clone_with_seed
+from estimators._typing import Array
+from estimators._validation import Features
+from estimators.base import StreamClassifier
+from estimators.meta._wrapped import in_threads
+from estimators.replay._kept_rows import KeptRows, take
+
+Seed = Callable[[int], Any]
+# these predict each row by itself, so that its bits do not depend on the rows predicted with it
+ROW_BY_ROW = (
+    StreamClassifier,
+    DecisionTreeClassifier,
+    DummyClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+
+
+class Models(NamedTuple):
+    """Frequencies of the values in a context, and classifiers where they vary.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_columns,)
+        Share of the rows in which each label is positive, or of the rows of each class.
+    fitted : tuple of (ndarray, estimator)
+        Columns that a classifier predicts, and the classifier.
+    """
+
+    shares: Array
+    fitted: tuple[tuple[Array, Any], ...] = ()
+
+    def predict_proba(self, X: Features) -> Array:
+        """Return the probability of each column for each row: (n_samples, n_columns)."""
+        proba = np.tile(self.shares, (X.shape[0], 1))
+        if not X.shape[0]:
+            return proba
+        for columns, model in self.fitted:
+            proba[:, columns] = _probabilities(model, X, len(columns))
+        return proba
+
+    def predict_proba_each(self, X: Features) -> Array:
+        """Return what `predict_proba` does for each row alone, to the last bit."""
+        if all(isinstance(model, ROW_BY_ROW) for _, model in self.fitted) or X.shape[0] < 2:
+            return self.predict_proba(X)
+        return np.concatenate([self.predict_proba(X[i : i + 1]) for i in range(X.shape[0])])
+
+    def widened(self, n_new: int) -> "Models":
+        """Return the same with more labels, of which nothing is known."""
+        return self._replace(shares=np.pad(self.shares, (0, n_new)))
+
+
+class Fit(NamedTuple):
+    """How a context is learnt.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        The classifier, of which clones are fitted.
+    native : bool
+        Whether one classifier predicts all labels.
+    min_count : int
+        Rows of each value without which a label, or class, is predicted by its frequency.
+    n_jobs : int or None
+        Number of threads.
+    seed : callable
+        Returns the source of seeds of the classifier of a column, or None.
+    """
+
+    estimator: Any
+    native: bool
+    min_count: int
+    n_jobs: int | None
+    seed: Seed
+
+    def classes(self, rows: KeptRows, n_classes: int) -> Models:
+        """Learn one class a row."""
+        counts = np.bincount(rows.Y, minlength=n_classes)
+        present = np.flatnonzero(counts >= self.min_count)
+        kept = np.isin(rows.Y, present)
+        shares = counts / len(rows.Y)
+        if len(present) < 2:
+            return Models(shares)
+        return Models(shares * ~np.isin(np.arange(n_classes), present), ((present, self._fit(rows, rows.Y, kept, 0)),))
+
+    def labels(self, rows: KeptRows) -> Models:
+        """Learn labels, each from the rows where it counts."""
+        counted, positive = rows.Y >= COUNTS, rows.Y == COUNTS + 1
+        n_counted, n_positive = counted.sum(axis=0), positive.sum(axis=0)
+        shares = np.divide(n_positive, n_counted, out=np.zeros(len(n_counted)), where=n_counted > 0)
+        varied = np.flatnonzero(np.minimum(n_positive, n_counted - n_positive) >= self.min_count)
+        if self.native and len(varied) > 1:
+            Y = positive[:, varied].astype(np.int64)
+            return Models(shares, ((varied, self._fit(rows, Y, slice(None), 0)),))
+
+        def fit(j: int) -> tuple[Array, Any]:
+            label = varied[j]
+            target = positive[:, label].astype(np.int64)
+            return varied[j : j + 1], self._fit(rows, target, counted[:, label], int(label))
+
+        return Models(shares, tuple(in_threads(fit, len(varied), self.n_jobs)))
+
+    def _fit(self, rows: KeptRows, targets: Array, kept: npt.NDArray[np.bool_] | slice, column: int) -> Any:
+        part = rows if isinstance(kept, slice) or kept.all() else take(rows, kept)
+        targets = targets[kept]
+        weights = {} if (part.weight == 1).all() else {"sample_weight": part.weight}
+        try:
+            return clone_with_seed(self.estimator, self.seed(column)).fit(part.X, targets, **weights)
+        except DivergedError as error:
+            # the one that diverged is a new clone: those fitted before go on
+            error.is_marked = True
+            raise
+
+
+def require_classifier(estimator: Any) -> None:
+    """Refuse anything that is not a classifier to fit."""
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and is_classifier(estimator)):
+        raise TypeError(f"estimator must be a classifier instance with fit and predict. Got {estimator!r} instead.")
+
+
+def require_weights(estimator: Any, weight: Array) -> None:
+    """Refuse weights that a classifier does not take."""
+    if not has_fit_parameter(estimator, "sample_weight") and not np.isin(weight, (0, 1)).all():
+        raise ValueError(f"sample_weight must be None, 0 or 1: {type(estimator).__name__} does not learn weights.")
+
+
+def _probabilities(model: Any, X: Features, n_columns: int) -> Array:
+    """Return the probability of each of a model's columns: a label, several labels, or classes."""
+    if not hasattr(model, "predict_proba"):
+        proba = _one_hot(np.asarray(model.predict(X)), model.classes_, n_columns)
+    else:
+        given = model.predict_proba(X)
+        if isinstance(given, list):  # scikit-learn's form for several labels
+            proba = np.column_stack([one[:, 1] for one in given])
+        else:
+            proba = np.asarray(given, dtype=np.float64)
+    proba = proba[:, 1:] if proba.shape[1] == n_columns + 1 else proba
+    return np.where(np.isnan(proba), 0.0, proba)
+
+
+def _one_hot(decided: Array, classes: Any, n_columns: int) -> Array:
+    if decided.ndim == 2:
+        return decided.astype(np.float64)
+    positions = np.searchsorted(classes, decided)
+    return np.eye(max(n_columns, len(classes)))[positions]

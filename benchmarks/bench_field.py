@@ -12,12 +12,15 @@ import numpy as np
 import replay_contests
 from harness import Contest, main, sized
 from river.tree import ExtremelyFastDecisionTreeClassifier as RiverFastTree
-
-from estimators import BinaryRelevance, ExtremelyFastDecisionTreeClassifier
 from river.tree import HoeffdingAdaptiveTreeClassifier as RiverAdaptiveTree
 
-from estimators import BinaryRelevance, HoeffdingAdaptiveTreeClassifier
-from estimators import HoeffdingTreeClassifier, make_strategy
+from estimators import (
+    BinaryRelevance,
+    ExtremelyFastDecisionTreeClassifier,
+    HoeffdingAdaptiveTreeClassifier,
+    HoeffdingTreeClassifier,
+    make_strategy,
+)
 from estimators.baselines import NearestRowClassifier
 from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
 from mlstream import load_dataset
@@ -249,19 +252,6 @@ def tree_by_tree(X: np.ndarray, Y: np.ndarray, n_models: int = 10) -> np.ndarray
                 weight *= np.exp(-alpha * signs[j])
                 tree.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=[weight])
     return predicted
-def trees_of_river(make: Callable[[], Any], X: np.ndarray, Y: np.ndarray) -> Callable[[], np.ndarray]:
-    """Test, then train, River's trees, one for each label, with as little code around them as possible."""
-    rows = [dict(enumerate(x)) for x in X.tolist()]
-
-    def go() -> np.ndarray:
-        trees, predicted = [make() for _ in range(Y.shape[1])], np.zeros_like(Y)
-        for i, (x, y) in enumerate(zip(rows, Y.tolist(), strict=True)):
-            for j, (tree, label) in enumerate(zip(trees, y, strict=True)):
-                predicted[i, j] = tree.predict_one(x) or 0
-                tree.learn_one(x, label)
-        return predicted
-
-    return go
 
 
 def revised_trees() -> list[Contest]:
@@ -281,11 +271,8 @@ def revised_trees() -> list[Contest]:
 
 def contests() -> list[Contest]:
     """Return all contests."""
-    return [*neighbours(), *adaptive_trees(), *replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)]
-    return [*neighbours(), *linear_ensembles()]
-    return [*neighbours(), *revised_trees()]
-    return [*neighbours(), *replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)]
-    return [*neighbours(), *adaptive_trees()]
+    slow = replay_contests.contests(yeast, N_ROWS, N_SLOW_ROWS)
+    return [*neighbours(), *revised_trees(), *adaptive_trees(), *linear_ensembles(), *slow]
 
 
 if __name__ == "__main__":

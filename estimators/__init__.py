@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from estimators.checks import stream_checks
     from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
     from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
+    from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting
     from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
     from estimators.invariance.hashing import hash_categories
     from estimators.invariance.logistic import InvariantLogisticClassifier
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
+    from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+    from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
     from estimators.networks.dark_experience import DERClassifier
     from estimators.networks.episodic_gradient import AGEMClassifier
     from estimators.networks.ewc import EWCClassifier
@@ -47,14 +50,17 @@ if TYPE_CHECKING:
     from estimators.ridge.ridge import StreamRidgeClassifier
     from estimators.strategies import STRATEGIES, grid, make_strategy
     from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+    from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
     from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
     from estimators.trees.hoeffding import HoeffdingTreeClassifier
     from estimators.trees.isoup import ISOUPTreeClassifier
     from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
+    from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
 
 _HOMES = {
     "estimators._failed_calls": ("DivergedError",),
     "estimators.trees.adaptive_random_forest": ("AdaptiveRandomForestClassifier",),
+    "estimators.trees.adaptive_tree": ("HoeffdingAdaptiveTreeClassifier",),
     "estimators.base": ("StreamClassifier",),
     "estimators.baselines": (
         "LastLabelsClassifier",
@@ -67,10 +73,13 @@ _HOMES = {
     "estimators.invariance.logistic": ("InvariantLogisticClassifier",),
     "estimators.ensembles.adwin_bagging": ("ADWINBaggingClassifier",),
     "estimators.ensembles.adwin_boosting": ("ADWINBoostingClassifier",),
+    "estimators.ensembles.coordinate_boosting": ("OnlineCoordinateBoosting",),
     "estimators.linear.logistic": ("OnlineLogisticRegression",),
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.neighbours.mlsaknn": ("MLSAkNNClassifier",),
+    "estimators.neighbours.mlsampknn": ("MLSAMPkNNClassifier",),
     "estimators.meta.context_window": ("ContextWindowClassifier",),
     "estimators.networks.dark_experience": ("DERClassifier",),
     "estimators.networks.episodic_gradient": ("AGEMClassifier",),
@@ -83,6 +92,7 @@ _HOMES = {
     "estimators.meta.prevalence_threshold": ("PrevalenceThreshold",),
     "estimators.networks.lwf": ("LwFClassifier",),
     "estimators.trees.multilabel": ("MultiLabelHoeffdingTreeClassifier",),
+    "estimators.trees.multilabel_adaptive_tree": ("MultiLabelHoeffdingAdaptiveTreeClassifier",),
     "estimators.networks.neural": ("OnlineNeuralClassifier",),
     "estimators.pipeline": ("StreamPipeline",),
     "estimators.pragma.forest": ("PragmaForestClassifier",),
@@ -129,16 +139,21 @@ __all__ = [
     "FIFOMemory",
     "GDumbClassifier",
     "GOOWEMLClassifier",
+    "HoeffdingAdaptiveTreeClassifier",
     "HoeffdingTreeClassifier",
     "ISOUPTreeClassifier",
     "InvariantLogisticClassifier",
     "LabelCombination",
     "LastLabelsClassifier",
     "LwFClassifier",
+    "MLSAMPkNNClassifier",
+    "MLSAkNNClassifier",
     "MeanLabelsClassifier",
+    "MultiLabelHoeffdingAdaptiveTreeClassifier",
     "MultiLabelHoeffdingTreeClassifier",
     "NearestRowClassifier",
     "OCDMMemory",
+    "OnlineCoordinateBoosting",
     "OnlineLogisticRegression",
     "OnlineNeuralClassifier",
     "PRSMemory",

@@ -45,6 +45,13 @@ _HIDDEN: Grid = {**_RATES, "hidden_units": (200, 2000)}
 _RESERVOIR: Grid = {"reservoir_size": (100, 1000), "reservoir_draws": (5, 10)}
 _FIFO: Grid = {"fifo_size": (100, 1000), "fifo_draws": (5, 10)}
 _TREE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-6, 1e-7), "tau": (0.05, 0.1)}
+_ADAPTIVE_GRID: Grid = {"grace_period": (100, 200), "delta": (1e-5, 1e-7), "drift_window_threshold": (50, 300)}
+# the values of the code of the authors and those of its README
+_ADAPTIVE_TREE_GRID: Grid = {
+    "delta": (1.6587784772850855e-7, 1e-5),
+    "drift_window_threshold": (200, 50),
+    "learning_rate": (0.3, 1.0),
+}
 _FOREST_GRID: Grid = {**_TREE_GRID, "n_models": (5, 10, 15), "grace_period": (50, 100)}
 _ENSEMBLE_GRID: Grid = {**_RATES, "variant": ("river", "paper")}
 
@@ -178,6 +185,13 @@ def _relevance(**tree: Any) -> StreamClassifier:
     return BinaryRelevance(_tree(**tree))
 
 
+def _adaptive_trees(**tree: Any) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+    from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
+
+    return BinaryRelevance(HoeffdingAdaptiveTreeClassifier(**tree))
+
+
 def _combination(**tree: Any) -> StreamClassifier:
     from estimators.meta.label_combination import LabelCombination
 
@@ -200,6 +214,12 @@ def _isoup(**tree: Any) -> StreamClassifier:
     from estimators.trees.isoup import ISOUPTreeClassifier
 
     return ISOUPTreeClassifier(**tree)
+
+
+def _adaptive_tree(**tree: Any) -> StreamClassifier:
+    from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
+
+    return MultiLabelHoeffdingAdaptiveTreeClassifier(**tree)
 
 
 def _ridge(**ridge: Any) -> StreamClassifier:
@@ -308,6 +328,12 @@ def _episodic_gradient(learning_rate: float = 0.01, hidden_units: int = 200, **r
     return AGEMClassifier(hidden_units, learning_rate=learning_rate, **replay)
 
 
+def _coordinate_boosting(**tree: Any) -> StreamClassifier:
+    from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting
+
+    return OnlineCoordinateBoosting(_tree(**tree))
+
+
 def _stack() -> StreamClassifier:
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
@@ -319,6 +345,18 @@ def _stack() -> StreamClassifier:
     ]
     # probabilities of the ridge follow the labels of late already
     return PrevalenceThreshold(PrequentialStack(members), follow=0.0)
+
+
+def _mlsampknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
+
+    return MLSAMPkNNClassifier(**parameters)
+
+
+def _mlsaknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+
+    return MLSAkNNClassifier(**parameters)
 
 
 def _context(**window: Any) -> StreamClassifier:
@@ -392,14 +430,31 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             ({**_HIDDEN, "size": (100, 1000), "draws": (10, 50)},),
         ),
         "BR_HT": Strategy("Hoeffding trees by binary relevance.", _relevance, (_TREE_GRID,)),
+        "BR_HAT": Strategy("Hoeffding adaptive trees by binary relevance.", _adaptive_trees, (_ADAPTIVE_GRID,)),
         "BR_EFDT": Strategy("Extremely fast decision trees by binary relevance.", _fast_relevance, (_TREE_GRID,)),
         "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _combination, (_TREE_GRID,)),
         "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
         "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
         "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "MLSAMPkNN": Strategy(
+            "Neighbours in a window that adjusts its size and drops rows that mislead.",
+            _mlsampknn,
+            ({"k": (1, 3, 5), "penalty": (1.0, 3.0)},),
+        ),
+        "MLSAkNN": Strategy(
+            "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
+            _mlsaknn,
+            ({"penalty": (1.0, 3.0, 10.0)},),
+        ),
+        "MLHAT": Strategy(
+            "Adaptive Hoeffding tree for all labels, with neighbours or regressions in its leaves.",
+            _adaptive_tree,
+            (_ADAPTIVE_TREE_GRID,),
+        ),
         "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
         "ABALR": Strategy("Logistic regressions, bagged and replaced by ADWIN.", _adwin_bagging, (_ENSEMBLE_GRID,)),
         "ABOLR": Strategy("Logistic regressions, boosted and replaced by ADWIN.", _adwin_boosting, (_ENSEMBLE_GRID,)),
+        "OCB": Strategy("Hoeffding trees, boosted by coordinates.", _coordinate_boosting, (_TREE_GRID,)),
         "StreamRidge": Strategy(
             "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
         ),

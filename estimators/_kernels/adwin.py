@@ -26,9 +26,9 @@ class Windows(NamedTuple):
     ----------
     heads : structured ndarray of shape (n_windows,)
         Number of values in each window, their sum and squared deviations, and the number of levels in use.
-    counts : int8 ndarray of shape (n_windows, N_LEVELS)
-        Number of buckets in each level.
-    totals : ndarray of shape (n_windows, N_LEVELS, MAX_BUCKETS + 1)
+    counts : int8 ndarray of shape (n_windows, n_levels)
+        Number of buckets in each level; there are N_LEVELS, unless whoever owns the windows adds them when needed.
+    totals : ndarray of shape (n_windows, n_levels, MAX_BUCKETS + 1)
         Sum of the values in each bucket, oldest first; buckets of level k hold 2**k values.
     """
 
@@ -37,9 +37,15 @@ class Windows(NamedTuple):
     totals: Array
 
 
-def new_windows(n: int) -> Windows:
+def new_windows(n: int, n_levels: int = N_LEVELS) -> Windows:
     """Make empty windows."""
-    return Windows(np.zeros(n, HEAD), np.zeros((n, N_LEVELS), np.int8), np.zeros((n, N_LEVELS, MAX_BUCKETS + 1)))
+    return Windows(np.zeros(n, HEAD), np.zeros((n, n_levels), np.int8), np.zeros((n, n_levels, MAX_BUCKETS + 1)))
+
+
+def add_levels(windows: Windows, n_more: int) -> Windows:
+    """Return the windows with room for more levels."""
+    counts = np.pad(windows.counts, ((0, 0), (0, n_more)))
+    return Windows(windows.heads, counts, np.pad(windows.totals, ((0, 0), (0, n_more), (0, 0))))
 
 
 @njit(**HOT)
@@ -105,7 +111,7 @@ def _insert(windows: Windows, d: int, value: float) -> None:
             totals[d, level, b - 2] = totals[d, level, b]
         counts[d, level] -= 2
         level += 1
-        if level == N_LEVELS:
+        if level == counts.shape[1]:
             reset(windows, d)
             return
 

@@ -32,8 +32,8 @@ DETECTORS: Mapping[str, NamedDetector] = MappingProxyType(
         "HDDMW": NamedDetector("The weighted mean exceeds its bound by McDiarmid.", HDDMW),
         "KSWIN": NamedDetector("The latest values are distributed otherwise than a sample of those before.", KSWIN),
         "PageHinkley": NamedDetector("The sum of deviations from the mean leaves its extreme.", PageHinkley),
-        "LabelDrift": NamedDetector("The detector of a label does; each has one, ADWIN by default.", LabelDrift),
-        "LabelSetDrift": NamedDetector("The detector of a label set does; each has one, ADWIN by default.", LabelSetDrift),
+        "LabelDrift": NamedDetector("The detector of a label does; ADWIN by default.", LabelDrift),
+        "LabelSetDrift": NamedDetector("The detector of a label set does; ADWIN by default.", LabelSetDrift),
     }
 )
 

@@ -9,7 +9,7 @@ from estimators._typing import Array
 from estimators.neighbours._kernels.punishment import N_KS, Choice
 from estimators.neighbours._kernels.self_adjusting import Room, State
 from estimators.neighbours._kernels.sizes import FREE, Histories
-from estimators.neighbours._kernels.window import Order, Window
+from estimators.neighbours._kernels.window import N_NEAR, Order, Window
 
 
 def new_state(n_features: int, n_labels: int, *, k: int, n_hits: int, n_candidates: int) -> State:
@@ -21,13 +21,16 @@ def new_state(n_features: int, n_labels: int, *, k: int, n_hits: int, n_candidat
     window = Window(
         size=np.zeros(1, np.int64),
         places=np.arange(0),
+        positions=np.arange(0),
         marks=np.arange(0),
         X=np.zeros((0, n_features)),
         Y=np.zeros((0, n_labels), np.uint8),
         weights=np.zeros(0),
         errors=np.zeros(0),
+        n_known=np.zeros(0, np.int64),
         votes=np.ones((0, n_labels), np.uint8),
         distances=np.zeros((0, 0)),
+        near=np.zeros((0, N_NEAR), np.int32),
         low=np.zeros(n_features),
         high=np.zeros(n_features),
         scales=np.zeros(n_features),
@@ -41,8 +44,8 @@ def new_state(n_features: int, n_labels: int, *, k: int, n_hits: int, n_candidat
 def new_room(state: State) -> Room:
     """Return work space."""
     capacity, n_features = state.window.X.shape
-    order = Order(np.empty(capacity, np.int64), np.empty(capacity), np.zeros(1, np.int64))
-    return Room(np.empty(n_features), np.empty(capacity), order)
+    order = Order(np.empty(capacity), np.empty(capacity, np.int64), np.empty(capacity), np.zeros(1, np.int64))
+    return Room(np.empty(n_features), order)
 
 
 def with_room(state: State, n_rows: int, max_window: int) -> State:
@@ -56,13 +59,16 @@ def with_room(state: State, n_rows: int, max_window: int) -> State:
     new = np.arange(capacity, capacity + n)
     window = window._replace(
         places=np.append(window.places, new),
+        positions=np.append(window.positions, new),
         marks=np.append(window.marks, new),
         X=_longer(window.X, n),
         Y=_longer(window.Y, n),
         weights=_longer(window.weights, n),
         errors=_longer(window.errors, n),
+        n_known=_longer(window.n_known, n),
         votes=_longer(window.votes, n, 1),
         distances=_wider(_longer(window.distances, n), n),
+        near=_longer(window.near, n),
     )
     return state._replace(window=window, histories=state.histories._replace(scores=_wider(state.histories.scores, n)))
 

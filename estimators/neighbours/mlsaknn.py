@@ -12,11 +12,80 @@ FIRST_K = 3
 
 
 class MLSAkNNClassifier(SelfAdjustingClassifier):
-    """Predict by the nearest rows of a window that adjusts its size, with a k for each label: MLSAkNN."""
+    """Predict by the nearest rows of a window that adjusts its size, with voters of its own for each label: MLSAkNN.
+
+    Parameters
+    ----------
+    max_window : int, default=1000
+        Most rows of the window, with the one that is being learnt: one less is kept between rows. Memory grows with its
+        square.
+    min_window : int, default=50
+        Windows of twice as many rows, or more, are compared with smaller ones.
+    penalty : float, default=1.0
+        Errors for each of its known labels beyond which a row is removed, at least 0.
+    reduction : float, default=0.5
+        Size of a window compared, as a share of the next larger one; between 0 and 1, neither included.
+    criterion : {'subset_accuracy', 'hamming_score'}, default='subset_accuracy'
+        How well a window predicts: share of rows with all labels right, or mean share of labels right.
+    k_history : int, default=1000
+        Rows on which the numbers of neighbours are compared.
+    faithful : bool, default=False
+        Whether to repeat the defects of the authors' code.
+    on_new_labels : {'error', 'grow'}, default='error'
+        What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
+
+    Attributes
+    ----------
+    window_size_ : int
+        Number of rows in the window.
+    ks_ : ndarray of shape (n_labels,)
+        Number of neighbours of each label: 1, 3, 5 or 7; 3 at first.
+
+    Notes
+    -----
+    Window, distances, removal and sizes are those of :class:`~estimators.MLSAMPkNNClassifier`. In addition, every row
+    has a vote for every label, which it can lose. P(label = 1) is the share of the weight of the nearest k rows with
+    a vote that have the label, and 0 if fewer rows than k have a vote.
+
+    When a row is learnt, rows are first asked in order of distance, for each label by itself, until k with a vote were
+    met. One with a vote that differs from the row loses it, and its errors grow by the weight of the row; one without a
+    vote that agrees gets its vote back. Going on until 7 with a vote were met, the label is also predicted with k = 1,
+    3, 5 and 7, absent where there are fewer. The k that was right most often in the last `k_history` rows is used from
+    then on, the smallest of equal ones.
+
+    With ``faithful=True``, in addition to what :class:`~estimators.MLSAMPkNNClassifier` repeats: where fewer than k
+    rows have a vote, the probability is 0.5, so that the label is predicted, as the authors' evaluation reads a
+    prediction without votes; in comparing windows, the oldest row votes in place of those that lack; rows share their
+    votes with others after a removal; errors lose their fraction whenever they grow; and the younger of two rows at the
+    same distance comes first in predictions.
+
+    Where labels are frequent and noisy, errors grow with every row: the window then empties down to a few rows, also in
+    the authors' code. A larger `penalty` prevents it.
+
+    A label that is unknown in a row is not asked of it. Rows are kept dense, in double precision. A row costs
+    O(window * features) for distances, and up to O(window**2 + window * labels) for comparing windows.
+
+    References
+    ----------
+    Roseberry, Krawczyk, Djenouri, Cano, "Self-adjusting k nearest neighbors for continual learning from multi-label
+    drifting data streams", Neurocomputing 442, 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators import MLSAkNNClassifier
+    >>> X = np.random.default_rng(0).random((900, 2))
+    >>> Y = np.column_stack([X[:, 0] > 0.5, np.random.default_rng(1).random(900) < 0.2])
+    >>> learner = MLSAkNNClassifier().fit(X, Y)
+    >>> learner.ks_
+    array([1, 7])
+    >>> learner.predict([[0.9, 0.1]])
+    array([[1, 0]])
+    """
 
     _adaptive: ClassVar[bool] = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         *,
         max_window: int = 1000,

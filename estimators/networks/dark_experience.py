@@ -25,9 +25,9 @@ class DERClassifier(ReplayingNetwork):
         Width of the hidden layer, or of each; None is a linear network.
     learning_rate : float, default=0.01
         Length of a step.
-    alpha : float, default=0.5
+    alpha : float, default=0.1
         Weight of the changes of logits in the loss, at least 0. 0 leaves the replay of labels.
-    beta : float, default=0.5
+    beta : float, default=1.0
         Weight of the labels replayed in the loss, at least 0. 0 is DER without the plusses.
     size : int, default=1000
         Number of rows kept, more than two times `draws`.
@@ -93,8 +93,8 @@ class DERClassifier(ReplayingNetwork):
         hidden_units: int | tuple[int, ...] | None = None,
         *,
         learning_rate: float = 0.01,
-        alpha: float = 0.5,
-        beta: float = 0.5,
+        alpha: float = 0.1,
+        beta: float = 1.0,
         size: int = 1000,
         draws: int = 5,
         optimizer: str = "adam",

@@ -66,7 +66,7 @@ class TreeBank:
         self.params = params
         self.n_threads = n_groups
         self.groups = split_evenly(n_trees, n_groups)
-        self.tree_arrays = [self._new_trees(group) for group in self.groups]
+        self.tree_arrays: list[Any] = [self._new_trees(group) for group in self.groups]
 
     def grown(self, n_new: int, rng: RandomState | None = None) -> Self:  # noqa: ARG002 - these trees draw nothing
         """Return a bank with more trees, in a group of their own; the trees that there were are shared.

@@ -18,9 +18,9 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
     """Hoeffding adaptive tree that learns one class for each row, or one such tree for each label.
 
     Every node monitors the errors of the rows that pass it in an adaptive window (ADWIN). When the errors under a
-    branch rise, it gets an alternate leaf, which learns the same rows. The leaf takes the place of the branch as soon as
-    it errs less by more than chance, or splits; it is given up if it errs more. A row is predicted by its leaf and by
-    the alternate leaves on the way to it, each weighted by the inverse square of its mean error.
+    branch rise, it gets an alternate leaf, which learns the same rows. The leaf takes the place of the branch as soon
+    as it errs less by more than chance, or splits; it is given up if it errs more. A row is predicted by its leaf and
+    by the alternate leaves on the way to it, each weighted by the inverse square of its mean error.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
     array(['left', 'right'], dtype='<U5')
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         *,
         grace_period: int = 200,

@@ -5,32 +5,124 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from estimators._batching import blocks, dense
 from estimators._kernels.label_codes import UNKNOWN
+from estimators._locks import lock_of
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.trees._kernels import mlhat_learning
 from estimators.trees._kernels.mlhat_arrays import Shape, new_tree, size_bytes
-from estimators.trees._kernels.mlhat_leaves import LeafParams, Scratch
+from estimators.trees._kernels.mlhat_learning import learn, predict
+from estimators.trees._kernels.mlhat_scratch import AdaptiveParams, Chunk, LeafParams, Scratch
 from estimators.trees._tree_bank import NO_WEIGHTS, check_growth
 from metrics._validation import require_integer
 
+# the rate of the intercepts, which is not a parameter in the code of the authors either
+INTERCEPT_RATE = 0.01
 # leaves whose votes for the row at hand are kept
 N_KEPT = 16
 
 
-class MultilabelHoeffdingAdaptiveTree(StreamClassifier):
-    def __init__(
+class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
+    """MLHAT, one adaptive Hoeffding tree for all labels, with a classifier for few and one for many rows in each leaf.
+
+    A leaf with few rows, or with labels of little entropy, predicts the label sets of the nearest rows of its window,
+    weighted by inverse distances. A leaf with many rows predicts each label by bagged logistic regressions. Leaves
+    split by the sum of the entropies of the labels. Each branch monitors the Hamming loss of the leaf below it: when it
+    rises, an alternate grows in the background, takes part in predictions, and replaces the branch once it is better.
+
+    Parameters
+    ----------
+    grace_period : int, default=200
+        Weight of the rows that a leaf learns between two attempts to split.
+    delta : float, default=1.6587784772850855e-07
+        Probability of choosing another feature than an infinite stream would; smaller values split later.
+    tau : float, default=0.05
+        Bound under which two features count as equally good, so that the leaf splits.
+    drift_window_threshold : float, default=200
+        Weight of rows from which on an alternate votes, and from which on it is compared with its branch.
+    switch_significance : float, default=0.05
+        Probability of a wrong decision between a branch and its alternate, inside (0, 1].
+    cardinality_threshold : float, default=750
+        Weight of rows from which on a leaf has many rows, and votes by regressions.
+    entropy_threshold : float, default=0.3
+        Sum of the entropies of the labels, in bits, under which a leaf of many rows still votes by its nearest rows.
+    n_neighbors : int, default=4
+        Number of nearest rows that vote.
+    window : int, default=170
+        Number of rows among which a leaf looks for the nearest.
+    n_models : int, default=10
+        Number of logistic regressions for each label.
+    learning_rate : float, default=0.3
+        Step of the gradient descent of the regressions; that of their intercepts is 0.01.
+    poisson_rate : float, default=1.0
+        Mean of the Poisson distribution of the weights of rows; 0 leaves all weights at 1.
+    max_bytes : int, default=524288000
+        Bound of the memory of the tree. Once it is reached, leaves do not split and branches get no alternates, until
+        others are replaced or pruned.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the weights of rows, and of the bags.
+
+    Attributes
+    ----------
+    tree_ : AdaptiveTree
+        The tree, in flat arrays.
+    n_splits_, n_switched_, n_pruned_ : int
+        Number of leaves that were split, of alternates that replaced their branch, and of those that were dropped.
+
+    See Also
+    --------
+    MultiLabelHoeffdingTreeClassifier : a tree with one classifier for each label in its leaves, which does not adapt.
+
+    Notes
+    -----
+    Defaults are those of the code of the authors, which differ from its README (``delta=1e-5``,
+    ``drift_window_threshold=50``). The tree does what that code does, also where a text would say otherwise: a draw of
+    0 leaves the weight of a row at 1; ADWIN is fed the running mean of the loss; leaves with a parent share its error,
+    so that the error of an alternate below the root is that of the branch above; such an alternate takes the place of
+    its branch when it first splits, whether it is better or not; and a leaf that no feature can split forgets what it
+    has observed. :doc:`/mlhat` lists all this.
+
+    A row of which any label is unknown (NaN) is not learnt, because its label set is unknown; `BinaryRelevance` learns
+    from such rows. Masks are not used. A leaf counts up to 65,536 label sets. Numbers out of range do not vote.
+
+    As in that code, the weight of a row multiplies the steps of its regressions, and bags draw the same for each label,
+    and the same again in each leaf.
+
+    Memory of a leaf: ``8 d (4 (L + 2) + n_models L + window)`` bytes for d features and L labels. A row costs
+    ``d (window + 2 n_models L)`` multiplications for each leaf that it reaches; of zeros, only the first term.
+
+    References
+    ----------
+    Esteban, Cano, Zafra and Ventura, Hoeffding adaptive trees for multi-label classification on data streams,
+    Knowledge-Based Systems 304, 2024, arXiv 2410.20242.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
+    >>> X = np.random.default_rng(0).random((1000, 2))
+    >>> Y = np.column_stack([X[:, 0] > 0.5, X[:, 1] > 0.5])
+    >>> tree = MultiLabelHoeffdingAdaptiveTreeClassifier(random_state=0).fit(X, Y)
+    >>> tree.predict([[0.2, 0.9], [0.8, 0.1]])
+    array([[0, 1],
+           [1, 0]])
+    """
+
+    _fails_late = False
+    _learns_unknown = True
+
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         *,
         grace_period: int = 200,
         delta: float = 1.6587784772850855e-7,
         tau: float = 0.05,
-        drift_window_threshold: int = 200,
+        drift_window_threshold: float = 200,
         switch_significance: float = 0.05,
-        cardinality_threshold: int = 750,
+        cardinality_threshold: float = 750,
         entropy_threshold: float = 0.3,
         n_neighbors: int = 4,
         window: int = 170,
@@ -38,7 +130,7 @@ class MultilabelHoeffdingAdaptiveTree(StreamClassifier):
         learning_rate: float = 0.3,
         poisson_rate: float = 1.0,
         max_bytes: int = 500 * 2**20,
-        random_state: Any = 0,
+        random_state: Any = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -55,45 +147,70 @@ class MultilabelHoeffdingAdaptiveTree(StreamClassifier):
         self.max_bytes = max_bytes
         self.random_state = random_state
 
+    @property
+    def n_splits_(self) -> int:
+        """Number of leaves that were split."""
+        return self._count("n_splits")
+
+    @property
+    def n_switched_(self) -> int:
+        """Number of alternates that replaced their branch."""
+        return self._count("n_switched")
+
+    @property
+    def n_pruned_(self) -> int:
+        """Number of alternates that were dropped."""
+        return self._count("n_pruned")
+
     # ------------------------------------------------------------------ hooks
     def _size_bytes(self) -> int:
         return size_bytes(self.tree_)
 
     def _start(self) -> None:
         self._params()
+        for name in ("n_neighbors", "window", "n_models"):
+            require_integer(getattr(self, name), name, 1)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.tree_ = new_tree(Shape(self.n_features_in_, self.n_labels_, self.window, self.n_models), seed)
+        shape = Shape(self.n_features_in_, self.n_labels_, self.window, self.n_models)
+        self.tree_ = new_tree(shape, seed, self.max_bytes)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        complete = (Y != UNKNOWN).all(axis=1)
-        if not complete.all():
-            X, Y, weight = X[complete], Y[complete], None if weight is None else weight[complete]
-        self._run(X, Y, NO_WEIGHTS if weight is None else weight, np.empty((0, self.n_labels_, 2)))
+        self._run(X, Y, weight, np.empty((0, self.n_labels_, 2)))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
-        votes, complete = np.empty((*Y.shape, 2)), (Y != UNKNOWN).all(axis=1)
-        self._run(X, Y, NO_WEIGHTS if complete.all() else complete.astype(np.float64), votes)
+        votes = np.empty((*Y.shape, 2))
+        self._run(X, Y, None, votes)
         return _decided(votes)
 
     def _infer(self, X: Features) -> tuple[Array, Array]:
         votes, params, scratch = np.empty((X.shape[0], self.n_labels_, 2)), self._params(), self._scratch()
         for rows in blocks(X):
-            mlhat_learning.predict(self.tree_, dense(X[rows]), params, scratch, votes[rows])
+            predict(self.tree_, dense(X[rows]), params, scratch, votes[rows])
         return _decided(votes)
 
     def _predict_proba(self, X: Features) -> Array:
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def _run(self, X: Features, Y: Array, weights: Array, votes: Array) -> None:
-        params, scratch = self._params(), self._scratch()
+    def _run(self, X: Features, Y: Array, weight: Array | None, votes: Array) -> None:
+        params, scratch, weights = self._params(), self._scratch(), NO_WEIGHTS if weight is None else weight
+        if UNKNOWN in Y:
+            # without weight a row is only predicted
+            weights = (Y != UNKNOWN).all(axis=1) * (1.0 if weight is None else weight)
         for rows in blocks(X):
-            chunk = mlhat_learning.Chunk(dense(X[rows]), Y[rows], weights[rows])
-            self.tree_ = mlhat_learning.learn(self.tree_, chunk, params, scratch, votes[rows])
+            chunk = Chunk(dense(X[rows]), Y[rows], weights[rows])
+            self.tree_ = learn(self.tree_, chunk, params, scratch, votes[rows])
 
-    def _params(self) -> mlhat_learning.AdaptiveParams:
+    def _params(self) -> AdaptiveParams:
         check_growth(self)
-        return mlhat_learning.AdaptiveParams(
+        for name in ("drift_window_threshold", "cardinality_threshold", "entropy_threshold", "poisson_rate"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be at least 0. Got {getattr(self, name)!r} instead.")
+        if not 0 < self.switch_significance <= 1:
+            raise ValueError(f"switch_significance must be in (0, 1]. Got {self.switch_significance!r} instead.")
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be greater than 0. Got {self.learning_rate!r} instead.")
+        return AdaptiveParams(
             float(self.grace_period),
             float(self.delta),
             float(self.tau),
@@ -102,22 +219,31 @@ class MultilabelHoeffdingAdaptiveTree(StreamClassifier):
             math.exp(-self.poisson_rate),
             float(self.max_bytes),
             LeafParams(
-                float(self.cardinality_threshold), float(self.entropy_threshold), float(self.learning_rate), 0.01
+                float(self.cardinality_threshold),
+                float(self.entropy_threshold),
+                float(self.learning_rate),
+                INTERCEPT_RATE,
             ),
         )
 
     def _scratch(self) -> Scratch:
-        width, d = self.n_labels_, self.n_features_in_
+        """Make room for the work on a row, as wide as the tree was made."""
+        n_labels, n_coefs = self.n_labels_, self.tree_.coefs.shape[2]
         return Scratch(
-            np.empty((N_KEPT, width, 2)),
-            np.zeros(N_KEPT + 1, np.int64),
-            np.empty(self.n_models * width),
-            np.zeros(d + 1, np.int64),
-            np.empty(self.n_neighbors + 1),
-            np.zeros(self.n_neighbors + 1, np.int64),
-            np.zeros(self.n_models, np.int64),
-            np.empty((2, width + 2)),
+            votes=np.empty((N_KEPT, n_labels, 2)),
+            owners=np.zeros(N_KEPT + 1, np.int64),
+            logits=np.empty(n_coefs),
+            filled=np.zeros(self.n_features_in_ + 1, np.int64),
+            distances=np.empty(self.n_neighbors + 1),
+            places=np.zeros(self.n_neighbors + 1, np.int64),
+            repeats=np.zeros(n_coefs // n_labels, np.int64),
+            sides=np.empty((2, n_labels + 2)),
         )
+
+    def _count(self, name: str) -> int:
+        with lock_of(self):
+            check_is_fitted(self)
+            return int(self.tree_.state[name][0])
 
 
 def _decided(votes: Array) -> tuple[Array, Array]:

@@ -68,13 +68,13 @@ def detect(
     """
     chosen = read_options(options)
     require_folder(output, "--output")
+    if not quiet:
+        announce(f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}")
     from mlstream.cli.strategy_texts import parse_detectors, parse_strategies
     from mlstream.publishing.named_streams import open_named
     from mlstream.records.detection_record import require_detected
 
     named = parse_detectors(detectors), parse_strategies(learners, "--learner")
-    if not quiet:
-        announce(f"{', '.join(named[0])} on {', '.join(named[1])} on {', '.join(sources)}; records go to {output}")
     streams = [open_named(name) for name in sources]
     require_detected(detect_and_show(named[0], streams, named[1], output, quiet=quiet, **chosen), output)
 

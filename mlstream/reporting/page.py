@@ -166,7 +166,7 @@ def describe(
 def _heads(
     runs: Sequence[RunResult], streams: Mapping[str, list[Group]], detection: DetectionPart | None
 ) -> dict[str, str]:
-    """Return the title and the sentence below it: about runs or, where there is none, about detections."""
+    """Return the title and the sentence below it: about runs, or about detections where there are no runs."""
     if detection is not None and not runs:
         return {"title": detection.title, "headline": detection.headline}
     n_strategies = len({run.strategy for run in runs})

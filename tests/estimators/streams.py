@@ -23,6 +23,28 @@ def tasks_that_return(n_rows=400, n_features=6, n_labels=5):
     return X, Y * mask, mask, weight
 
 
+def shifting(seed):
+    """Draw rows whose classes depend on another feature in each phase, and parameters that revise early."""
+    rng = np.random.default_rng(seed)
+    n, d, k = int(rng.integers(300, 900)), int(rng.integers(1, 5)), int(rng.choice([2, 2, 3, 5]))
+    shapes = [rng.random((n, d)), rng.integers(0, 4, (n, d)).astype(float), rng.standard_cauchy((n, d)) ** 3]
+    X = shapes[seed % 3]
+    phase = np.arange(n) // int(rng.integers(60, 300))
+    score = X[np.arange(n), phase % d] + rng.choice([0, 0.1, 1]) * rng.normal(size=n)
+    score = np.where(phase % 2, score, -score) if rng.random() < 0.5 else score
+    y = np.digitize(score, np.quantile(score, np.sort(rng.random(k - 1))))
+    y[rng.random(n) < 0.1] = rng.integers(0, k)
+    choices = {
+        "grace_period": [5, 20, 50],
+        "delta": [1e-7, 1e-2, 0.3, 0.9],
+        "tau": [0.0, 0.02, 0.3, 1.0],
+        "min_samples_reevaluate": [1, 5, 20],
+        "max_depth": [None, None, 2],
+        "max_share_to_split": [0.99, 0.99, 0.7, 1.0],
+    }
+    return X, y, k, {name: values[rng.integers(len(values))] for name, values in choices.items()}
+
+
 def rand(shared_data):
     """Load the published synthetic_rand."""
     with shared_data("multilabel/synthetic_rand.csv").open() as lines:

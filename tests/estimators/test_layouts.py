@@ -7,10 +7,12 @@ from sklearn.base import clone
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain
 from estimators.meta.label_combination import LabelCombination
+from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
 from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from estimators.trees.isoup import ISOUPTreeClassifier
 from estimators.trees.multilabel import MultiLabelHoeffdingTreeClassifier
+from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 TREE = HoeffdingTreeClassifier(**EAGER)
@@ -18,10 +20,12 @@ LEARNERS = [
     BinaryRelevance(TREE),
     BinaryRelevance(ExtremelyFastDecisionTreeClassifier(**EAGER)),
     BinaryRelevance(TREE, n_jobs=2),
+    BinaryRelevance(HoeffdingAdaptiveTreeClassifier(**EAGER, random_state=0)),
     ClassifierChain(TREE),
     LabelCombination(TREE),
     ISOUPTreeClassifier(**EAGER),
     MultiLabelHoeffdingTreeClassifier(**EAGER),
+    MultiLabelHoeffdingAdaptiveTreeClassifier(**EAGER, random_state=0),
 ]
 
 

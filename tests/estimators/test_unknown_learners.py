@@ -8,15 +8,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 from estimators import (
-    ContextWindowClassifier,
     ADWINBaggingClassifier,
     AGEMClassifier,
+    ContextWindowClassifier,
     DERClassifier,
     EWCClassifier,
     FIFOMemory,
     GDumbClassifier,
+    HoeffdingTreeClassifier,
     LwFClassifier,
     OCDMMemory,
+    OnlineCoordinateBoosting,
     OnlineLogisticRegression,
     OnlineNeuralClassifier,
     PrequentialStack,
@@ -214,6 +216,7 @@ TASK_LEARNERS = {
     "published": OnlineNeuralClassifier(targeted_loss="published", fifo=FIFOMemory(9, 2), random_state=0),
     "logistic": OnlineLogisticRegression(0.1, targeted=True),
     "bagging": ADWINBaggingClassifier(3, targeted=True, random_state=0),
+    "boosted trees": OnlineCoordinateBoosting(HoeffdingTreeClassifier(grace_period=10), 3, targeted=True),
     "EWC": EWCClassifier(7, random_state=0),
     "LwF": LwFClassifier(7, random_state=0),
     "DER++": DERClassifier(7, size=30, draws=2, random_state=0),

@@ -282,5 +282,5 @@ def new_work(models: Models) -> Work:
     """Make working memory."""
     n_features, n_members = models.weights.shape
     features = Features(np.empty(n_features, np.int64), np.empty(n_features))
-    numbers = (np.empty(n_members) for _ in range(3))
-    return Work(features, *numbers, np.empty(n_members, np.bool_))
+    scores, steps, means = np.empty((3, n_members))
+    return Work(features, scores, steps, means, np.empty(n_members, np.bool_))

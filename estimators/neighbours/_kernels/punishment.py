@@ -1,4 +1,4 @@
-"""What neighbours lose that were wrong about a row, and the k of each label."""
+"""Errors and votes of the neighbours of a row whose labels have become known, and the k of each label."""
 
 import math
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
-from estimators.neighbours._kernels.window import Order, Window, reaches
+from estimators.neighbours._kernels.window import Order, Part, Window, reaches
 
 # the numbers of neighbours that a label may have: 1, 3, 5 and 7
 N_KS = 4
@@ -36,12 +36,12 @@ class Choice(NamedTuple):
 
 
 @njit(**PART)
-def punish_neighbours(window: Window, ks: Array, order: Order, found: Array, y: Array) -> None:
+def punish_neighbours(window: Window, ks: Array, order: Order, y: Array) -> None:
     """Count an error of a neighbour for every label in which it differs from a row."""
-    n_rows = window.size[0]
+    part = Part(0, window.size[0], False)
     for label in range(len(y)):
         count = t = 0
-        while y[label] != UNKNOWN and count < ks[label] and reaches(window, found, 0, n_rows, False, order, t):
+        while y[label] != UNKNOWN and count < ks[label] and reaches(window, order, part, t):
             place = window.places[order.positions[t]]
             t += 1
             value = window.Y[place, label]
@@ -51,16 +51,14 @@ def punish_neighbours(window: Window, ks: Array, order: Order, found: Array, y: 
 
 
 @njit(**PART)
-def punish_votes(
-    window: Window, choice: Choice, order: Order, found: Array, y: Array, weight: float, faithful: bool
-) -> None:
+def punish_votes(window: Window, choice: Choice, order: Order, y: Array, weight: float, faithful: bool) -> None:
     """Take the votes of neighbours that were wrong about a row, give them back to those that would be right.
 
     Every k is tried on the way, and the best one so far becomes that of the label.
     """
     for label in range(len(y)):
         if y[label] != UNKNOWN:
-            count = _try_neighbours(window, choice, order, found, label, y[label], weight, faithful)
+            count = _try_neighbours(window, choice, order, label, y[label], weight, faithful)
             for i in range((count + 1) // 2, N_KS):
                 _record(choice, label, i, weight if y[label] == 0 else 0.0)
             choice.n_seen[label] += 1
@@ -73,12 +71,12 @@ def punish_votes(
 
 @njit(**PART)
 def _try_neighbours(
-    window: Window, choice: Choice, order: Order, found: Array, label: int, y: int, weight: float, faithful: bool
+    window: Window, choice: Choice, order: Order, label: int, y: int, weight: float, faithful: bool
 ) -> int:
     """Walk over neighbours until as many have voted as the largest k wants, and return how many have."""
-    n_rows, count, t, within_k = window.size[0], 0, 0, True
+    part, count, t, within_k = Part(0, window.size[0], faithful), 0, 0, True
     positive = total = 0.0
-    while count < 2 * N_KS - 1 and reaches(window, found, 0, n_rows, True, order, t):
+    while count < 2 * N_KS - 1 and reaches(window, order, part, t):
         p = order.positions[t]
         place, mark = window.places[p], window.marks[p]
         t += 1

@@ -7,9 +7,17 @@ import numpy as np
 from estimators._kernels.compile import LOOP, PART, njit
 from estimators._typing import Array
 from estimators.neighbours._kernels.punishment import Choice, punish_neighbours, punish_votes
-from estimators.neighbours._kernels.sizes import Histories, Options, choose_size, cut_histories, forget_row
+from estimators.neighbours._kernels.sizes import (
+    Histories,
+    Options,
+    as_adaptive_code,
+    choose_size,
+    cut_histories,
+    forget_row,
+)
 from estimators.neighbours._kernels.window import (
     Order,
+    Part,
     Window,
     append,
     count_votes,
@@ -24,7 +32,7 @@ N_SORTED = 16
 
 
 class State(NamedTuple):
-    """All that a learner has learnt."""
+    """The state of a learner."""
 
     window: Window
     choice: Choice
@@ -32,24 +40,22 @@ class State(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Work space: a row in scaled features, its distances to those of the window, and the nearest of these."""
+    """Work space: a row in scaled features, and the rows of the window in the order of their distances to it."""
 
     scaled: Array
-    found: Array
     order: Order
 
 
 @njit(**PART)
 def vote(state: State, options: Options, room: Room, x: Array, proba: Array) -> None:
-    """Predict a row: for each label the share of its k nearest voters that have it; NaN if there are too few."""
-    window, ks, found, order = state.window, state.choice.ks, room.found, room.order
-    n_rows = window.size[0]
-    measure(window, x, room.scaled, found)
-    sort_nearest(window, found, 0, n_rows, min(n_rows, N_SORTED), options.adaptive, order)
+    """Predict a row: for each label the share of its k nearest voters that have it; NaN if too few vote."""
+    window, ks, order = state.window, state.choice.ks, room.order
+    part = Part(0, window.size[0], as_adaptive_code(options))
+    measure(window, x, room.scaled, order.found)
+    sort_nearest(window, order, part, N_SORTED)
     for label in range(len(ks)):
-        k = ks[label]
-        positive, total, count = count_votes(window, found, 0, n_rows, options.adaptive, order, label, k)
-        enough = count == k if options.adaptive else count > 0
+        positive, total, count = count_votes(window, order, part, label, ks[label])
+        enough = count == ks[label] if options.adaptive else count > 0
         proba[label] = positive / total if enough else np.nan
 
 
@@ -57,19 +63,20 @@ def vote(state: State, options: Options, room: Room, x: Array, proba: Array) -> 
 def punish(state: State, options: Options, room: Room, y: Array, weight: float) -> None:
     """Learn which neighbours of the row that `vote` was called for were wrong."""
     if options.adaptive:
-        punish_votes(state.window, state.choice, room.order, room.found, y, weight, options.faithful)
+        punish_votes(state.window, state.choice, room.order, y, weight, options.faithful)
     else:
-        punish_neighbours(state.window, state.choice.ks, room.order, room.found, y)
+        punish_neighbours(state.window, state.choice.ks, room.order, y)
 
 
 @njit(**PART)
 def keep(state: State, options: Options, room: Room, x: Array, y: Array, weight: float) -> None:
     """Add the row that `vote` was called for, remove rows that were wrong too often, and adjust the size."""
     window, histories = state.window, state.histories
-    append(window, x, y, weight if options.adaptive else 1.0, room.scaled, room.found)
+    append(window, x, y, weight if options.adaptive else 1.0, room.scaled, room.order)
     p = 0
     while p < window.size[0]:
-        if window.errors[window.places[p]] <= options.penalty * len(y):
+        place = window.places[p]
+        if window.errors[place] <= options.penalty * window.n_known[place]:
             p += 1
             continue
         remove(window, p, options.faithful)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
-from estimators.neighbours._kernels.window import Order, Window, count_votes, sort_nearest
+from estimators.neighbours._kernels.window import N_NEAR, Order, Part, Window, count_votes, recall_nearest, sort_nearest
 
 FREE = -1
 
@@ -18,7 +18,7 @@ class Options(NamedTuple):
     max_window, min_window : int
         Most rows of a window, and fewest that it is cut to.
     penalty : float
-        Errors for each label beyond which a row is removed.
+        Errors for each known label beyond which a row is removed.
     reduction : float
         Size of a candidate window, as a share of the next larger one.
     hamming : bool
@@ -57,8 +57,17 @@ class Histories(NamedTuple):
 
 
 @njit(**HOT)
+def as_adaptive_code(options: Options) -> bool:
+    """Return whether the learner does what the authors' code does where each label has a k of its own.
+
+    The younger of two rows at the same distance then comes first in predictions.
+    """
+    return options.adaptive and options.faithful
+
+
+@njit(**HOT)
 def next_size(size: int, options: Options) -> int:
-    """Return the size of the next smaller candidate; 0 if there is none."""
+    """Return the size of the next smaller candidate, 0 after the last one."""
     if size < 2 * options.min_window:
         return 0
     return max(int(size * options.reduction), 1)
@@ -96,9 +105,7 @@ def _free_others(histories: Histories, n_rows: int, options: Options) -> None:
 
 
 @njit(**PART)
-def _mean_score(
-    window: Window, ks: Array, histories: Histories, start: int, options: Options, order: Order
-) -> float:
+def _mean_score(window: Window, ks: Array, histories: Histories, start: int, options: Options, order: Order) -> float:
     """Score the rows of a candidate window that have no score yet, and return the mean of all."""
     starts, lengths, c = histories.starts, histories.lengths, 0
     while c < len(starts) and starts[c] != start:
@@ -119,12 +126,22 @@ def _mean_score(
     return total / lengths[c]
 
 
+@njit(**HOT)
+def _sort_first(window: Window, order: Order, part: Part, n: int, faithful: bool) -> None:
+    """Sort about n rows of a part, nearest to the row behind it first."""
+    # distances that were misplaced have another order than what rows remember
+    if faithful or part.end - part.begin <= N_NEAR:
+        sort_nearest(window, order, part, n)
+    else:
+        recall_nearest(window, order, part, n)
+
+
 @njit(**PART)
 def _score(window: Window, ks: Array, start: int, p: int, is_new: bool, options: Options, order: Order) -> float:
     """Return how well the row at a position is predicted from those between start and it."""
-    found, place, n_before = window.distances[window.places[p]], window.places[p], p - start
-    n_sorted = 8 if options.adaptive else ks[0]
-    sort_nearest(window, found, start, p, min(n_before, n_sorted), False, order)
+    place, n_before, part = window.places[p], p - start, Part(start, p, False)
+    order = Order(window.distances[place], order.positions, order.distances, order.size)
+    _sort_first(window, order, part, 8 if options.adaptive else ks[0], options.faithful)
     n_right = n_known = 0
     for label in range(len(ks)):
         value = window.Y[place, label]
@@ -132,7 +149,7 @@ def _score(window: Window, ks: Array, start: int, p: int, is_new: bool, options:
             continue
         n_known += 1
         k = ks[label] if options.faithful and not is_new else min(ks[label], n_before)
-        positive, total, count = count_votes(window, found, start, p, False, order, label, k)
+        positive, total, count = count_votes(window, order, part, label, k)
         if options.faithful and count < k:
             oldest = window.places[0]
             total += (k - count) * window.weights[oldest]
@@ -140,9 +157,11 @@ def _score(window: Window, ks: Array, start: int, p: int, is_new: bool, options:
                 positive += (k - count) * window.weights[oldest]
         if (total > 0.0 and positive / total >= 0.5) == (value == 1):
             n_right += 1
+        elif not options.hamming:
+            return 0.0
     if options.hamming:
         return n_right / n_known
-    return 1.0 if n_right == n_known else 0.0
+    return 1.0
 
 
 @njit(**PART)

@@ -12,6 +12,10 @@ from estimators._typing import Array
 TINY = float(np.finfo(np.float64).tiny)
 
 
+# earlier rows that each row remembers as its nearest: with more, fewer searches go on to the whole window
+N_NEAR = 48
+
+
 class Window(NamedTuple):
     """Rows, each at a place of the arrays that it keeps for as long as it is there.
 
@@ -21,38 +25,66 @@ class Window(NamedTuple):
         Number of rows.
     places : int64 ndarray of shape (capacity,)
         Places of the rows, oldest first, then the free places.
+    positions : int64 ndarray of shape (capacity,)
+        For each place, where `places` names it.
     marks : int64 ndarray of shape (capacity,)
         Lines of `votes` of the rows, in the same order.
-    X, Y, weights, errors : ndarrays of shape (capacity, ...)
-        Features, labels (0, 1 or `UNKNOWN`), weights, and errors so far of the row at each place.
+    X, Y, weights : ndarrays of shape (capacity, ...)
+        Features, labels (0, 1 or `UNKNOWN`) and weight of the row at each place.
+    errors, n_known : ndarrays of shape (capacity,)
+        Errors so far, and number of labels that are known, of the row at each place.
     votes : uint8 ndarray of shape (capacity, n_labels)
         Whether a row votes for a label.
     distances : ndarray of shape (capacity, capacity)
         From the row at one place to the row at another one that is older, taken when it arrived.
+    near : int32 ndarray of shape (capacity, N_NEAR)
+        Places of the rows that were nearest to the row at each place when it arrived, nearest first, then -1.
     low, high, scales : ndarrays of shape (n_features,)
         Least and greatest value so far, 0 at first, and 1 / (high - low), or 0 where these are equal.
     """
 
     size: Array
     places: Array
+    positions: Array
     marks: Array
     X: Array
     Y: Array
     weights: Array
     errors: Array
+    n_known: Array
     votes: Array
     distances: Array
+    near: Array
     low: Array
     high: Array
     scales: Array
 
 
 class Order(NamedTuple):
-    """Room for the rows nearest to one: their positions in the window and distances, nearest first, and how many."""
+    """The rows of a window in the order of their distances to one row, as far as they are sorted.
 
+    Attributes
+    ----------
+    found : ndarray of shape (capacity,)
+        Distance of the row at each place.
+    positions, distances : ndarrays of shape (capacity,)
+        Positions in the window, nearest first, and distances.
+    size : int64 ndarray of shape (1,)
+        Number of rows that are sorted.
+    """
+
+    found: Array
     positions: Array
     distances: Array
     size: Array
+
+
+class Part(NamedTuple):
+    """Positions begin to end - 1 of a window, and whether the younger of equally distant rows comes first."""
+
+    begin: int
+    end: int
+    younger: bool
 
 
 @njit(fastmath={"reassoc", "nsz"}, **PART)
@@ -84,12 +116,12 @@ def widen_ranges(window: Window, x: Array) -> bool:
 
 
 @njit(**PART)
-def sort_nearest(window: Window, found: Array, begin: int, end: int, n: int, younger: bool, order: Order) -> None:
-    """Write the n rows nearest among positions begin to end - 1; of equal ones the younger first, or the older."""
-    positions, distances, places = order.positions, order.distances, window.places
-    size = 0
-    for step in range(end - begin):
-        p = end - 1 - step if younger else begin + step
+def sort_nearest(window: Window, order: Order, part: Part, n: int) -> None:
+    """Sort the n nearest rows of a part of the window, or all if there are fewer."""
+    found, positions, distances, places = order.found, order.positions, order.distances, window.places
+    n, size = min(n, part.end - part.begin), 0
+    for step in range(part.end - part.begin):
+        p = part.end - 1 - step if part.younger else part.begin + step
         distance = found[places[p]]
         if size < n:
             q = size
@@ -105,24 +137,39 @@ def sort_nearest(window: Window, found: Array, begin: int, end: int, n: int, you
     order.size[0] = size
 
 
+@njit(**PART)
+def recall_nearest(window: Window, order: Order, part: Part, n: int) -> None:
+    """Do what `sort_nearest` does for the row behind a part, the older of equal ones first, from what it remembers.
+
+    Fewer than n rows are found where the row does not remember enough of those in the part. Places of rows that are
+    gone are free, or those of younger rows, and so behind the part.
+    """
+    near, size, i = window.near[window.places[part.end]], 0, 0
+    while size < n and i < N_NEAR and near[i] >= 0:
+        p = window.positions[near[i]]
+        i += 1
+        if part.begin <= p < part.end:
+            order.positions[size] = p
+            size += 1
+    order.size[0] = size
+
+
 @njit(**HOT)
-def reaches(window: Window, found: Array, begin: int, end: int, younger: bool, order: Order, t: int) -> bool:
+def reaches(window: Window, order: Order, part: Part, t: int) -> bool:
     """Return whether there is a t-th nearest row, counted from 0; sort more rows if need be."""
     if t < order.size[0]:
         return True
-    if t >= end - begin:
+    if t >= part.end - part.begin:
         return False
-    sort_nearest(window, found, begin, end, min(end - begin, 4 * (t + 1)), younger, order)
+    sort_nearest(window, order, part, 4 * (t + 1))
     return True
 
 
 @njit(**HOT)
-def count_votes(
-    window: Window, found: Array, begin: int, end: int, younger: bool, order: Order, label: int, k: int
-) -> tuple[float, float, int]:
+def count_votes(window: Window, order: Order, part: Part, label: int, k: int) -> tuple[float, float, int]:
     """Return the weight of the k nearest rows that vote and have the label, of all k, and how many there are."""
     positive, total, count, t = 0.0, 0.0, 0, 0
-    while count < k and reaches(window, found, begin, end, younger, order, t):
+    while count < k and reaches(window, order, part, t):
         p = order.positions[t]
         place = window.places[p]
         t += 1
@@ -137,19 +184,24 @@ def count_votes(
 
 
 @njit(**PART)
-def append(window: Window, x: Array, y: Array, weight: float, scaled: Array, found: Array) -> None:
-    """Add a row, whose distances to the others are `found` unless it widens the ranges."""
+def append(window: Window, x: Array, y: Array, weight: float, scaled: Array, order: Order) -> None:
+    """Add a row, whose distances to the others are those of `order` unless it widens the ranges."""
     p = window.size[0]
     place = window.places[p]
     if widen_ranges(window, x):
-        measure(window, x, scaled, found)
+        measure(window, x, scaled, order.found)
     for q in range(p):
         other = window.places[q]
-        window.distances[place, other] = found[other]
+        window.distances[place, other] = order.found[other]
+    sort_nearest(window, order, Part(0, p, False), N_NEAR)
+    for i in range(N_NEAR):
+        window.near[place, i] = window.places[order.positions[i]] if i < order.size[0] else -1
     for f in range(len(x)):
         window.X[place, f] = x[f]
+    window.n_known[place] = 0
     for label in range(len(y)):
         window.Y[place, label] = y[label]
+        window.n_known[place] += y[label] != UNKNOWN
         window.votes[window.marks[p], label] = 1
     window.weights[place], window.errors[place] = weight, 0.0
     window.size[0] = p + 1
@@ -165,6 +217,7 @@ def remove(window: Window, p: int, faithful: bool) -> None:
     for q in range(p, size - 1):
         places[q], marks[q] = places[q + 1], marks[q + 1]
     places[size - 1] = place
+    _number(window, p, size)
     if not faithful:
         marks[size - 1] = mark
     window.size[0] = size - 1
@@ -185,7 +238,15 @@ def remove_oldest(window: Window, n: int, faithful: bool, room: Array) -> None:
     size = window.size[0]
     _rotate(window.places, size, n, room, False)
     _rotate(window.marks, size, n, room, faithful)
+    _number(window, 0, size)
     window.size[0] = size - n
+
+
+@njit(**HOT)
+def _number(window: Window, begin: int, end: int) -> None:
+    """Write for the places of positions begin to end - 1 which these are."""
+    for q in range(begin, end):
+        window.positions[window.places[q]] = q
 
 
 @njit(**PART)

@@ -14,11 +14,13 @@ from estimators.trees._kernels.adaptive_arrays import (
     free_alternates_below,
     free_replaced,
     grow_adaptive,
+    has_levels,
     keep_promising_leaves,
     put_in_place,
     restart_error,
     start_monitor,
 )
+from estimators.trees._kernels.adaptive_voting import child_of, guess_class, predict_row
 from estimators.trees._kernels.hoeffding import (
     MAX_SHARE_TO_SPLIT,
     SKIP,
@@ -37,7 +39,6 @@ from estimators.trees._kernels.leaf_learning import Row, find_class, learn_in_le
 from estimators.trees._kernels.splitting import best_two_splits, is_futile
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays, add_stat, drop_observers, has_room
 from estimators.trees._kernels.twister import draw_poisson
-from estimators.trees._kernels.voting import bayes_scores, gather, vote
 
 # how the errors of a node have changed with a row
 STEADY, FALLING, RISING = range(3)
@@ -102,7 +103,7 @@ def _predict(trees: AdaptiveTrees, X: Array, votes: Array, buffer: Array, first_
     scratch = split_buffer(buffer, votes.shape[2])
     for t in range(len(trees.arrays.trees)):
         for r in range(len(X)):
-            _predict_row(trees, t, X, r, scratch, votes, first_column + t)
+            predict_row(trees, t, X, r, scratch, votes, first_column + t)
 
 
 @Direct
@@ -118,11 +119,11 @@ def _learn_from(
         for r in range(max(done - t * n_rows, 0), n_rows):
             differs = len(chunk.X_predict) > 0 and not is_same_row(chunk, r)
             if differs:
-                _predict_row(trees, t, chunk.X_predict, r, scratch, votes, column)
-            leaf, guess, n_above = _predict_row(trees, t, chunk.X, r, scratch, votes[:0] if differs else votes, column)
+                predict_row(trees, t, chunk.X_predict, r, scratch, votes, column)
+            leaf, guess, n_above = predict_row(trees, t, chunk.X, r, scratch, votes[:0] if differs else votes, column)
             # each branch above may get an alternate leaf, which may split, as may the leaf
             n_needed = 1 + 2 * n_above
-            if not has_room(trees.arrays, n_classes, n_needed):
+            if not has_room(trees.arrays, n_classes, n_needed) or not has_levels(trees, t):
                 return t * n_rows + r, n_needed
             weight = chunk.weights[r] if len(chunk.weights) else 1.0
             code = chunk.codes[r, column]
@@ -131,71 +132,6 @@ def _learn_from(
     return n_rows * len(trees.arrays.trees), 0
 
 
-# ------------------------------------------------------------------- predict
-@njit(**HOT)
-def _predict_row(
-    trees: AdaptiveTrees, t: int, X: Array, r: int, scratch: Scratch, votes: Array, column: int
-) -> tuple[int, int, int]:
-    """Return the leaf of a row, the class that naive Bayes guesses there, and the number of branches above.
-
-    Unless the table has no rows, write the votes: those of the leaf, and of the alternate leaves of branches above.
-    """
-    arrays, voting = trees.arrays, len(votes) > 0
-    if voting:
-        votes[r, column] = 0.0
-    i, n_above = arrays.trees[t].root, 0
-    gather(arrays, i, X, r, scratch.x)
-    while arrays.nodes[i].feature != NONE:
-        alternate = trees.monitors[i].alternate
-        if voting and alternate != NONE:
-            _guess(arrays, alternate, scratch)
-            _add_votes(trees, alternate, scratch, votes, r, column)
-        i, n_above = _child(arrays, i, scratch.x), n_above + 1
-    guess = _guess(arrays, i, scratch)
-    if voting:
-        _add_votes(trees, i, scratch, votes, r, column)
-        _normalise(votes, r, column)
-    return i, guess, n_above
-
-
-@njit(**HOT)
-def _child(arrays: TreeArrays, i: int, x: Array) -> int:
-    node = arrays.nodes[i]
-    return node.left if x[node.feature] <= node.threshold else node.right
-
-
-@njit(**HOT)
-def _guess(arrays: TreeArrays, i: int, scratch: Scratch) -> int:
-    """Score the classes by naive Bayes, and return the most probable one, or `NONE` where a leaf cannot tell."""
-    if arrays.nodes[i].active and arrays.nodes[i].weight > 0.0:
-        return bayes_scores(arrays, i, scratch.x, scratch.scores)
-    return NONE
-
-
-@njit(**HOT)
-def _add_votes(trees: AdaptiveTrees, i: int, scratch: Scratch, votes: Array, r: int, column: int) -> None:
-    """Add the votes of a leaf, divided by the square of its mean error unless that is zero."""
-    vote(trees.arrays, i, scratch.scores, scratch.votes)
-    total, error = 0.0, trees.monitors[i].error
-    for code in range(len(scratch.votes)):
-        total += scratch.votes[code]
-    factor = total * error * error
-    scale = 1.0 / factor if factor > 0.0 else 1.0
-    for code in range(len(scratch.votes)):
-        votes[r, column, code] += scratch.votes[code] * scale
-
-
-@njit(**HOT)
-def _normalise(votes: Array, r: int, column: int) -> None:
-    total = 0.0
-    for code in range(votes.shape[2]):
-        total += votes[r, column, code]
-    if total > 0.0:
-        for code in range(votes.shape[2]):
-            votes[r, column, code] *= 1.0 / total
-
-
-# --------------------------------------------------------------------- learn
 @njit(**HOT)
 def _learn_row(trees: AdaptiveTrees, t: int, leaf: int, scratch: Scratch, row: Row, params: AdaptiveParams) -> None:
     """Learn a row in the branches above its leaf, in their alternate leaves, and in the leaf, from the root down.
@@ -212,9 +148,9 @@ def _learn_row(trees: AdaptiveTrees, t: int, leaf: int, scratch: Scratch, row: R
         _monitor_branch(trees, t, i, wrong, params)
         if _learn_alternate(trees, t, i, scratch, row, params):
             # the leaf may observe again
-            row = Row(row.code, row.weight, _guess(arrays, leaf, scratch))
+            row = Row(row.code, row.weight, guess_class(arrays, leaf, scratch))
             wrong = _is_wrong(arrays, leaf, row)
-        above, i = i, _child(arrays, i, scratch.x)
+        above, i = i, child_of(arrays, i, scratch.x)
     if _learn_leaf(trees, t, i, scratch, row, params):
         keep_promising_leaves(trees, t, params.tree.max_bytes, params.tree.max_depth)
     if trees.histories[t].last_replaced != NONE:
@@ -239,11 +175,12 @@ def _count_in_branch(arrays: TreeArrays, t: int, i: int, row: Row) -> None:
 
 
 @njit(**HOT)
-def _monitor(trees: AdaptiveTrees, i: int, wrong: float, delta: float) -> int:
+def _monitor(trees: AdaptiveTrees, t: int, i: int, wrong: float, delta: float) -> int:
     """Add an error to those of a node, and return how they have changed."""
-    monitor = trees.monitors[i]
+    monitor, history = trees.monitors[i], trees.histories[t]
     before = monitor.error
     changed = detect_change(trees.windows, i, wrong, delta)
+    history.n_levels = max(history.n_levels, trees.windows.heads[i].n_levels)
     monitor.n_rows += 1.0
     monitor.error += (1.0 / monitor.n_rows) * (wrong - monitor.error)
     if not changed:
@@ -254,7 +191,7 @@ def _monitor(trees: AdaptiveTrees, i: int, wrong: float, delta: float) -> int:
 @njit(**HOT)
 def _monitor_branch(trees: AdaptiveTrees, t: int, i: int, wrong: float, params: AdaptiveParams) -> None:
     """Begin an alternate leaf when the errors under a branch rise; otherwise compare the two, if there are two."""
-    change = _monitor(trees, i, wrong, params.drift_delta)
+    change = _monitor(trees, t, i, wrong, params.drift_delta)
     if change != STEADY:
         restart_error(trees, i)
     if change == RISING:
@@ -292,7 +229,7 @@ def _learn_alternate(trees: AdaptiveTrees, t: int, i: int, scratch: Scratch, row
     arrays, alternate = trees.arrays, trees.monitors[i].alternate
     if alternate == NONE:
         return False
-    guessed = Row(row.code, row.weight, _guess(arrays, alternate, scratch))
+    guessed = Row(row.code, row.weight, guess_class(arrays, alternate, scratch))
     ready = _learn_leaf(trees, t, alternate, scratch, guessed, params)
     in_place = arrays.trees[t].root == alternate
     if arrays.nodes[alternate].feature != NONE and not in_place:
@@ -311,7 +248,7 @@ def _learn_leaf(trees: AdaptiveTrees, t: int, i: int, scratch: Scratch, row: Row
     arrays, node, weight = trees.arrays, trees.arrays.nodes[i], row.weight
     if len(trees.random):
         weight *= max(draw_poisson(trees.random, t), 1)
-    if _monitor(trees, i, _is_wrong(arrays, i, row), params.drift_delta) == FALLING:
+    if _monitor(trees, t, i, _is_wrong(arrays, i, row), params.drift_delta) == FALLING:
         restart_error(trees, i)
     learnt = Row(row.code, weight, row.guess)
     learn_in_leaf(arrays, t, i, scratch.x, learnt, bytes_left(trees, t, params.tree.max_bytes))

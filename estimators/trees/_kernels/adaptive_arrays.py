@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.adwin import HEAD, MAX_BUCKETS, N_LEVELS, Windows, new_windows, reset
+from estimators._kernels.adwin import HEAD, MAX_BUCKETS, N_LEVELS, Windows, add_levels, new_windows, reset
 from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
@@ -26,9 +26,13 @@ MONITOR = np.dtype(
     [("n_rows", "f8"), ("error", "f8"), ("alternate", "i4"), ("above", "i4"), ("replaced_before", "i4")], align=True
 )
 HISTORY = np.dtype(
-    [("n_alternate", "i8"), ("n_pruned", "i8"), ("n_switched", "i8"), ("last_replaced", "i4")], align=True
+    [("n_alternate", "i8"), ("n_pruned", "i8"), ("n_switched", "i8"), ("last_replaced", "i4"), ("n_levels", "i4")],
+    align=True,
 )
-MONITOR_BYTES = MONITOR.itemsize + HEAD.itemsize + N_LEVELS + 8 * N_LEVELS * (MAX_BUCKETS + 1)
+MONITOR_BYTES = MONITOR.itemsize + HEAD.itemsize
+LEVEL_BYTES = 1 + 8 * (MAX_BUCKETS + 1)
+# windows get room for so many levels of buckets at a time, each of which holds twice as many rows as the one before
+LEVELS_AT_ONCE = 2
 
 
 class AdaptiveTrees(NamedTuple):
@@ -44,7 +48,7 @@ class AdaptiveTrees(NamedTuple):
         One `MONITOR` for each node.
     histories : structured ndarray
         One `HISTORY` for each tree: numbers of alternate leaves that were begun, given up, and put in the place of
-        their branch.
+        their branch; the branch that was replaced last; the greatest number of levels of a window.
     random : uint32 ndarray of shape (n_trees, N_STATE) or (0, N_STATE)
         State of the random numbers of each tree; without rows, every row is learnt once.
     """
@@ -63,14 +67,16 @@ def new_adaptive_trees(n_trees: int, n_features: int, seeds: list[int]) -> Adapt
     monitors, histories = np.zeros(n_nodes, MONITOR), np.zeros(n_trees, HISTORY)
     monitors["alternate"] = NONE
     histories["last_replaced"] = NONE
-    return AdaptiveTrees(arrays, new_windows(n_nodes), monitors, histories, seeded(seeds))
+    return AdaptiveTrees(arrays, new_windows(n_nodes, 2 * LEVELS_AT_ONCE), monitors, histories, seeded(seeds))
 
 
 def grow_adaptive(trees: AdaptiveTrees, n_classes: int, n_rows: int) -> AdaptiveTrees:
     """Double the arrays that are too short for `n_rows` rows, each of which may split a leaf and bring a new class."""
-    arrays = grow(trees.arrays, n_classes, n_rows)
-    n_more = len(arrays.nodes) - len(trees.monitors)
-    windows = Windows(*(extend(array, n_more) for array in trees.windows))
+    arrays, windows = grow(trees.arrays, n_classes, n_rows), trees.windows
+    n_more, n_levels = len(arrays.nodes) - len(trees.monitors), windows.counts.shape[1]
+    if trees.histories["n_levels"].max() == n_levels:
+        windows = add_levels(windows, min(LEVELS_AT_ONCE, N_LEVELS - n_levels))
+    windows = Windows(*(extend(array, n_more) for array in windows))
     return trees._replace(arrays=arrays, windows=windows, monitors=extend(trees.monitors, n_more))
 
 
@@ -78,6 +84,13 @@ def adaptive_bytes(trees: AdaptiveTrees) -> int:
     """Sum the sizes of the arrays."""
     others = (*trees.windows, trees.monitors, trees.histories, trees.random)
     return size_bytes(trees.arrays) + sum(array.nbytes for array in others)
+
+
+@njit(**HOT)
+def has_levels(trees: AdaptiveTrees, t: int) -> bool:
+    """Return whether the windows of a tree can take in a row without room for more levels."""
+    n_levels = trees.windows.counts.shape[1]
+    return trees.histories[t].n_levels < n_levels or n_levels == N_LEVELS
 
 
 # -------------------------------------------------------------------- nodes
@@ -172,7 +185,7 @@ def _branches(arrays: TreeArrays, t: int, top: int) -> Array:
 @njit(**HOT)
 def bytes_left(trees: AdaptiveTrees, t: int, max_bytes: float) -> float:
     """Return what a bound of memory leaves beside the monitors."""
-    return max_bytes - trees.arrays.trees[t].n_nodes * MONITOR_BYTES
+    return max_bytes - trees.arrays.trees[t].n_nodes * (MONITOR_BYTES + trees.windows.counts.shape[1] * LEVEL_BYTES)
 
 
 @njit(**BUILD)

@@ -1,7 +1,9 @@
-"""Which label sets a leaf has seen, and in which order: one hash table for all leaves, of 64-bit keys.
+"""The label sets that each leaf has seen, in order: one hash table for all leaves, of 64-bit keys.
 
 Two label sets of a leaf are taken for the same with a probability of 2**-64.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ SMALLEST, MOST_OF_LEAF = 1024, 2**16
 
 
 @njit(**HOT)
-def mixed(value: int) -> int:
+def mixed(value: int) -> Any:
     """Mix the bits of a number, as SplitMix64 does."""
     z = np.uint64(value) + GOLDEN
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -25,7 +27,7 @@ def mixed(value: int) -> int:
 
 
 @njit(**HOT)
-def key_of(owner: int, y: Array) -> int:
+def key_of(owner: int, y: Array) -> Any:
     """Return the key of a label set of a leaf."""
     key = mixed(np.uint64(owner))
     for j in range(len(y)):
@@ -36,7 +38,7 @@ def key_of(owner: int, y: Array) -> int:
 
 
 @njit(**HOT)
-def place_of(sets: Array, key: int) -> int:
+def place_of(sets: Array, key: int) -> Any:
     """Return the place of a key, or the free place where it belongs."""
     last = np.uint64(len(sets) - 1)
     place = key & last
@@ -56,7 +58,7 @@ def cleaned(sets: Array, owners: Array) -> tuple[Array, int]:
 
     A table that has room is returned as it is, with its old number.
     """
-    n_sets = np.count_nonzero(sets["key"])
+    n_sets = int(np.count_nonzero(sets["key"]))
     if 2 * n_sets < len(sets):
         return sets, n_sets
     live = sets[(sets["key"] != 0) & np.isin(sets["owner"], owners)]

@@ -1,4 +1,4 @@
-"""The multi-label Hoeffding adaptive tree in flat arrays: nodes with errors and windows, and slots of what leaves learn."""
+"""The multi-label Hoeffding adaptive tree in flat arrays: nodes, and slots of what leaves learn."""
 
 from typing import NamedTuple
 
@@ -52,6 +52,8 @@ STATE = np.dtype(
     ],
     align=True,
 )
+# memory of the places that a new tree reserves for leaves to come, and how many at most
+RESERVED_BYTES, RESERVED = 2**18, 16
 # a label, "empty" or "total" that a node has never counted
 ABSENT = -1.0
 NONE = -1
@@ -113,8 +115,8 @@ class AdaptiveTree(NamedTuple):
     state: Array
 
 
-def new_tree(shape: Shape, seed: int) -> AdaptiveTree:
-    """Make a tree of one empty leaf."""
+def new_tree(shape: Shape, seed: int, max_bytes: float) -> AdaptiveTree:
+    """Make a tree of one empty leaf, with places for a few more if leaves are small."""
     d, width = shape.n_features, shape.n_labels
     state = np.zeros(1, STATE)
     state["root"] = state["node"] = state["slot"] = NONE
@@ -133,7 +135,8 @@ def new_tree(shape: Shape, seed: int) -> AdaptiveTree:
         np.zeros(SMALLEST, ENTRY),
         state,
     )
-    tree = _extended(bare, 4, 1)
+    tree = _extended(bare, RESERVED, 1)
+    tree = _extended(tree, 0, min(int(min(RESERVED_BYTES, max_bytes)) // slot_bytes(tree), RESERVED))
     tree.state["root"] = _first_leaf(tree)
     return tree
 
@@ -151,13 +154,17 @@ def grow(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
 
 def size_bytes(tree: AdaptiveTree) -> int:
     """Sum the sizes of the arrays."""
-    return sum(array.nbytes for array in (*(part for part in tree if part is not tree.windows), *tree.windows))
+    whole = tree.nodes, tree.counts, *tree.windows, tree.sets, tree.state
+    return sum(array.nbytes for array in (*whole, *_parts_of_slots(tree)))
 
 
 def slot_bytes(tree: AdaptiveTree) -> int:
     """Return the size of one slot."""
-    parts = tree.slots, tree.observed, tree.moments, tree.coefs, tree.rows, tree.labels, tree.ranks
-    return sum(part.nbytes for part in parts) // len(tree.slots)
+    return sum(part.nbytes for part in _parts_of_slots(tree)) // len(tree.slots)
+
+
+def _parts_of_slots(tree: AdaptiveTree) -> tuple[Array, ...]:
+    return tree.slots, tree.observed, tree.moments, tree.coefs, tree.rows, tree.labels, tree.ranks
 
 
 def _extended(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
@@ -171,7 +178,12 @@ def _extended(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
         extend(tree.counts, n_nodes),
         Windows(*(extend(part, n_nodes) for part in tree.windows)),
         slots,
-        *(extend(part, n_slots) for part in tree[4:10]),
+        extend(tree.observed, n_slots),
+        extend(tree.moments, n_slots),
+        extend(tree.coefs, n_slots),
+        extend(tree.rows, n_slots),
+        extend(tree.labels, n_slots),
+        extend(tree.ranks, n_slots),
         tree.sets,
         state,
     )
@@ -301,7 +313,7 @@ def free_subtree(tree: AdaptiveTree, i: int, kept: int) -> None:
 
 @njit(**HOT)
 def _wait(tree: AdaptiveTree, i: int, kept: int, waiting: int) -> int:
-    if i == NONE or i == kept:
+    if (i == NONE) | (i == kept):
         return waiting
     tree.nodes[i].shares = waiting
     return i

@@ -1,11 +1,10 @@
-"""The multi-label Hoeffding adaptive tree: predict, learn, split, and replace branches by their alternates."""
+"""The multi-label Hoeffding adaptive tree: predict, learn, and replace branches by their alternates."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.adwin import detect_change, reset
+from estimators._kernels.adwin import detect_change
 from estimators._kernels.compile import HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.trees._kernels.label_sets import is_crowded
@@ -13,7 +12,6 @@ from estimators.trees._kernels.mlhat_arrays import (
     NONE,
     AdaptiveTree,
     child_of,
-    drop_slot,
     error_of,
     free_subtree,
     grow,
@@ -24,57 +22,30 @@ from estimators.trees._kernels.mlhat_arrays import (
     slot_bytes,
     total_weight,
 )
-from estimators.trees._kernels.mlhat_leaves import (
-    LeafParams,
-    Scratch,
-    begin_row,
-    count_labels,
-    keep_row,
-    learn_regressions,
-    observe_labels,
-    poisson,
-    votes_of,
-)
-from estimators.trees._kernels.mlhat_splits import best_split, write_sides
+from estimators.trees._kernels.mlhat_leaves import absorb, add_votes, count_labels, loss, votes_of
+from estimators.trees._kernels.mlhat_scratch import AdaptiveParams, Chunk, Row, Scratch, begin_row, poisson
+from estimators.trees._kernels.mlhat_splits import attempt_split
 
 ADWIN_DELTA = 0.002
-MAX_SHARE_TO_SPLIT = 0.99
-# what a row may do to the tree
+# what a row may do to a branch
 KEPT, REPLACED = 0, 1
-
-
-class AdaptiveParams(NamedTuple):
-    """Parameters of a tree; `poisson_limit` is exp(-rate)."""
-
-    grace_period: float
-    delta: float
-    tau: float
-    drift_window: float
-    switch_significance: float
-    poisson_limit: float
-    max_bytes: float
-    leaf: LeafParams
-
-
-class Chunk(NamedTuple):
-    """Rows to predict and to learn: features, labels, and weights (if empty, all are 1)."""
-
-    X: Array
-    Y: Array
-    weights: Array
+# rows that are done, free places that the next row may need, and whether memory is left for more
+DONE, NODES, SLOTS, MAY_GROW = range(4)
 
 
 def learn(tree: AdaptiveTree, chunk: Chunk, params: AdaptiveParams, scratch: Scratch, votes: Array) -> AdaptiveTree:
     """Predict each row, unless `votes` (n_rows, n_labels, 2) has no rows, then learn it; return the new tree."""
-    done, needed, may_grow = 0, np.zeros(2, np.int64), True
+    progress = np.zeros(4, np.int64)
+    progress[MAY_GROW] = 1
     while True:
-        done = _learn_from(tree, chunk, params, scratch, votes, needed, may_grow, done)
-        if done == len(chunk.X):
+        _learn_from(tree, chunk, params, scratch, votes, progress)
+        if progress[DONE] == len(chunk.X):
             return tree
         # without memory, leaves do not split and branches get no alternates
-        allowed = (params.max_bytes - size_bytes(tree)) // slot_bytes(tree) + tree.state["n_free_slots"][0]
-        may_grow = allowed >= needed[1]
-        tree = grow(tree, int(needed[0]), int(min(needed[1], max(allowed, 0))))
+        free = int(tree.state["n_free_slots"][0])
+        allowed = max(int((params.max_bytes - size_bytes(tree)) // slot_bytes(tree)) + free, free)
+        progress[MAY_GROW] = allowed >= progress[SLOTS]
+        tree = grow(tree, int(progress[NODES]), min(int(progress[SLOTS]), allowed))
 
 
 def predict(tree: AdaptiveTree, X: Array, params: AdaptiveParams, scratch: Scratch, votes: Array) -> None:
@@ -93,34 +64,54 @@ def _predict(tree: AdaptiveTree, X: Array, params: AdaptiveParams, scratch: Scra
 @Direct
 @njit(**LOOP)
 def _learn_from(
-    tree: AdaptiveTree,
-    chunk: Chunk,
-    params: AdaptiveParams,
-    scratch: Scratch,
-    votes: Array,
-    needed: Array,
-    may_grow: bool,
-    done: int,
-) -> int:
-    """Go on from row `done`; return the row before which free places ran out, or the number of rows."""
+    tree: AdaptiveTree, chunk: Chunk, params: AdaptiveParams, scratch: Scratch, votes: Array, progress: Array
+) -> None:
+    """Go on after the rows that are done, until all are or free places run out."""
     state = tree.state[0]
-    for r in range(done, len(chunk.X)):
-        x, weight = chunk.X[r], chunk.weights[r] if len(chunk.weights) else 1.0
+    for r in range(progress[DONE], len(chunk.X)):
+        weight = chunk.weights[r] if len(chunk.weights) else 1.0
         k, draws = poisson(state.draws, params.poisson_limit)
-        if k > 0:
-            weight *= k
-        if not _has_room(tree, x, weight, params, needed, may_grow):
-            return r
-        begin_row(scratch, x)
+        row = Row(chunk.X[r], chunk.Y[r], weight * max(k, 1))
+        if not _has_room(tree, row, params, progress):
+            return
+        begin_row(scratch, row.x)
         if len(votes):
-            _predict_row(tree, x, params, scratch, votes[r])
+            _predict_row(tree, row.x, params, scratch, votes[r])
         if weight > 0.0:
             state.draws = draws
-            _learn_row(tree, x, chunk.Y[r], weight, params, scratch)
-    return len(chunk.X)
+            _learn_row(tree, row, params, scratch)
+        progress[DONE] = r + 1
 
 
-# --------------------------------------------------------------- predicting
+@njit(**PART)
+def _has_room(tree: AdaptiveTree, row: Row, params: AdaptiveParams, progress: Array) -> bool:
+    """Return whether places suffice for whatever the row may do to the tree, and count those that it may need."""
+    progress[NODES] = progress[SLOTS] = 0
+    state = tree.state[0]
+    i = state.root
+    while tree.nodes[i].feature != NONE:
+        if tree.nodes[i].alternate != NONE:
+            _need(tree, tree.nodes[i].alternate, row, params, progress)
+        i = child_of(tree, i, row.x)
+    _need(tree, state.root, row, params, progress)
+    has_slots = not progress[MAY_GROW] or state.n_free_slots >= progress[SLOTS]
+    return state.n_free_nodes >= progress[NODES] and has_slots and not is_crowded(tree.sets, state.n_sets)
+
+
+@njit(**PART)
+def _need(tree: AdaptiveTree, i: int, row: Row, params: AdaptiveParams, progress: Array) -> None:
+    """Add a node and a slot for each alternate that a path may get, two and one for a split of its leaf."""
+    while tree.nodes[i].feature != NONE:
+        if tree.nodes[i].alternate == NONE:
+            progress[NODES] += 1
+            progress[SLOTS] += 1
+        i = child_of(tree, i, row.x)
+    node = tree.nodes[i]
+    if node.weight + row.weight - node.last_attempt >= params.grace_period:
+        progress[NODES] += 2
+        progress[SLOTS] += 1
+
+
 @njit(**PART)
 def _predict_row(tree: AdaptiveTree, x: Array, params: AdaptiveParams, scratch: Scratch, votes: Array) -> None:
     """Sum the votes of the leaves that the row reaches, in the foreground and in alternates with enough weight."""
@@ -129,9 +120,9 @@ def _predict_row(tree: AdaptiveTree, x: Array, params: AdaptiveParams, scratch: 
     while tree.nodes[i].feature != NONE:
         alternate = tree.nodes[i].alternate
         if alternate != NONE:
-            _add_votes(tree, leaf_of(tree, alternate, x), x, params, scratch, votes)
+            add_votes(tree, leaf_of(tree, alternate, x), x, params, scratch, votes)
         i = child_of(tree, i, x)
-    _add_votes(tree, i, x, params, scratch, votes)
+    add_votes(tree, i, x, params, scratch, votes)
     for j in range(len(votes)):
         total = votes[j, 0] + votes[j, 1]
         if total > 0.0:
@@ -140,100 +131,49 @@ def _predict_row(tree: AdaptiveTree, x: Array, params: AdaptiveParams, scratch: 
 
 
 @njit(**PART)
-def _add_votes(tree: AdaptiveTree, i: int, x: Array, params: AdaptiveParams, scratch: Scratch, votes: Array) -> None:
-    if tree.nodes[i].background and not total_weight(tree, i) > params.drift_window:
-        return
-    k = votes_of(tree, i, x, scratch, params.leaf)
-    if k != NONE:
-        error = error_of(tree, i)
-        for j in range(len(votes)):
-            scale = _scale(scratch.votes[k, j, 0] + scratch.votes[k, j, 1], error)
-            votes[j, 0] += scratch.votes[k, j, 0] / scale
-            votes[j, 1] += scratch.votes[k, j, 1] / scale
-
-
-@njit(**HOT)
-def _scale(total: float, error: float) -> float:
-    scale = total * (error * error)
-    return scale if scale > 0.0 else 1.0
-
-
-@njit(**PART)
-def _loss(tree: AdaptiveTree, leaf: int, k: int, y: Array, scratch: Scratch) -> float:
-    """Return the share of labels that a leaf predicts wrong; of equal votes, the value in its first label set wins."""
-    error, s, wrong = error_of(tree, leaf), tree.nodes[leaf].slot, 0
-    for j in range(len(y)):
-        zero, one = scratch.votes[k, j, 0], scratch.votes[k, j, 1]
-        scale = _scale(zero + one, error)
-        zero, one = zero / scale, one / scale
-        predicted = one > zero if zero != one else tree.labels[s, tree.rows.shape[1], j] == 1
-        wrong += predicted != (y[j] == 1)
-    return wrong / len(y)
-
-
-# ----------------------------------------------------------------- learning
-@njit(**PART)
-def _learn_row(tree: AdaptiveTree, x: Array, y: Array, weight: float, params: AdaptiveParams, scratch: Scratch) -> None:
+def _learn_row(tree: AdaptiveTree, row: Row, params: AdaptiveParams, scratch: Scratch) -> None:
     while True:
         root = tree.state[0].root
         if tree.nodes[root].feature == NONE:
-            _learn_in_leaf(tree, root, NONE, x, y, weight, params, scratch)
+            _learn_in_leaf(tree, root, NONE, row, params, scratch)
             return
-        if _enter_branch(tree, root, NONE, x, y, weight, params, scratch) == KEPT:
+        if _enter_branch(tree, root, NONE, row, params, scratch) == KEPT:
             break
         # the alternate is the root now, and learns the row
     if tree.nodes[root].alternate != NONE:
-        _learn_below(tree, tree.nodes[root].alternate, NONE, x, y, weight, params, scratch)
-    _learn_below(tree, child_of(tree, root, x), root, x, y, weight, params, scratch)
+        _learn_below(tree, tree.nodes[root].alternate, NONE, row, params, scratch)
+    _learn_below(tree, child_of(tree, root, row.x), root, row, params, scratch)
 
 
 @njit(**PART)
-def _learn_below(
-    tree: AdaptiveTree,
-    i: int,
-    parent: int,
-    x: Array,
-    y: Array,
-    weight: float,
-    params: AdaptiveParams,
-    scratch: Scratch,
-) -> None:
+def _learn_below(tree: AdaptiveTree, i: int, parent: int, row: Row, params: AdaptiveParams, scratch: Scratch) -> None:
     """Learn a row in a subtree of the root, or in the alternate of the root, which has no parent."""
     while tree.nodes[i].feature != NONE:
-        if _enter_branch(tree, i, parent, x, y, weight, params, scratch) == REPLACED:
+        if _enter_branch(tree, i, parent, row, params, scratch) == REPLACED:
             return
         alternate = tree.nodes[i].alternate
         if alternate != NONE:
-            _learn_in_leaf(tree, alternate, parent, x, y, weight, params, scratch)
+            _learn_in_leaf(tree, alternate, parent, row, params, scratch)
             if tree.nodes[alternate].feature != NONE:
                 # as in the code of the authors, an alternate below the root that splits takes the place of its branch
-                _replace(tree, i, parent, x)
+                _replace(tree, i, parent, row.x)
                 return
-        parent, i = i, child_of(tree, i, x)
-    _learn_in_leaf(tree, i, parent, x, y, weight, params, scratch)
+        parent, i = i, child_of(tree, i, row.x)
+    _learn_in_leaf(tree, i, parent, row, params, scratch)
 
 
 @njit(**PART)
-def _enter_branch(
-    tree: AdaptiveTree,
-    i: int,
-    parent: int,
-    x: Array,
-    y: Array,
-    weight: float,
-    params: AdaptiveParams,
-    scratch: Scratch,
-) -> int:
+def _enter_branch(tree: AdaptiveTree, i: int, parent: int, row: Row, params: AdaptiveParams, scratch: Scratch) -> int:
     """Count a row in a branch, measure the error of the leaf below, and build, prune or promote the alternate."""
     node = tree.nodes[i]
-    count_labels(tree, i, y, weight)
-    node.post_weight += weight
-    leaf = leaf_of(tree, i, x)
-    k = votes_of(tree, leaf, x, scratch, params.leaf)
+    count_labels(tree, i, row.y, row.weight)
+    node.post_weight += row.weight
+    leaf = leaf_of(tree, i, row.x)
+    k = votes_of(tree, leaf, row.x, scratch, params.leaf)
     if k == NONE:
         return KEPT
     before = node.error
-    has_changed = _add_error(tree, i, _loss(tree, leaf, k, y, scratch), weight)
+    has_changed = _add_error(tree, i, loss(tree, leaf, k, row.y, scratch), row.weight)
     if node.alternate == NONE and not node.background and node.error > before and tree.state[0].n_free_slots > 0:
         node.alternate = new_leaf(tree, 1)
     if node.alternate == NONE or not total_weight(tree, node.alternate) > params.drift_window:
@@ -243,7 +183,7 @@ def _enter_branch(
         bound = _switch_bound(tree, i, before, params)
         if gain > bound:
             tree.state[0].n_switched += 1
-            _replace(tree, i, parent, x)
+            _replace(tree, i, parent, row.x)
             return REPLACED
         if -gain > bound:
             tree.state[0].n_pruned += 1
@@ -310,29 +250,20 @@ def _bring_to_front(tree: AdaptiveTree, i: int) -> None:
 
 
 @njit(**PART)
-def _learn_in_leaf(
-    tree: AdaptiveTree,
-    i: int,
-    parent: int,
-    x: Array,
-    y: Array,
-    weight: float,
-    params: AdaptiveParams,
-    scratch: Scratch,
-) -> None:
+def _learn_in_leaf(tree: AdaptiveTree, i: int, parent: int, row: Row, params: AdaptiveParams, scratch: Scratch) -> None:
     node = tree.nodes[i]
     if parent == NONE:
-        _measure_leaf(tree, i, x, y, weight, params, scratch)
+        _measure_leaf(tree, i, row, params, scratch)
     else:
         node.shares = parent
-    _absorb(tree, i, x, y, weight, params, scratch)
+    absorb(tree, i, row, params, scratch)
     if node.weight - node.last_attempt >= params.grace_period and node.active:
-        if tree.slots[node.slot].n_sets > 1 and _attempt_split(tree, i, params, scratch):
-            child = child_of(tree, i, x)
-            count_labels(tree, i, y, weight)
-            node.post_weight += weight
+        if tree.slots[node.slot].n_sets > 1 and attempt_split(tree, i, params, scratch):
+            child = child_of(tree, i, row.x)
+            count_labels(tree, i, row.y, row.weight)
+            node.post_weight += row.weight
             tree.nodes[child].shares = i
-            _absorb(tree, child, x, y, weight, params, scratch)
+            absorb(tree, child, row, params, scratch)
             if tree.nodes[child].weight - tree.nodes[child].last_attempt >= params.grace_period:
                 tree.nodes[child].last_attempt = tree.nodes[child].weight
         else:
@@ -340,133 +271,13 @@ def _learn_in_leaf(
 
 
 @njit(**PART)
-def _measure_leaf(
-    tree: AdaptiveTree, i: int, x: Array, y: Array, weight: float, params: AdaptiveParams, scratch: Scratch
-) -> None:
+def _measure_leaf(tree: AdaptiveTree, i: int, row: Row, params: AdaptiveParams, scratch: Scratch) -> None:
     """Measure the error of a leaf without a parent, before it learns the row."""
     node = tree.nodes[i]
-    k = votes_of(tree, i, x, scratch, params.leaf)
+    k = votes_of(tree, i, row.x, scratch, params.leaf)
     if k == NONE:
         return
     before = node.error
-    has_changed = _add_error(tree, i, _loss(tree, i, k, y, scratch), weight)
+    has_changed = _add_error(tree, i, loss(tree, i, k, row.y, scratch), row.weight)
     if has_changed and node.error < before:
         restart_error(tree, i)
-
-
-@njit(**PART)
-def _absorb(
-    tree: AdaptiveTree, i: int, x: Array, y: Array, weight: float, params: AdaptiveParams, scratch: Scratch
-) -> None:
-    node = tree.nodes[i]
-    node.weight += weight
-    count_labels(tree, i, y, weight)
-    if node.active:
-        observe_labels(tree, node.slot, x, y, weight)
-    keep_row(tree, node.slot, x, y)
-    learn_regressions(tree, node.slot, x, y, scratch, params.leaf)
-
-
-# ---------------------------------------------------------------- splitting
-@njit(**PART)
-def _attempt_split(tree: AdaptiveTree, i: int, params: AdaptiveParams, scratch: Scratch) -> bool:
-    """Turn a leaf into a branch if a feature is good enough; where none can split it, its observers start again."""
-    node, last = tree.nodes[i], tree.counts.shape[1] - 1
-    most = 0.0
-    for o in range(last):
-        most = max(most, tree.counts[i, o])
-    feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
-    if not most / tree.counts[i, last] > MAX_SHARE_TO_SPLIT:
-        feature, threshold, best, second = best_split(tree, i, scratch.sides)
-        merit_range = max(math.log2(tree.slots[node.slot].n_sets), 1.0)
-        bound = math.sqrt(merit_range * merit_range * math.log(1.0 / params.delta) / (2.0 * node.weight))
-        if not (best - second > bound or bound < params.tau):
-            return False
-    if feature == NONE:
-        tree.observed[node.slot] = 0.0
-        node.active = 0
-        tree.state[0].n_inactive += 1
-    elif tree.state[0].n_free_slots > 0:
-        _split(tree, i, feature, threshold, scratch)
-    else:
-        return False
-    _activate(tree)
-    return feature != NONE
-
-
-@njit(**PART)
-def _split(tree: AdaptiveTree, i: int, feature: int, threshold: float, scratch: Scratch) -> None:
-    node, last = tree.nodes[i], tree.counts.shape[1] - 1
-    write_sides(tree, i, feature, threshold, scratch.sides)
-    drop_slot(tree, i)
-    node.left, node.right = new_leaf(tree, node.background), new_leaf(tree, node.background)
-    for side in range(2):
-        child = node.left if side == 0 else node.right
-        for o in range(last + 1):
-            tree.counts[child, o] = scratch.sides[side, o]
-        tree.nodes[child].last_attempt = scratch.sides[side, last]
-    node.feature, node.threshold, node.shares = feature, threshold, NONE
-    restart_error(tree, i)
-    reset(tree.windows, i)
-    tree.state[0].n_splits += 1
-
-
-@njit(**PART)
-def _activate(tree: AdaptiveTree) -> None:
-    """Let leaves observe again, except below the alternate of the root."""
-    state = tree.state[0]
-    if state.n_inactive == 0:
-        return
-    _mark(tree, tree.nodes[state.root].alternate, 2)
-    for i in range(len(tree.nodes)):
-        node = tree.nodes[i]
-        if node.used == 1 and node.feature == NONE and not node.active:
-            node.active = 1
-            state.n_inactive -= 1
-    _mark(tree, tree.nodes[state.root].alternate, 1)
-
-
-@njit(**PART)
-def _mark(tree: AdaptiveTree, i: int, mark: int) -> None:
-    """Mark the nodes of the alternate of the root; nodes that wait are chained by `alternate`, unused in it."""
-    waiting = i
-    while waiting != NONE:
-        node = tree.nodes[waiting]
-        waiting = node.alternate
-        node.alternate = NONE
-        node.used = mark
-        if node.feature != NONE:
-            tree.nodes[node.left].alternate, tree.nodes[node.right].alternate = waiting, node.left
-            waiting = node.right
-
-
-# --------------------------------------------------------------------- room
-@njit(**PART)
-def _has_room(
-    tree: AdaptiveTree, x: Array, weight: float, params: AdaptiveParams, needed: Array, may_grow: bool
-) -> bool:
-    """Return whether places suffice for whatever the row may do to the tree; `needed` says how many nodes and slots."""
-    needed[:] = 0
-    state = tree.state[0]
-    i = state.root
-    while tree.nodes[i].feature != NONE:
-        alternate = tree.nodes[i].alternate
-        if alternate != NONE:
-            _need(tree, alternate, x, weight, params, needed)
-        i = child_of(tree, i, x)
-    _need(tree, state.root, x, weight, params, needed)
-    has_slots = not may_grow or state.n_free_slots >= needed[1]
-    return state.n_free_nodes >= needed[0] and has_slots and not is_crowded(tree.sets, state.n_sets)
-
-
-@njit(**PART)
-def _need(tree: AdaptiveTree, i: int, x: Array, weight: float, params: AdaptiveParams, needed: Array) -> None:
-    """Add a node and a slot for each alternate that a path may get, two and one for a split of its leaf."""
-    while tree.nodes[i].feature != NONE:
-        if tree.nodes[i].alternate == NONE:
-            needed += 1
-        i = child_of(tree, i, x)
-    node = tree.nodes[i]
-    if node.weight + weight - node.last_attempt >= params.grace_period:
-        needed[0] += 2
-        needed[1] += 1

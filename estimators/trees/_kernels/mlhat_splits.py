@@ -1,15 +1,29 @@
-"""The best split of a leaf by the sum over labels of the entropies of present and absent."""
+"""Splits of leaves, by the sum over labels of the entropies of present and absent."""
 
 import math
 
 import numpy as np
 
+from estimators._kernels.adwin import reset
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._typing import Array
-from estimators.trees._kernels.mlhat_arrays import ABSENT, HIGHEST, LOWEST, MEAN, NONE, SQUARES, AdaptiveTree
+from estimators.trees._kernels.mlhat_arrays import (
+    ABSENT,
+    HIGHEST,
+    LOWEST,
+    MEAN,
+    NONE,
+    SQUARES,
+    AdaptiveTree,
+    drop_slot,
+    new_leaf,
+    restart_error,
+)
+from estimators.trees._kernels.mlhat_scratch import AdaptiveParams, Scratch
 
 N_THRESHOLDS = 10
 MIN_BRANCH_SHARE = 0.01
+MAX_SHARE_TO_SPLIT = 0.99
 SQRT_2 = math.sqrt(2.0)
 
 
@@ -53,6 +67,78 @@ def entropy(weights: Array) -> float:
             if q > 0.0:
                 result -= p * math.log2(p) + q * math.log2(q)
     return result
+
+
+@njit(**PART)
+def attempt_split(tree: AdaptiveTree, i: int, params: AdaptiveParams, scratch: Scratch) -> bool:
+    """Turn a leaf into a branch if a feature is good enough; where none can split it, its observers start again."""
+    node, last = tree.nodes[i], tree.counts.shape[1] - 1
+    most = 0.0
+    for o in range(last):
+        most = max(most, tree.counts[i, o])
+    feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
+    if not most / tree.counts[i, last] > MAX_SHARE_TO_SPLIT:
+        feature, threshold, best, second = best_split(tree, i, scratch.sides)
+        merit_range = max(math.log2(tree.slots[node.slot].n_sets), 1.0)
+        bound = math.sqrt(merit_range * merit_range * math.log(1.0 / params.delta) / (2.0 * node.weight))
+        if not (best - second > bound or bound < params.tau):
+            return False
+    if feature == NONE:
+        tree.observed[node.slot] = 0.0
+        node.active = 0
+        tree.state[0].n_inactive += 1
+    elif tree.state[0].n_free_slots > 0:
+        _split(tree, i, feature, threshold, scratch)
+    else:
+        return False
+    _activate(tree)
+    return feature != NONE
+
+
+@njit(**PART)
+def _split(tree: AdaptiveTree, i: int, feature: int, threshold: float, scratch: Scratch) -> None:
+    node, last = tree.nodes[i], tree.counts.shape[1] - 1
+    write_sides(tree, i, feature, threshold, scratch.sides)
+    drop_slot(tree, i)
+    node.left, node.right = new_leaf(tree, node.background), new_leaf(tree, node.background)
+    for side in range(2):
+        child = node.left if side == 0 else node.right
+        for o in range(last + 1):
+            tree.counts[child, o] = scratch.sides[side, o]
+        tree.nodes[child].last_attempt = scratch.sides[side, last]
+    node.feature, node.threshold, node.shares = feature, threshold, NONE
+    restart_error(tree, i)
+    reset(tree.windows, i)
+    tree.state[0].n_splits += 1
+
+
+@njit(**PART)
+def _activate(tree: AdaptiveTree) -> None:
+    """Let leaves observe again, except below the alternate of the root."""
+    state = tree.state[0]
+    if state.n_inactive == 0:
+        return
+    _mark(tree, tree.nodes[state.root].alternate, 2)
+    for i in range(len(tree.nodes)):
+        node = tree.nodes[i]
+        if node.used == 1 and node.feature == NONE and not node.active:
+            node.active = 1
+            state.n_inactive -= 1
+    _mark(tree, tree.nodes[state.root].alternate, 1)
+
+
+@njit(**PART)
+def _mark(tree: AdaptiveTree, i: int, mark: int) -> None:
+    """Mark the nodes of the alternate of the root; nodes that wait are chained by `alternate`, unused in it."""
+    waiting = i
+    while waiting != NONE:
+        node = tree.nodes[waiting]
+        waiting = node.alternate
+        node.alternate = NONE
+        node.used = mark
+        if node.feature != NONE:
+            tree.nodes[node.left].alternate, tree.nodes[node.right].alternate = waiting, node.left
+            waiting = node.right
 
 
 @njit(**PART)

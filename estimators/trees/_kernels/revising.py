@@ -7,7 +7,6 @@ from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.trees._kernels.gaussian import normalise, observe_moments
 from estimators.trees._kernels.hoeffding import (
-    MAX_SHARE_TO_SPLIT,
     Scratch,
     TreeChunk,
     describe_classes,
@@ -45,6 +44,7 @@ class RevisionParams(NamedTuple):
     max_depth: int
     max_bytes: float
     min_samples_reevaluate: float
+    max_share_to_split: float
 
 
 class Verdict(NamedTuple):
@@ -204,14 +204,14 @@ def _try_to_split(arrays: TreeArrays, t: int, i: int, params: RevisionParams, ke
 def _attempt_split(arrays: TreeArrays, t: int, i: int, params: RevisionParams, kept: bool) -> None:
     """Split a leaf if the best split gains more than Hoeffding's bound, or if the bound is under `tau`.
 
-    As in River, a leaf with no split, or nearly of one class, stops observing until the tree splits elsewhere.
+    As in River, a leaf without any split, or nearly of one class, stops observing until the tree splits elsewhere.
     """
     node = arrays.nodes[i]
     n_classes, n_present, most = describe_classes(arrays, i)
     if n_present < 2:
         return
     feature, threshold, best = NONE, 0.0, 0.0
-    if not most / node.weight > MAX_SHARE_TO_SPLIT:
+    if not most / node.weight > params.max_share_to_split:
         feature, threshold, best, _ = best_split(arrays, i, NONE)
     bound = hoeffding_bound(n_classes, node.weight, params.delta)
     if feature == NONE:

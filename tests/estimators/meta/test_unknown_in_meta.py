@@ -10,17 +10,21 @@ from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain
 from estimators.meta.label_combination import LabelCombination
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import streams
 from tests.estimators.trees.test_unknown_in_trees import partly_known
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 TREE = HoeffdingTreeClassifier(**EAGER)
+ADAPTIVE = HoeffdingAdaptiveTreeClassifier(**EAGER, random_state=0)
 
 
 # ----------------------------------------------------------- binary relevance
 @pytest.mark.parametrize("start", ["first-row", "first-positive"])
-@pytest.mark.parametrize("base", [TREE, BernoulliNB(binarize=0.5)], ids=["tree", "naive Bayes"])
+@pytest.mark.parametrize(
+    "base", [TREE, ADAPTIVE, BernoulliNB(binarize=0.5)], ids=["tree", "adaptive tree", "naive Bayes"]
+)
 def test_the_classifier_of_a_label_learns_the_rows_where_it_is_known(base, start):
     X, Y = partly_known(300)
     # the only positives of the last label among the first rows are unknown

@@ -62,7 +62,7 @@ class Gaussian:
 
 
 class Node:
-    """What branches and leaves have: counts, errors and a window over them."""
+    """Counts, errors, and a window over them, of a branch or leaf."""
 
     def __init__(self, counts, background):
         self.counts, self.background = dict(counts), background
@@ -155,25 +155,27 @@ class Leaf(Node):
                     self.error = Mean()
         else:
             self.error = place.parent.error
+        self.absorb(tree, x, y, w)
+        if self.weight - self.last_attempt >= tree.p["grace_period"]:
+            if self.active and len(self.sets) > 1:
+                self.attempt(tree, x, y, w, place)
+            if self.active or len(self.sets) <= 1:
+                self.last_attempt = self.weight
+
+    def absorb(self, tree, x, y, w):
         present = [j for j, value in enumerate(y) if value]
         self.weight += w
         self.count(present, w)
-        if self.active:
-            for f, value in enumerate(x):
-                for key in [*(present or ["empty"]), "total"]:
-                    self.observers.setdefault(f, {}).setdefault(key, Gaussian()).add(value, w)
+        for f, value in enumerate(x) if self.active else ():
+            for key in [*(present or ["empty"]), "total"]:
+                self.observers.setdefault(f, {}).setdefault(key, Gaussian()).add(value, w)
         if tuple(y) not in self.sets:
             self.sets.append(tuple(y))
         self.rows = [*self.rows, (list(x), list(y))][-tree.p["window"] :]
         for member in self.coefs:
             for _ in range(self.numbers.poisson(1.0)):
                 for j, value in enumerate(y):
-                    descend(member[j], x, value, tree.p["learning_rate"])
-        if self.weight - self.last_attempt >= tree.p["grace_period"]:
-            if self.active and len(self.sets) > 1:
-                self.attempt(tree, x, y, w, place)
-            if self.active or len(self.sets) <= 1:
-                self.last_attempt = self.weight
+                    descend(member[j], x, value, tree.p["learning_rate"], w)
 
     def attempt(self, tree, x, y, w, place):
         most = max(value for key, value in self.counts.items() if key != "total")
@@ -249,29 +251,31 @@ class Branch(Node):
         if not self.alternate and not self.background and self.error.value > before:
             self.alternate = Leaf(tree, {}, True)
         least = tree.p["drift_window_threshold"]
-        if not (self.alternate and self.alternate.total > least):
-            return
-        if self.post > least:
-            n = 1 / self.alternate.total + 1 / self.post
-            bound = math.sqrt(2 * before * (1 - before) * math.log(2 / tree.p["switch_significance"]) * n)
-            gain = before - self.alternate.error.value
-            if gain > bound:
-                tree.n_switched += 1
-                self.alternate.background = False
-                if isinstance(self.alternate, Branch):
-                    self.alternate.to_front()
-                place.put(self.alternate)
-                if place.parent is not None:
-                    self.alternate = None
-            elif -gain > bound:
-                tree.n_pruned += 1
+        if self.alternate and self.alternate.total > least:
+            if self.post > least:
+                self.compare(tree, before, place)
+            if changed and self.error.value < before:
+                self.error, self.post = Mean(), 0.0
+
+    def compare(self, tree, error, place):
+        n = 1 / self.alternate.total + 1 / self.post
+        bound = math.sqrt(2 * error * (1 - error) * math.log(2 / tree.p["switch_significance"]) * n)
+        gain = error - self.alternate.error.value
+        if gain > bound:
+            tree.n_switched += 1
+            self.alternate.background = False
+            if isinstance(self.alternate, Branch):
+                self.alternate.to_front()
+            place.put(self.alternate)
+            if place.parent is not None:
                 self.alternate = None
-        if changed and self.error.value < before:
-            self.error, self.post = Mean(), 0.0
+        elif -gain > bound:
+            tree.n_pruned += 1
+            self.alternate = None
 
 
 class Place:
-    """Where a node hangs; what has no parent is the root, or the alternate of the root while in the background."""
+    """The place of a node; one without a parent is the root, or the alternate of the root in the background."""
 
     def __init__(self, tree, parent, side, *, alternate=False):
         self.tree, self.parent, self.side, self.alternate = tree, parent, side, alternate
@@ -333,10 +337,11 @@ def sigmoid(z):
     return 1 / (1 + math.exp(-z))
 
 
-def descend(coefs, x, value, rate):
+def descend(coefs, x, value, rate, w):
     sign = 1.0 if value else -1.0
     z = logit(coefs, x) * sign
     slope = math.exp(-z) * -sign if z > 18 else -sign if z < -18 else -sign / (math.exp(z) + 1)
+    slope *= w
     coefs[-1] -= 0.01 * slope
     for f, at in enumerate(x):
         coefs[f] -= rate * (slope * at)

@@ -4,8 +4,9 @@ from importlib.metadata import version
 
 import pytest
 
+from estimators.drift import DETECTORS
 from estimators.strategies import STRATEGIES
-from mlstream.cli.strategy_texts import parse_strategies
+from mlstream.cli.strategy_texts import parse_detectors, parse_strategies
 from mlstream.publishing.presets import list_presets
 from tests.mlstream.cli.commands import invoke
 
@@ -28,6 +29,27 @@ def test_the_parameters_of_a_strategy_are_listed_with_their_grid():
     refusal = str(invoke("strategies", "NN_TLHH").exception)
     assert "must be one of NN_TLH, " in refusal
     assert "did you mean 'NN_TLH'?" in refusal
+
+
+def test_detectors_are_listed_with_what_they_are_and_their_parameters():
+    shown = invoke("detectors").output
+    found = [line.split()[0] for line in shown.splitlines()[1:] if not line.startswith("  ")]
+    assert found == list(DETECTORS)
+    assert "delta=0.002" in shown
+
+
+def test_detectors_are_names_or_calls_split_by_commas_or_options():
+    found = parse_detectors(["DDM, ADWIN(delta=0.1)", "LabelDrift(detector='HDDMA', correction=None)"])
+    assert list(found) == ["DDM", "ADWIN(delta=0.1)", "LabelDrift(detector='HDDMA', correction=None)"]
+    assert [str(one) for one in found.values()] == [
+        "DDM()",
+        "ADWIN(delta=0.1)",
+        "LabelDrift(correction=None, detector=HDDMA())",
+    ]
+    with pytest.raises(
+        ValueError, match=r"--detector must be names, or NAME\(parameter=value, \.\.\.\). Got 'DDM\(1\)'"
+    ):
+        parse_detectors(["DDM(1)"])
 
 
 def test_streams_are_listed_one_a_line_with_their_size_and_what_they_are():

@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from mlstream import evaluate, run_campaign, save
+from mlstream import detect, evaluate, run_campaign, run_detections, save
 from mlstream.campaign.config import load_config
 from mlstream.cli import app
-from mlstream.evaluation.settings import CampaignOptions, Settings, list_options
+from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Settings, list_options
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.evaluation.streams import Online, make_stream
 
 DOCS = Path(__file__).parents[3] / "docs" / "campaigns.rst"
+DETECTION_DOCS = DOCS.with_name("drift.rst")
+OF_DETECTIONS = list_options(DetectionOptions)
+OF_ONE_DETECTION = [one for one in OF_DETECTIONS if one.name not in ("seeds", "n_jobs")]
 OF_RUNS, OF_CAMPAIGNS = list_options(Settings), list_options(CampaignOptions)
 ALL = [*OF_CAMPAIGNS, *OF_RUNS]
 # Values other than the defaults: as Python takes them, and as they are typed.
@@ -47,7 +50,15 @@ def in_toml(value: object) -> str:
     return "none" if value is None else f"``{json.dumps(value)}``"
 
 
-@pytest.mark.parametrize(("function", "options"), [(evaluate, OF_RUNS), (run_campaign, OF_CAMPAIGNS)])
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        (evaluate, OF_RUNS),
+        (run_campaign, OF_CAMPAIGNS),
+        (detect, OF_ONE_DETECTION),
+        (run_detections, OF_DETECTIONS),
+    ],
+)
 def test_functions_have_the_options_with_their_defaults_and_help(function, options):
     parameters, descriptions = inspect.signature(function).parameters, documented(function)
     for one in options:
@@ -73,6 +84,27 @@ def test_a_campaign_file_has_the_options_with_their_defaults_and_help(tmp_path):
     ]
 
 
+def test_a_file_of_detections_has_the_options_with_their_defaults_and_help(tmp_path):
+    file = tmp_path / "c.toml"
+    file.write_text('kind = "detect"\nstreams = ["a"]\ndetectors = ["DDM"]\nlearners = ["mean"]\n')
+    fields = type(load_config(file)).model_fields
+    assert set(fields) == {"streams", "detectors", "learners", "directory"} | {one.name for one in OF_DETECTIONS}
+    assert [(fields[one.name].default, fields[one.name].description) for one in OF_DETECTIONS] == [
+        (one.default, one.help) for one in OF_DETECTIONS
+    ]
+
+
+def test_the_command_of_detections_has_the_options_with_their_defaults_and_help():
+    found = {param.name: param for param in get_command(app).commands["detect"].params}
+    own = {"sources", "output", "detectors", "learners", "quiet"}
+    assert set(found) == own | {one.name for one in OF_DETECTIONS}
+    for one in OF_DETECTIONS:
+        param, default = found[one.name], one.default
+        if isinstance(default, tuple):
+            default = ",".join(map(str, default)) or None
+        assert (tuple(param.opts), param.default, param.help) == (one.flags, default, one.help)
+
+
 def test_the_command_has_the_options_with_their_defaults_and_help():
     found = {param.name: param for param in get_command(app).commands["run"].params}
     assert set(found) == {"sources", "output", "strategies", "quiet"} | {one.name for one in ALL}
@@ -83,9 +115,10 @@ def test_the_command_has_the_options_with_their_defaults_and_help():
         assert (tuple(param.opts), param.default, param.help) == (one.flags, default, one.help)
 
 
-def test_docs_have_the_options_with_their_defaults_and_help():
-    text = DOCS.read_text(encoding="utf-8")
-    for one in ALL:
+@pytest.mark.parametrize(("file", "options"), [(DOCS, ALL), (DETECTION_DOCS, OF_DETECTIONS)])
+def test_docs_have_the_options_with_their_defaults_and_help(file, options):
+    text = file.read_text(encoding="utf-8")
+    for one in options:
         row = f"   * - ``{one.name}``\n     - ``{one.flags[0]}``\n     - {in_toml(one.default)}\n     - {one.help}\n"
         assert row in text, row
 

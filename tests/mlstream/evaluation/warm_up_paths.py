@@ -12,8 +12,11 @@ from numba.core.dispatcher import Dispatcher
 from estimators import (
     AdaptiveRandomForestClassifier,
     BinaryRelevance,
+    HoeffdingAdaptiveTreeClassifier,
     InvariantLogisticClassifier,
     MultiLabelHoeffdingTreeClassifier,
+    OnlineCoordinateBoosting,
+    OnlineLogisticRegression,
     PragmaStreamForestClassifier,
     PragmaThreshold,
     PrequentialStack,
@@ -33,11 +36,13 @@ OTHERS = {
     "pragma threshold": PragmaThreshold(make_strategy("NN"), random_state=0),
     "replayed ridge": ReplayClassifier(StreamRidgeClassifier(), reservoir=ReservoirMemory(30, 1), random_state=0),
     "ridges": BinaryRelevance(StreamRidgeClassifier(hidden_units=5)),
+    "adaptive tree": HoeffdingAdaptiveTreeClassifier(random_state=0),
     "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
     "prevalence": PrevalenceThreshold(make_strategy("NN")),
     "stack that stops": PrequentialStack(
         [("network", make_strategy("NN_TL")), ("mean", make_strategy("mean"))], patience=50, random_state=0
     ),
+    "boosted models": OnlineCoordinateBoosting(OnlineLogisticRegression()),
     "invariant": InvariantLogisticClassifier(),
 }
 

@@ -8,6 +8,7 @@ import pytest
 
 from mlstream.records.run_record import save_card, save_run
 from mlstream.reporting.report import report
+from tests.mlstream.records.detections import write_detections
 from tests.mlstream.records.run_records import make_card, make_run, write_campaign
 from tests.mlstream.reporting.browser import Browser, find_chromium
 
@@ -48,14 +49,15 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Write a page of one stream, and one of several with statistics."""
-    one, several = (tmp_path_factory.mktemp(name) for name in ("one", "several"))
+    """Write a page of one stream with drift detection, one of several with statistics, and one of detections alone."""
+    one, several, alone = (tmp_path_factory.mktemp(name) for name in ("one", "several", "alone"))
     write_campaign(one)
     for stream in ("s", "t", "u"):
         save_card(make_card(stream), several)
         for strategy in ("NN", "BR_HT", "mean", "1NN"):
             save_run(make_run(strategy, 0, stream), several)
-    return {"one": report(one), "several": report(several)}
+    write_detections(alone)
+    return {"one": report(write_detections(one)), "several": report(several), "detections": report(alone)}
 
 
 def audit(browser: Browser) -> list[dict]:
@@ -75,7 +77,7 @@ def test_the_audit_finds_what_is_wrong(browser, tmp_path):
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 400])
-@pytest.mark.parametrize("name", ["one", "several"])
+@pytest.mark.parametrize("name", ["one", "several", "detections"])
 def test_the_report_has_no_grave_fault(browser, pages, name, width, dark):
     browser.open(pages[name], width=width, dark=dark)
     browser.wait_until("document.querySelector('.plot .main-svg') !== null")

@@ -1,0 +1,98 @@
+"""Parameters of the multi-label Hoeffding adaptive tree, rows to learn, and room for the work on a row."""
+
+from typing import NamedTuple
+
+from estimators._kernels.compile import HOT, njit
+from estimators._kernels.randomness import advance, uniform
+from estimators._typing import Array
+
+
+class LeafParams(NamedTuple):
+    """When a leaf has many rows, and how fast its regressions learn."""
+
+    cardinality: float
+    entropy: float
+    learning_rate: float
+    intercept_rate: float
+
+
+class AdaptiveParams(NamedTuple):
+    """Parameters of a tree; `poisson_limit` is exp(-rate)."""
+
+    grace_period: float
+    delta: float
+    tau: float
+    drift_window: float
+    switch_significance: float
+    poisson_limit: float
+    max_bytes: float
+    leaf: LeafParams
+
+
+class Row(NamedTuple):
+    """A row to learn: features, labels, and its weight."""
+
+    x: Array
+    y: Array
+    weight: float
+
+
+class Chunk(NamedTuple):
+    """Rows to predict and to learn: features, labels, and weights (if empty, all are 1)."""
+
+    X: Array
+    Y: Array
+    weights: Array
+
+
+class Scratch(NamedTuple):
+    """Room for the work on a row, so that compiled loops own no arrays.
+
+    Attributes
+    ----------
+    votes : ndarray of shape (n_kept, n_labels, 2)
+        Votes of the leaves that were asked last for the row at hand.
+    owners : ndarray of shape (n_kept + 1,)
+        Their nodes, and how many leaves were asked.
+    logits : ndarray of shape (n_models * n_labels,)
+        Logits, then gradients, of all regressions of a leaf.
+    filled : ndarray of shape (n_features + 1,)
+        Columns of the row that are not 0, and last their number.
+    distances, places : ndarray of shape (n_neighbors + 1,)
+        The nearest rows so far.
+    repeats : ndarray of shape (n_models,)
+        How often each regression learns the row.
+    sides : ndarray of shape (2, n_labels + 2)
+        Weights on both sides of a threshold.
+    """
+
+    votes: Array
+    owners: Array
+    logits: Array
+    filled: Array
+    distances: Array
+    places: Array
+    repeats: Array
+    sides: Array
+
+
+@njit(**HOT)
+def begin_row(scratch: Scratch, x: Array) -> None:
+    """Forget the votes for the row before, and list the columns of the new row that are not 0."""
+    scratch.owners[-1] = 0
+    n = 0
+    for f in range(len(x)):
+        scratch.filled[n] = f
+        n += x[f] != 0.0
+    scratch.filled[-1] = n
+
+
+@njit(**HOT)
+def poisson(state: int, limit: float) -> tuple[int, int]:
+    """Draw from Poisson(-log(limit)) by Knuth's product of uniform numbers; return the draw and the new state."""
+    k, product = 0, 1.0
+    while product > limit:
+        state = advance(state)
+        product *= uniform(state)
+        k += 1
+    return k - 1, state

@@ -1,0 +1,120 @@
+"""Windows of neighbours that adjust their size equal loops over lists, keep the laws, and give published cells."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from estimators.checks import stream_checks
+from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
+from tests.estimators.neighbours.slow_self_adjusting import SlowAdaptiveWindow, SlowWindow
+
+LEARNERS = [
+    MLSAMPkNNClassifier(max_window=200),
+    MLSAMPkNNClassifier(1, min_window=5, max_window=30, criterion="hamming_score"),
+    MLSAMPkNNClassifier(min_window=5, max_window=30, faithful=True),
+    MLSAkNNClassifier(max_window=200),
+    MLSAkNNClassifier(min_window=5, max_window=30, criterion="hamming_score"),
+    MLSAkNNClassifier(min_window=5, max_window=30, faithful=True),
+]
+
+
+def stream(n_rows=300, n_labels=4, seed=0, unknown=0.0):
+    """Rows of eighths in ranges that are powers of two, so that distances are exact and tie; labels change halfway."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-4, 5, (n_rows, 3)) / 8
+    X[0], X[1] = 0.5, -0.5
+    Y = (X @ rng.normal(size=(3, n_labels)) > 0.2).astype(float)
+    Y[n_rows // 2 :] = 1 - Y[n_rows // 2 :]
+    noisy = rng.random(Y.shape) < 0.1
+    Y[noisy] = 1 - Y[noisy]
+    gaps = rng.random(Y.shape) < unknown
+    gaps[gaps.all(axis=1), 0] = False
+    return X, np.where(gaps, np.nan, Y)
+
+
+def slow_version(learner, n_labels):
+    options = {
+        "high": learner.max_window,
+        "low": learner.min_window,
+        "penalty": learner.penalty,
+        "reduction": learner.reduction,
+        "hamming": learner.criterion == "hamming_score",
+        "faithful": learner.faithful,
+    }
+    if isinstance(learner, MLSAMPkNNClassifier):
+        return SlowWindow(n_labels, k=learner.k, **options)
+    return SlowAdaptiveWindow(n_labels, history=learner.k_history, **options)
+
+
+def slow_pass(slow, X, Y, weight, unvoted):
+    """Return predictions and sizes of the window, row by row."""
+    proba, sizes = [], []
+    for x, y, w in zip(X, np.where(np.isnan(Y), 2, Y).astype(int).tolist(), weight, strict=True):
+        proba.append([unvoted if share is None else share for share in slow.predict(x)])
+        slow.learn(x, y, w)
+        sizes.append(len(slow.rows))
+    return np.array(proba), sizes
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_passes_the_checks_of_scikit_learn(learner):
+    results = check_estimator(learner, on_skip=None)
+    assert {r["status"] for r in results} <= {"passed", "skipped"}
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_keeps_the_laws(learner):
+    for one, check in stream_checks(learner):
+        check(one)
+
+
+OPTIONS = [
+    {},
+    {"max_window": 40, "min_window": 5},
+    {"max_window": 64, "min_window": 7, "reduction": 0.8, "penalty": 1.25},
+    {"max_window": 40, "min_window": 10, "criterion": "hamming_score", "penalty": 0.5},
+    {"max_window": 25, "min_window": 1, "reduction": 0.3},
+]
+
+
+@pytest.mark.parametrize("faithful", [False, True])
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("kind", [MLSAMPkNNClassifier, MLSAkNNClassifier])
+@pytest.mark.parametrize("unknown", [0.0, 0.3])
+def test_equals_the_loop(kind, options, faithful, unknown):
+    X, Y = stream(unknown=unknown)
+    learner = kind(**options, faithful=faithful)
+    slow = slow_version(learner, Y.shape[1])
+    expected, sizes = slow_pass(slow, X, Y, np.ones(len(X)), 0.5 if faithful and slow.adaptive else 0.0)
+    assert min(np.diff(sizes)) < 0
+    ours, windows = [], []
+    for i in range(len(X)):
+        decided, proba = learner.predict_then_fit(X[i : i + 1], Y[i : i + 1])
+        ours.append(proba[0])
+        windows.append(learner.window_size_)
+        assert np.array_equal(decided[0], expected[i] >= 0.5)
+    np.testing.assert_allclose(ours, expected, atol=1e-12)
+    assert windows == sizes
+
+
+@pytest.mark.parametrize("faithful", [False, True])
+@pytest.mark.parametrize("kind", [MLSAMPkNNClassifier, MLSAkNNClassifier])
+def test_weights_are_those_of_the_loop(kind, faithful):
+    X, Y = stream()
+    weight = np.random.default_rng(1).integers(1, 9, len(X)) / 4
+    learner = kind(max_window=40, min_window=5, faithful=faithful)
+    slow = slow_version(learner, Y.shape[1])
+    expected, _ = slow_pass(slow, X, Y, weight, 0.5 if faithful and slow.adaptive else 0.0)
+    learner.partial_fit(X[:-1], Y[:-1], sample_weight=weight[:-1])
+    np.testing.assert_allclose(learner.predict_proba(X[-1:])[0], expected[-1], atol=1e-12)
+
+
+def test_a_short_history_of_k_is_that_of_the_loop():
+    X, Y = stream()
+    learner = MLSAkNNClassifier(k_history=7)
+    slow = slow_version(learner, Y.shape[1])
+    expected, _ = slow_pass(slow, X, Y, np.ones(len(X)), 0.0)
+    np.testing.assert_allclose(learner.predict_then_fit(X, Y)[1], expected, atol=1e-12)
+    assert learner.ks_.tolist() == slow.ks
+    assert len(set(slow.ks)) > 1

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from estimators.drift import DETECTORS
+from estimators.detectors import DETECTORS
 from mlstream import run_detections
 from mlstream.generators import drifting_stream
 from mlstream.records.detection_record import Detection

@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mlstream import load_config, save
+from mlstream.campaign.config import DetectionConfig
 from mlstream.challenge.config import read_config
 from mlstream.cli import app
 from tests.mlstream.evaluation.streams import make_stream
@@ -100,10 +101,18 @@ def run_console(block: Block, names: dict[str, object], page: str) -> None:
 
 
 def load_toml(block: Block, names: dict[str, object], page: str) -> None:
-    """Load a campaign file, and make its learners; or the rules of a challenge, which name themselves."""
+    """Load a campaign file, and make its learners and detectors; or the rules of a challenge, which name themselves."""
     path = Path("challenge.toml" if block.code.startswith("# challenge.toml\n") else "campaign.toml")
     path.write_text(block.code, encoding="utf-8")
-    assert read_config(path) if path.stem == "challenge" else load_config(path).learners()
+    if path.stem == "challenge":
+        assert read_config(path)
+        return
+    config = load_config(path)
+    if isinstance(config, DetectionConfig):
+        assert config.make_detectors()
+        assert config.make_learners()
+    else:
+        assert config.learners()
 
 
 RUNNERS = {"python": run_python, "pycon": run_session, "console": run_console, "toml": load_toml}

@@ -7,13 +7,11 @@ from estimators.drift.hddm import HDDMA, HDDMW
 from estimators.drift.kswin import KSWIN
 from estimators.drift.label_drift import LabelDrift
 from estimators.drift.label_set_drift import LabelSetDrift
-from estimators.drift.named import DETECTORS, make_detector
 from estimators.drift.page_hinkley import PageHinkley
 
 __all__ = [
     "ADWIN",
     "DDM",
-    "DETECTORS",
     "EDDM",
     "HDDMA",
     "HDDMW",
@@ -22,5 +20,4 @@ __all__ = [
     "LabelDrift",
     "LabelSetDrift",
     "PageHinkley",
-    "make_detector",
 ]

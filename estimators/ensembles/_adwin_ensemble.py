@@ -102,10 +102,11 @@ class ADWINEnsemble(StreamClassifier):
 
     def _params(self) -> kernels.Params:
         require_choice(self.variant, "variant", ("river", "paper"))
-        if not 0 < check_number(self.delta, "delta", low=0.0, high=1.0) < 1:
+        delta = self.delta if type(self.delta) is float else check_number(self.delta, "delta", low=0.0, high=1.0)
+        if not 0 < delta < 1:
             raise ValueError(f"delta must be in (0, 1). Got {self.delta!r} instead.")
         n_models = require_integer(self.n_models, "n_models", 1)
-        return kernels.Params(n_models, check_step(self), float(self.delta), self._boosting, self.variant == "river")
+        return kernels.Params(n_models, check_step(self), float(delta), self._boosting, self.variant == "river")
 
     def _seeds(self) -> Array:
         """Draw the random states of all members, in the order of the labels, so that new labels come last."""

@@ -12,6 +12,9 @@ from estimators.linear._kernels import logistic
 from estimators.linear._rows import NO_WEIGHTS, as_rows, hide, refuse_great
 from metrics._validation import check_number
 
+# with steps no longer than these, and features that fit float32, no number leaves the range of doubles
+GREATEST_RATE, GREATEST_CLIP = 1e6, 1e12
+
 
 class OnlineLogisticRegression(StreamClassifier):
     """Logistic regression that learns each row by one step of stochastic gradient descent, one model for each label.
@@ -146,10 +149,19 @@ class OnlineLogisticRegression(StreamClassifier):
 
 def check_step(estimator: Any) -> logistic.Step:
     """Check the sizes of the steps of an estimator, and return them as the kernels read them."""
-    for name, greatest in (("learning_rate", 1e6), ("clip_gradient", 1e12)):
-        if not check_number(getattr(estimator, name), name, low=0.0, high=greatest) > 0:
+    rate, intercept, clip = estimator.learning_rate, estimator.intercept_rate, estimator.clip_gradient
+    # one comparison, as this is done for every call with one row
+    try:
+        allowed = 0 < rate <= GREATEST_RATE and 0 <= intercept <= GREATEST_RATE and 0 < clip <= GREATEST_CLIP
+    except (TypeError, ValueError):
+        allowed = False
+    if not allowed:
+        _refuse_step(estimator)
+    return logistic.Step(float(rate), float(intercept), float(clip))
+
+
+def _refuse_step(estimator: Any) -> None:
+    for name, greatest in (("learning_rate", GREATEST_RATE), ("clip_gradient", GREATEST_CLIP)):
+        if check_number(getattr(estimator, name), name, low=0.0, high=greatest) == 0:
             raise ValueError(f"{name} must be positive. Got {getattr(estimator, name)!r} instead.")
-    check_number(estimator.intercept_rate, "intercept_rate", low=0.0, high=1e6)
-    return logistic.Step(
-        float(estimator.learning_rate), float(estimator.intercept_rate), float(estimator.clip_gradient)
-    )
+    check_number(estimator.intercept_rate, "intercept_rate", low=0.0, high=GREATEST_RATE)

@@ -45,7 +45,8 @@ class MLSAkNNClassifier(SelfAdjustingClassifier):
     -----
     Window, distances, removal and sizes are those of :class:`~estimators.MLSAMPkNNClassifier`. In addition, every row
     has a vote for every label, which it can lose. P(label = 1) is the share of the weight of the nearest k rows with
-    a vote that have the label, and 0 if fewer rows than k have a vote.
+    a vote that have the label, and 0 if fewer rows than k have a vote. Of rows at the same distance, the younger comes
+    first here, and the older in comparing windows.
 
     When a row is learnt, rows are first asked in order of distance, for each label by itself, until k with a vote were
     met. One with a vote that differs from the row loses it, and its errors grow by the weight of the row; one without a
@@ -56,8 +57,7 @@ class MLSAkNNClassifier(SelfAdjustingClassifier):
     With ``faithful=True``, in addition to what :class:`~estimators.MLSAMPkNNClassifier` repeats: where fewer than k
     rows have a vote, the probability is 0.5, so that the label is predicted, as the authors' evaluation reads a
     prediction without votes; in comparing windows, the oldest row votes in place of those that lack; rows share their
-    votes with others after a removal; errors lose their fraction whenever they grow; and the younger of two rows at the
-    same distance comes first in predictions.
+    votes with others after a removal; and errors lose their fraction whenever they grow.
 
     Where labels are frequent and noisy, errors grow with every row: the window then empties down to a few rows, also in
     the authors' code. A larger `penalty` prevents it.

@@ -13,8 +13,8 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
 
     A leaf is split as soon as its best split gains more than Hoeffding's bound: a Hoeffding tree waits until the best
     feature beats the next one by as much. Branches go on observing all rows that pass. Once another feature beats that
-    of a branch by more than the bound, it replaces it, and what was below starts anew; if no split helps any more, the
-    branch becomes a leaf.
+    of a branch by more than the bound, it replaces it, and new leaves take the place of what was below; if no split
+    helps any more, the branch becomes a leaf.
 
     Parameters
     ----------

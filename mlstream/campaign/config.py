@@ -110,7 +110,7 @@ class DetectionConfig(_Config):
         ValueError
             If a detector or a parameter is unknown.
         """
-        from estimators.drift import make_detector
+        from estimators.detectors import make_detector
 
         wanted = _by_name(self.detectors, DetectorConfig)
         return {name: make_detector(one.detector or name, **one.parameters) for name, one in wanted.items()}

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
-from estimators.drift import make_detector
+from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
 from mlstream._files import write_text_atomically
 from mlstream.campaign.job import require_same
@@ -135,7 +135,7 @@ def run_detections(  # noqa: PLR0913 - what a campaign varies, and how it is run
     Parameters
     ----------
     detectors : sequence of str, or mapping of str to str or detector
-        Names of `estimators.drift.DETECTORS`; or by names of your own such names, or detectors, see `detect`.
+        Names of `estimators.detectors.DETECTORS`; or by names of your own such names, or detectors, see `detect`.
     streams : sequence of Stream, str or path
         The streams; or their files, published folders, or names of streams that this project publishes.
     learners : sequence of str, or mapping of str to str or estimator

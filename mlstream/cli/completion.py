@@ -31,10 +31,10 @@ def complete_strategies(incomplete: str) -> list[tuple[str, str]]:
 
 def complete_detectors(incomplete: str) -> list[tuple[str, str]]:
     """Return the drift detectors whose names begin so; of names split by commas, the last is completed."""
-    from estimators.drift import DETECTORS
+    from estimators.detectors import DETECTORS
 
     before, comma, last = incomplete.rpartition(",")
-    found = _starting(last, ((name, one.summary) for name, one in DETECTORS.items()))
+    found = _starting(last, DETECTORS.items())
     return [(f"{before}{comma}{name}", text) for name, text in found]
 
 

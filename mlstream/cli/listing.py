@@ -30,13 +30,13 @@ def strategies(
 
 def detectors() -> None:
     """List the drift detectors that have a name, with their parameters and defaults."""
-    from estimators.drift import DETECTORS
+    from estimators.detectors import DETECTORS, make_detector
     from mlstream.cli import console
 
     rows = []
-    for name, one in DETECTORS.items():
-        parameters = one.build().get_params(deep=False)
-        rows.append((name, one.summary, ", ".join(f"{key}={value!r}" for key, value in parameters.items())))
+    for name, summary in DETECTORS.items():
+        parameters = make_detector(name).get_params(deep=False)
+        rows.append((name, summary, ", ".join(f"{key}={value!r}" for key, value in parameters.items())))
     console.show_lines(("detector", "signals a drift where", "parameters"), rows)
 
 

@@ -41,7 +41,7 @@ def parse_detectors(texts: Iterable[str], option: str = "--detector") -> dict[st
     ValueError
         If a detector or parameter is unknown, or parameters are not NAME=VALUE.
     """
-    from estimators.drift import make_detector
+    from estimators.detectors import make_detector
 
     return {text: make_detector(name, **arguments or {}) for text, (name, arguments) in _split(texts, option).items()}
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from estimators.drift import make_detector
+from estimators.detectors import make_detector
 from estimators.strategies import make_strategy
 from metrics import detection_scores
 from metrics.detection import match_alarms
@@ -65,7 +65,7 @@ def detect(  # noqa: PLR0913 - the options of a detection are what its record ho
     Parameters
     ----------
     detector : str or detector
-        A name of `estimators.drift.DETECTORS`; or a detector, which is cloned, never changed: one of
+        A name of `estimators.detectors.DETECTORS`; or a detector, which is cloned, never changed: one of
         `estimators.drift`, or any object with `get_params` and ``update_many(values)``, which returns whether there is
         a drift at each of the values. `LabelDrift` is given the error of each label that counts, `LabelSetDrift` the
         error of each row with its labels, others the errors of rows alone.
@@ -118,7 +118,7 @@ def detect(  # noqa: PLR0913 - the options of a detection are what its record ho
     >>> stream = drifting_stream("hyperplane", n_rows=4000, n_concepts=3, learning_fractions=(0.7,))
     >>> one = detect(ADWIN(), stream, max_delay=500, errors="hamming")
     >>> [alarm.row for alarm in one.alarms if alarm.drift is not None], one.scores["detection_rate"]
-    ([3071, 5919], 1.0)
+    ([3007, 5695], 1.0)
     """
     options = DetectionOptions(errors=errors, max_delay=max_delay, max_early=max_early, label_space=label_space)
     student = SeededLearner(_name(learner), make_strategy(learner) if isinstance(learner, str) else learner, seed)

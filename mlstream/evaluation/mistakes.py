@@ -50,7 +50,7 @@ class Mistakes(NamedTuple):
         """
         wrong, counted = self.wrong[self.rows], self.counted[self.rows]
         if kind == "subset":
-            return wrong.any(axis=1).astype(np.float64)
+            return np.asarray(wrong.any(axis=1), dtype=np.float64)
         return np.asarray(wrong.sum(axis=1) / counted.sum(axis=1), dtype=np.float64)
 
 

@@ -157,8 +157,8 @@ def describe(
         "estimators": _estimators(runs),
         "methods": _methods(runs, cards, detections, detection, is_compared=statistics is not None),
         "recorded": recorded_facts(runs) if runs else [],
-        "machine": agreed(one.machine for one in (*runs, *detections)),
-        "versions": agreed(one.versions for one in (*runs, *detections)),
+        "machine": agreed([run.machine for run in runs] + [one.machine for one in detections]),
+        "versions": agreed([run.versions for run in runs] + [one.versions for one in detections]),
         "mlstream_version": version("mlstream"),
     }
 

@@ -74,7 +74,7 @@ def _try_neighbours(
     window: Window, choice: Choice, order: Order, label: int, y: int, weight: float, faithful: bool
 ) -> int:
     """Walk over neighbours until as many have voted as the largest k wants, and return how many have."""
-    part, count, t, within_k = Part(0, window.size[0], faithful), 0, 0, True
+    part, count, t, within_k = Part(0, window.size[0], True), 0, 0, True
     positive = total = 0.0
     while count < 2 * N_KS - 1 and reaches(window, order, part, t):
         p = order.positions[t]

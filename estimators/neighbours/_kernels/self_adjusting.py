@@ -10,7 +10,6 @@ from estimators.neighbours._kernels.punishment import Choice, punish_neighbours,
 from estimators.neighbours._kernels.sizes import (
     Histories,
     Options,
-    as_adaptive_code,
     choose_size,
     cut_histories,
     forget_row,
@@ -50,7 +49,7 @@ class Room(NamedTuple):
 def vote(state: State, options: Options, room: Room, x: Array, proba: Array) -> None:
     """Predict a row: for each label the share of its k nearest voters that have it; NaN if too few vote."""
     window, ks, order = state.window, state.choice.ks, room.order
-    part = Part(0, window.size[0], as_adaptive_code(options))
+    part = Part(0, window.size[0], options.adaptive)
     measure(window, x, room.scaled, order.found)
     sort_nearest(window, order, part, N_SORTED)
     for label in range(len(ks)):

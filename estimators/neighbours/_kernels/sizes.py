@@ -57,15 +57,6 @@ class Histories(NamedTuple):
 
 
 @njit(**HOT)
-def as_adaptive_code(options: Options) -> bool:
-    """Return whether the learner does what the authors' code does where each label has a k of its own.
-
-    The younger of two rows at the same distance then comes first in predictions.
-    """
-    return options.adaptive and options.faithful
-
-
-@njit(**HOT)
 def next_size(size: int, options: Options) -> int:
     """Return the size of the next smaller candidate, 0 after the last one."""
     if size < 2 * options.min_window:

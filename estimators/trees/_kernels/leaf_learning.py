@@ -1,4 +1,4 @@
-"""What a leaf of a Hoeffding tree learns from a row: class weights, right guesses, distributions of features."""
+"""Learning a row in a leaf of a Hoeffding tree: class weights, right guesses, distributions of features."""
 
 import math
 from typing import NamedTuple

@@ -48,7 +48,7 @@ class RevisionParams(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What becomes of a branch, and the best split."""
+    """Outcome of a revision, and the best split."""
 
     outcome: int
     feature: int

@@ -216,7 +216,7 @@ def test_boosting_stays_finite_where_hardly_any_row_is_predicted_wrongly(variant
         ({"n_models": 0}, "n_models must be an integer of at least 1. Got 0 instead"),
         ({"learning_rate": 0.0}, "learning_rate must be positive"),
         ({"delta": 1.0}, r"delta must be in \(0, 1\). Got 1.0 instead"),
-        ({"delta": -1.0}, "delta must be a finite number in"),
+        ({"delta": -1}, "delta must be a finite number in"),
         ({"variant": "moa"}, "variant must be one of 'river', 'paper'. Got 'moa' instead"),
     ],
 )

@@ -161,7 +161,7 @@ class SlowAdaptiveWindow(SlowWindow):
         self.hits = [[[] for _ in range(4)] for _ in range(n_labels)]
 
     def nearest(self, distances, start):
-        if self.faithful and start == 0 and len(distances) == len(self.rows):
+        if start == 0 and len(distances) == len(self.rows):
             # predictions, not the scores of a window: the younger of equal ones first
             return sorted(range(len(distances)), key=lambda p: (distances[p], -p))
         return super().nearest(distances, start)

@@ -20,6 +20,9 @@ NAMES = [
     ("run yeast-tasks --energy c", ["codecarbon", "cpu"]),
     ("run yeast-tasks -s BR", ["BR_HT", "BR_random_forest"]),
     ("run yeast-tasks -s mean,LC", ["mean,LC_HT"]),
+    ("detect yeast-tasks -d ADWIN,P", ["ADWIN,PageHinkley"]),
+    ("detect yeast-tasks -l prior", ["prior_distribution"]),
+    ("detect yeast-tasks --errors h", ["hamming"]),
     ("inspect synthetic-r", ["synthetic-rand"]),
     ("perturb noisy-labels 20ng-i", ["20ng-iirc"]),
     ("strategies NN_TLH_m", ["NN_TLH_memories", "NN_TLH_mini_memories"]),
@@ -55,11 +58,14 @@ def test_the_script_of_each_shell_calls_this_program(shell, monkeypatch):
     assert "_MLSTREAM_COMPLETE=complete_" + shell in script
 
 
-def test_completion_imports_no_arrays():
+@pytest.mark.parametrize(
+    ("typed", "name"), [("mlstream run yeast-tasks -s me", "mean"), ("mlstream detect yeast-tasks -d AD", "ADWIN")]
+)
+def test_completion_imports_no_arrays(typed, name):
     code = "import sys\ntry:\n    from mlstream.cli import main; main()\nfinally:\n    print('MODULES', *sys.modules)"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "_MLSTREAM_COMPLETE": "complete_bash"}
-    environment |= {"COMP_WORDS": "mlstream run yeast-tasks -s me", "COMP_CWORD": "4"}
+    environment |= {"COMP_WORDS": typed, "COMP_CWORD": "4"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     found, _, modules = done.stdout.partition("MODULES ")
-    assert found.split() == ["mean"]
+    assert found.split() == [name]
     assert not {"numpy", "scipy", "sklearn", "numba"} & set(modules.split())

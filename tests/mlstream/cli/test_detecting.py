@@ -2,6 +2,7 @@
 
 import pytest
 
+from estimators.detectors import DETECTORS
 from mlstream import save
 from mlstream.campaign.detection import DetectionJob
 from mlstream.cli.app import main
@@ -87,8 +88,6 @@ def test_without_names_all_detectors_watch_one_network(stream, tmp_path):
     done = invoke("detect", stream, "-o", tmp_path / "out", "--quiet")
     assert (done.exit_code, done.output) == (0, ""), done.exception
     found = load_detections(tmp_path / "out")
-    from estimators.drift import DETECTORS
-
     assert {(one.detector, one.learner) for one in found} == {(name, "NN_TL") for name in DETECTORS}
 
 

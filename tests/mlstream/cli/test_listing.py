@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 import pytest
 
-from estimators.drift import DETECTORS
+from estimators.detectors import DETECTORS
 from estimators.strategies import STRATEGIES
 from mlstream.cli.strategy_texts import parse_detectors, parse_strategies
 from mlstream.publishing.presets import list_presets

@@ -9,7 +9,8 @@ from river import drift as river
 from sklearn.base import BaseEstimator
 
 from estimators import make_strategy
-from estimators.drift import ADWIN, DDM, DETECTORS, EDDM, KSWIN, LabelDrift, LabelSetDrift, PageHinkley
+from estimators.detectors import DETECTORS, make_detector
+from estimators.drift import ADWIN, DDM, EDDM, KSWIN, LabelDrift, LabelSetDrift, PageHinkley
 from metrics import detection_scores
 from mlstream import detect
 from mlstream.evaluation.detect import SeededLearner, detect_all
@@ -165,7 +166,7 @@ def test_alarms_do_not_depend_on_the_size_of_chunks(name):
     stream = missing_labels(STREAM, rate=0.3, per="row", seed=1)
     alarms = []
     for size in (1, 7, 1000):
-        watcher = Watcher(DETECTORS[name].build(), "subset", stream.n_labels)
+        watcher = Watcher(make_detector(name), "subset", stream.n_labels)
         for mistakes in mistakes_along(fresh(make_strategy("mean"), 0), stream, Settings(chunk_size=size)):
             watcher.watch(mistakes)
         assert watcher.failure is None

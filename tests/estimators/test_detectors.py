@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import estimators.drift
-from estimators.drift import DETECTORS, HDDMA, DriftDetector, LabelDrift, make_detector
+from estimators.detectors import DETECTORS, make_detector
+from estimators.drift import HDDMA, DriftDetector, LabelDrift
 
 
 def test_every_detector_has_its_name():

@@ -147,7 +147,10 @@ def detector_or_default(detector: DriftDetector | None) -> DriftDetector:
     if detector is None:
         return ADWIN()
     if not isinstance(detector, DriftDetector):
-        raise TypeError(f"detector must be one of estimators.drift. Got {type(detector).__name__} instead.")
+        raise TypeError(
+            "detector must be a detector of single values: ADWIN, DDM, EDDM, HDDMA, HDDMW, KSWIN or PageHinkley. "
+            f"Got {type(detector).__name__} instead."
+        )
     return detector
 
 

@@ -66,7 +66,7 @@ class CampaignConfig(_Config):
         """
         strategies = _by_name(self.strategies, StrategyConfig)
         n_configurations = self.options["n_configurations"]
-        return {name: _learner(name, one, n_configurations) for name, one in strategies.items()}
+        return {name: _learner(name, one, "strategies", n_configurations) for name, one in strategies.items()}
 
 
 class DetectorConfig(_Config):
@@ -99,7 +99,8 @@ class DetectionConfig(_Config):
         """
         wanted = _by_name(self.learners, LearnerConfig)
         return {
-            name: _learner(name, StrategyConfig(**one.model_dump(by_alias=True)), 0) for name, one in wanted.items()
+            name: _learner(name, StrategyConfig(**one.model_dump(by_alias=True)), "learners")
+            for name, one in wanted.items()
         }
 
     def make_detectors(self) -> dict[str, Any]:
@@ -199,7 +200,7 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig | DetectionConfi
     return config
 
 
-def _learner(name: str, wanted: StrategyConfig, n_configurations: int) -> Any:
+def _learner(name: str, wanted: StrategyConfig, table: str, n_configurations: int = 0) -> Any:
     from estimators.strategies import make_strategy
 
     if wanted.grid is not None and not n_configurations:
@@ -207,7 +208,7 @@ def _learner(name: str, wanted: StrategyConfig, n_configurations: int) -> Any:
             f"n_configurations must be at least 1 where there is a grid (strategies.{name}.grid). Got 0 instead."
         )
     if wanted.class_ is not None:
-        estimator = _own_estimator(name, wanted)
+        estimator = _own_estimator(f"{table}.{name}", wanted)
         return estimator if wanted.grid is None else Search(estimator, wanted.grid, n_configurations)
     known = wanted.strategy or name
     if wanted.grid is not None or (n_configurations and not wanted.parameters):
@@ -215,11 +216,11 @@ def _learner(name: str, wanted: StrategyConfig, n_configurations: int) -> Any:
     return make_strategy(known, **wanted.parameters)
 
 
-def _own_estimator(name: str, wanted: StrategyConfig) -> Any:
+def _own_estimator(key: str, wanted: StrategyConfig) -> Any:
     home, _, attribute = str(wanted.class_).partition(":")
     if wanted.strategy is not None or not attribute:
         raise ValueError(
-            f"strategies.{name} must have a class such as 'package.module:Class', or a strategy. "
+            f"{key} must have a class such as 'package.module:Class', or a strategy. "
             f"Got class {wanted.class_!r} and strategy {wanted.strategy!r} instead."
         )
     try:
@@ -228,7 +229,7 @@ def _own_estimator(name: str, wanted: StrategyConfig) -> Any:
     except Exception as error:
         # The user's own code may raise anything.
         raise ValueError(
-            f"strategies.{name}: {wanted.class_} must be a class of estimators that can be imported, made and cloned. "
+            f"{key}: {wanted.class_} must be a class of estimators that can be imported, made and cloned. "
             f"Got {type(error).__name__}: {error}"
         ) from error
     return estimator
@@ -241,7 +242,8 @@ def _explain(error: ValidationError, file: type[CampaignConfig | DetectionConfig
         return problem.text
     models = _ENTRIES if len(problem.field) > 2 else {}
     model: type[BaseModel] = models.get(problem.field[0], file)
-    known, key = [field.alias or name for name, field in model.model_fields.items()], ".".join(problem.field)
+    names = [field.alias or name for name, field in model.model_fields.items()]
+    known, key = ["kind", *names] if model is file else names, ".".join(problem.field)
     return f"every key must be one of {', '.join(known)}. Got {key!r} instead{_nearest(problem.field[-1], known)}"
 
 

@@ -68,6 +68,8 @@ def detect(
     """
     chosen = read_options(options)
     require_folder(output, "--output")
+    if files := [name for name in sources if name.endswith(".toml")]:
+        raise ValueError(f"STREAMS must be streams; `mlstream run {files[0]}` runs a campaign file. Got {files[0]}.")
     if not quiet:
         announce(f"{', '.join(detectors)} on {', '.join(learners)} on {', '.join(sources)}; records go to {output}")
     from mlstream.cli.strategy_texts import parse_detectors, parse_strategies

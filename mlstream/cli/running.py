@@ -230,7 +230,7 @@ def _require_success(results: Sequence[RunResult], folder: Path) -> None:
 
 
 def report(
-    directory: Annotated[Path, typer.Argument(help="Folder that `mlstream run` wrote.")],
+    directory: Annotated[Path, typer.Argument(help="Folder that `mlstream run` or `mlstream detect` wrote.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Page to write; DIRECTORY/report.html if absent.")
     ] = None,
@@ -239,7 +239,7 @@ def report(
     ] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Also write the folder figures: PNG, SVG.")] = False,
 ) -> None:
-    """Write one self-contained HTML page about all runs of a folder."""
+    """Write one self-contained HTML page about all runs and detections of a folder."""
     from mlstream.cli import console
     from mlstream.reporting.report import report as write_report
 

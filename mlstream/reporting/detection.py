@@ -219,8 +219,8 @@ def _mark(alarm: Alarm, one: Detection, label_names: Sequence[str]) -> AlarmMark
 
 
 def _stated(groups: Sequence[DetectionGroup], name: str) -> str:
-    values = dict.fromkeys(str(one.settings.get(name)) for group in groups for one in group.detections)
-    return ", ".join(values)
+    values = dict.fromkeys(one.settings.get(name) for group in groups for one in group.detections)
+    return ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values)
 
 
 def _notices(card: StreamCard, groups: Sequence[DetectionGroup]) -> list[str]:

@@ -178,3 +178,15 @@ def test_a_module_that_cannot_be_imported_is_one_message(tmp_path, monkeypatch, 
     (tmp_path / "broken_learners.py").write_text(module)
     with pytest.raises(ValueError, match=f"strategies.x: broken_learners:A must be a class .* Got {message}"):
         config(tmp_path, HEAD + '[strategies.x]\nclass = "broken_learners:A"').learners()
+
+
+@pytest.mark.parametrize("text", ['class = "json"', 'class = "no.such:Thing"'])
+def test_an_error_about_a_learner_names_the_table_that_holds_it(tmp_path, text):
+    file = f'kind = "detect"\n{HEAD}detectors = ["ADWIN"]\n[learners.x]\n{text}\n'
+    with pytest.raises(ValueError, match=r"^learners\.x"):
+        config(tmp_path, file).make_learners()
+
+
+def test_the_kind_is_among_the_keys_that_are_known(tmp_path):
+    with pytest.raises(ValueError, match=r"one of kind, streams.* Got 'kin' instead; did you mean 'kind'\?"):
+        config(tmp_path, f'kin = "detect"\n{HEAD}strategies = ["NN"]')

@@ -75,6 +75,16 @@ def test_a_campaign_file_gives_the_same_records_as_what_is_typed(stream, tmp_pat
     assert any(one.alarms for one in found.values())
 
 
+def test_a_campaign_file_is_no_stream_and_the_message_names_its_command(tmp_path, monkeypatch, capsys):
+    (tmp_path / "c.toml").write_text(FILE)
+    monkeypatch.setattr("sys.argv", ["mlstream", "detect", str(tmp_path / "c.toml"), "-o", str(tmp_path / "out")])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    printed = capsys.readouterr()
+    assert (stopped.value.code, printed.out) == (1, "")
+    assert f"`mlstream run {tmp_path / 'c.toml'}` runs a campaign file" in printed.err
+
+
 def test_a_file_may_go_elsewhere_and_in_processes(stream, tmp_path):
     (tmp_path / "s.npz").write_bytes(stream.read_bytes())
     (tmp_path / "c.toml").write_text('kind = "detect"\nstreams = ["s.npz"]\ndetectors = ["DDM"]\nlearners = ["mean"]\n')

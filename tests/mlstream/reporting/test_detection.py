@@ -283,3 +283,10 @@ def test_in_a_browser_views_and_legend_switch_the_chart_and_nothing_overflows(tm
         browser.wait_until(f"{plot}.data[3].visible === false")
         assert browser.run(f"{plot}.data[2].visible") is True
         assert browser.problems == []
+
+
+def test_thousands_are_split_in_every_number_of_rows():
+    settings = {"errors": "subset", "max_delay": 5250, "max_early": 0}
+    (stream,) = detection_part([make_detection(settings=settings)], {"yeast": CARD}).streams
+    facts = dict(stream.facts)
+    assert (facts["In time: rows after the end of a drift"], facts["Errors"]) == ("5,250", "subset")

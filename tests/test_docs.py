@@ -1,5 +1,6 @@
 """Everything public is in the documentation."""
 
+import re
 from pathlib import Path
 
 import estimators
@@ -30,3 +31,12 @@ def test_every_public_name_is_in_the_api():
     listed = {line.strip().rpartition(".")[2] for line in API.read_text(encoding="utf-8").splitlines()}
     public = {*metrics.__all__, *estimators.__all__, *mlstream.__all__, *generators.__all__, *plotting.__all__}
     assert public - listed == WITH_THEIR_FUNCTIONS
+
+
+def test_every_strategy_has_a_line_and_a_page_that_exists():
+    text = (API.parent / "strategies.rst").read_text(encoding="utf-8")
+    table = text.partition("All strategies\n")[2].partition("How StreamRidge works\n")[0]
+    rows = re.findall(r"^   \* - ``(\S+)``.*\n     - .+\n     - (.+)$", table, re.MULTILINE)
+    assert sorted(name for name, _ in rows) == sorted(estimators.STRATEGIES)
+    pages = {page.removeprefix(":doc:`").removesuffix("`") for _, page in rows} - {"this page"}
+    assert not [page for page in pages if not (API.parent / f"{page}.rst").exists()]

@@ -86,7 +86,8 @@ class Column:
         Returns the learner.
     tolerance : float
         Greatest difference of a match, fixed in advance: .005 where nothing is drawn, since cells of River's learners
-        are printed .5 % below what River gives; more where the authors' draws are not known.
+        are printed .5 % below what River gives; more where the authors' draws are not known. Those of ABALR, ABOLR
+        and OCB were set after the values had been seen.
     """
 
     family: str

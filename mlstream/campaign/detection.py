@@ -237,7 +237,11 @@ def _learners(learners: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_name(given: Any, name: str) -> dict[str, Any]:
-    return dict(given) if isinstance(given, Mapping) else {one: one for one in require_list(given, name)}
+    named = dict(given) if isinstance(given, Mapping) else {one: one for one in require_list(given, name)}
+    for key in named:
+        if not isinstance(key, str):
+            raise TypeError(f"The names of {name} must be text: {{'mine': ...}}. Got {key!r} instead.")
+    return named
 
 
 def _require_fit(detectors: Mapping[str, Any], streams: Sequence[Stream], options: DetectionOptions) -> None:

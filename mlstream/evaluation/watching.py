@@ -32,8 +32,11 @@ def fresh_detector(detector: Any, seed: int) -> Any:
         If it is no detector.
     """
     if not (hasattr(detector, "update_many") and hasattr(detector, "get_params")) or isinstance(detector, type):
+        kind = detector if isinstance(detector, type) else type(detector)
+        got = "the class" if kind is detector else "an object of"
         raise TypeError(
-            f"A detector must be a name, or an object with update_many and get_params. Got {detector!r} instead."
+            "A detector must be a name that `mlstream detectors` lists, or an object with update_many and get_params, "
+            f"as those of estimators.drift are. Got {got} {kind.__module__}.{kind.__qualname__} instead."
         )
     return clone_with_seed(detector, seed)
 

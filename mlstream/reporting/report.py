@@ -90,7 +90,8 @@ def _require_cards(runs: Iterable[RunResult | Detection], cards: Mapping[str, St
     missing = sorted({run.stream for run in runs} - cards.keys())
     if missing:
         raise FileNotFoundError(
-            f"{directory}/streams must hold the card of every stream that was run. Got no card of {', '.join(missing)}."
+            f"{directory}/streams must hold the card of every stream that was run: the same command, "
+            f"given again, writes it, and keeps the records. Got no card of {', '.join(missing)}."
         )
 
 

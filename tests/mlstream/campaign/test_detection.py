@@ -140,3 +140,11 @@ def test_one_name_alone_is_refused(tmp_path, name):
     given = {"detectors": ["ADWIN"], "streams": [STREAM], "learners": ["mean"], "directory": tmp_path}
     with pytest.raises(TypeError, match=f"{name} must be a list, of names for example. Got 'ADWIN' instead."):
         run_detections(**given | {name: "ADWIN"})
+
+
+@pytest.mark.parametrize("name", ["detectors", "learners"])
+def test_a_name_that_is_no_text_is_refused(tmp_path, name):
+    given = {"detectors": ["ADWIN"], "learners": ["mean"]} | {name: {1: "DDM"}}
+    with pytest.raises(TypeError, match=rf"The names of {name} must be text.* Got 1 instead"):
+        run_detections(streams=[make_stream()], directory=tmp_path / "out", **given)
+    assert not (tmp_path / "out").exists()

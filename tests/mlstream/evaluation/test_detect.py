@@ -258,7 +258,7 @@ def test_what_is_wrong_is_refused_before_a_row_is_learnt(detector, options, mess
 
 @pytest.mark.parametrize("detector", [3, ADWIN, Online()])
 def test_what_is_no_detector_is_refused(detector):
-    with pytest.raises(TypeError, match="A detector must be a name, or an object with update_many and get_params"):
+    with pytest.raises(TypeError, match=r"A detector must be a name .* Got (the class|an object of) \S+ instead\.$"):
         detect(detector, STREAM, learner=Untouched())
 
 
@@ -269,3 +269,8 @@ class Untouched(Online):
 
 def test_label_drift_takes_detectors_of_errors_whatever_rows_have():
     assert detect(LabelDrift(EDDM(), correction=None), STREAM, learner="mean", errors="hamming").status == "done"
+
+
+def test_a_detector_of_river_is_refused_in_one_line():
+    with pytest.raises(TypeError, match=r"^[^\n]* `mlstream detectors` lists, [^\n]*Got an object of river\.[^\n]+$"):
+        detect(river.ADWIN(), make_stream())

@@ -168,7 +168,8 @@ def test_a_missing_card_is_named(tmp_path):
     write_campaign(tmp_path, streams=("a", "b"), strategies=("NN",))
     (tmp_path / "streams" / "b.card.json").unlink()
     with pytest.raises(
-        FileNotFoundError, match=r"streams must hold the card of every stream that was run\. Got no card of b\."
+        FileNotFoundError,
+        match=r"the card of every stream that was run: the same command.* Got no card of b\.",
     ):
         report(tmp_path)
 

@@ -359,6 +359,12 @@ def _mlsaknn(**parameters: Any) -> StreamClassifier:
     return MLSAkNNClassifier(**parameters)
 
 
+def _aesaknns(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.aesaknns import AESAKNNSClassifier
+
+    return AESAKNNSClassifier(**parameters)
+
+
 def _context(**window: Any) -> StreamClassifier:
     from estimators.meta.context_window import ContextWindowClassifier
 
@@ -445,6 +451,11 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
             _mlsaknn,
             ({"penalty": (1.0, 3.0, 10.0)},),
+        ),
+        "AESAKNNS": Strategy(
+            "Ensemble of MLSAkNN on parts of the features, whose members are watched and replaced.",
+            _aesaknns,
+            ({"penalty": (1.0, 3.0, 10.0), "subspace": (0.5, 0.7)},),
         ),
         "MLHAT": Strategy(
             "Adaptive Hoeffding tree for all labels, with neighbours or regressions in its leaves.",

@@ -22,7 +22,7 @@ NO_VOTES = Votes(np.empty((0, 0)), np.empty((0, 0)))
 
 
 class Plan(NamedTuple):
-    """What the members of an ensemble have in common."""
+    """Options that all members of an ensemble have."""
 
     options: Options
     rules: Rules

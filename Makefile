@@ -89,7 +89,7 @@ bench: .venv/bench.stamp
 bench-tiny: export MLSTREAM_BENCH_TINY := 1
 bench-tiny: export MLSTREAM_DATA ?= $(MLSTREAM_SHARED_DATA)
 bench-tiny: .venv/bench.stamp
-	for script in benchmarks/bench_*.py benchmarks/trees_*.py benchmarks/pragma_experiment.py benchmarks/pragma_boosting.py; do \
+	for script in benchmarks/bench_*.py benchmarks/trees_*.py benchmarks/field_growth.py benchmarks/pragma_experiment.py benchmarks/pragma_boosting.py; do \
 		echo "== $$script"; \
 		MLSTREAM_MOA_JAR=$(wildcard $(PEERS)/capymoa/jar/moa.jar) $(BIN)/python $$script || exit 1; \
 	done

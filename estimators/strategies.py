@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from estimators._new_labels import OnNewLabels
     from estimators.base import StreamClassifier
 
 Grid = Mapping[str, tuple[Any, ...]]
+Build: TypeAlias = "Callable[..., StreamClassifier]"
 
 
 class Strategy(NamedTuple):
@@ -166,8 +168,8 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else "."
 
 
-def _tree(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
-    from estimators.trees.hoeffding import HoeffdingTreeClassifier
+def _of(name: str, **fixed: Any) -> Build:
+    """Return what builds a learner of this package, with parameters of the strategy that differ from its defaults."""
 
     return HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau)
 
@@ -379,12 +381,59 @@ def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: Any) -> StreamCla
 
 def _baseline(name: str) -> Callable[..., StreamClassifier]:
     def build(**parameters: Any) -> StreamClassifier:
-        from estimators import baselines
-
-        learner: StreamClassifier = getattr(baselines, name)(**parameters)
+        learner: StreamClassifier = getattr(import_module("estimators"), name)(**(fixed | parameters))
         return learner
 
     return build
+
+
+def _around(meta: str, name: str) -> Build:
+    """Return what builds a meta-estimator around a learner, which takes the parameters."""
+    return lambda **parameters: _of(meta, estimator=_of(name)(**parameters))()
+
+
+_linear = _of("OnlineNeuralClassifier")
+_targeted = _of("OnlineNeuralClassifier", targeted_loss="signature")
+_hidden = _of("OnlineNeuralClassifier", targeted_loss="signature", hidden_units=200)
+
+
+def _replaying(reservoir: str | None = None, *, fifo: bool = False, **fixed: Any) -> Build:
+    """Return what builds a network with memories: a kind of reservoir, the latest rows, or both."""
+
+    def build(
+        reservoir_size: int = 1000,
+        reservoir_draws: int = 5,
+        fifo_size: int = 1000,
+        fifo_draws: int = 5,
+        **network: Any,
+    ) -> StreamClassifier:
+        memories: dict[str, Any] = {}
+        if reservoir is not None:
+            memories["reservoir"] = _of(reservoir)(size=reservoir_size, draws=reservoir_draws)
+        if fifo:
+            memories["fifo"] = _of("FIFOMemory")(size=fifo_size, draws=fifo_draws)
+        return _hidden(**fixed, **network, **memories)
+
+    return build
+
+
+def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifier:
+    return _of("GDumbClassifier")(estimator=_hidden(**network), size=size, epochs=epochs)
+
+
+def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: Any) -> StreamClassifier:
+    trees = _around("BinaryRelevance", "HoeffdingTreeClassifier")(**tree)
+    return _of("GOOWEMLClassifier")(estimator=trees, chunk_size=chunk_size, n_members=n_members)
+
+
+def _stack() -> StreamClassifier:
+    members = [
+        ("ridge", _of("StreamRidgeClassifier")(hidden_units=50, refresh=1.0)),
+        ("linear", _targeted(learning_rate=0.1)),
+        ("replay", _replaying(fifo=True, replay="mini-batch")(hidden_units=100)),
+    ]
+    # probabilities of the ridge follow the labels of late already
+    return _of("PrevalenceThreshold")(estimator=_of("PrequentialStack")(estimators=members), follow=0.0)
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -393,22 +442,30 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "NN_TL": Strategy("Online linear network; its loss covers the labels of the task.", _targeted, (_RATES,)),
         "NN_TLH": Strategy("NN_TL with a hidden layer.", _hidden, (_HIDDEN,)),
         "NN_TLH_sampling": Strategy(
-            "NN_TLH with replay from a reservoir of rows.", _sampling, ({**_HIDDEN, **_RESERVOIR},)
+            "NN_TLH with replay from a reservoir of rows.", _replaying("ReservoirMemory"), ({**_HIDDEN, **_RESERVOIR},)
         ),
-        "NN_TLH_fifo": Strategy("NN_TLH with replay from the latest rows.", _fifo, ({**_HIDDEN, **_FIFO},)),
+        "NN_TLH_fifo": Strategy(
+            "NN_TLH with replay from the latest rows.", _replaying(fifo=True), ({**_HIDDEN, **_FIFO},)
+        ),
         "NN_TLH_memories": Strategy(
-            "NN_TLH with replay from both memories.", _memories, ({**_HIDDEN, **_RESERVOIR, **_FIFO},)
+            "NN_TLH with replay from both memories.",
+            _replaying("ReservoirMemory", fifo=True),
+            ({**_HIDDEN, **_RESERVOIR, **_FIFO},),
         ),
         "NN_TLH_mini_memories": Strategy(
             "NN_TLH_memories, with rows replayed in mini-batches.",
-            _mini_memories,
+            _replaying("ReservoirMemory", fifo=True, replay="mini-batch"),
             ({**_HIDDEN, **_RESERVOIR, **_FIFO},),
         ),
         "EWC": Strategy(
-            "Network with elastic weight consolidation.", _ewc, ({**_HIDDEN, "penalty": (30.0, 100.0, 300.0, 1000.0)},)
+            "Network with elastic weight consolidation.",
+            _of("EWCClassifier", hidden_units=200),
+            ({**_HIDDEN, "penalty": (30.0, 100.0, 300.0, 1000.0)},),
         ),
         "LwF": Strategy(
-            "Network with learning without forgetting.", _lwf, ({**_HIDDEN, "distillation": (1.0, 2.0, 5.0, 10.0)},)
+            "Network with learning without forgetting.",
+            _of("LwFClassifier", hidden_units=200),
+            ({**_HIDDEN, "distillation": (1.0, 2.0, 5.0, 10.0)},),
         ),
         "GDumb": Strategy(
             "Network trained from a balanced memory only.",
@@ -417,39 +474,59 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         ),
         "PRS": Strategy(
             "NN_TLH with replay from a memory balanced by label: partitioning reservoir sampling.",
-            _by_label("PRSMemory"),
+            _replaying("PRSMemory"),
             ({**_HIDDEN, **_RESERVOIR},),
         ),
         "OCDM": Strategy(
             "NN_TLH with replay from a memory whose labels are as even as rows allow.",
-            _by_label("OCDMMemory"),
+            _replaying("OCDMMemory"),
             ({**_HIDDEN, **_RESERVOIR},),
         ),
         "DERpp": Strategy(
             "Network that replays labels and its own earlier logits (DER++).",
-            _dark_experience,
+            _of("DERClassifier", hidden_units=200),
             ({**_HIDDEN, "alpha": (0.1, 0.5), "beta": (0.5, 1.0)},),
         ),
         "A-GEM": Strategy(
             "Network whose steps may not raise the loss on rows of earlier tasks.",
-            _episodic_gradient,
+            _of("AGEMClassifier", hidden_units=200),
             ({**_HIDDEN, "size": (100, 1000), "draws": (10, 50)},),
         ),
-        "BR_HT": Strategy("Hoeffding trees by binary relevance.", _relevance, (_TREE_GRID,)),
-        "BR_HAT": Strategy("Hoeffding adaptive trees by binary relevance.", _adaptive_trees, (_ADAPTIVE_GRID,)),
-        "BR_EFDT": Strategy("Extremely fast decision trees by binary relevance.", _fast_relevance, (_TREE_GRID,)),
-        "LC_HT": Strategy("Hoeffding tree on combinations of labels.", _combination, (_TREE_GRID,)),
-        "CC_HT": Strategy("Hoeffding trees in a classifier chain.", _chain, (_TREE_GRID,)),
-        "BR_random_forest": Strategy("Adaptive random forests, one a label.", _forest, (_FOREST_GRID,)),
-        "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _isoup, (_TREE_GRID,)),
+        "BR_HT": Strategy(
+            "Hoeffding trees by binary relevance.", _around("BinaryRelevance", "HoeffdingTreeClassifier"), (_TREE_GRID,)
+        ),
+        "BR_HAT": Strategy(
+            "Hoeffding adaptive trees by binary relevance.",
+            _around("BinaryRelevance", "HoeffdingAdaptiveTreeClassifier"),
+            (_ADAPTIVE_GRID,),
+        ),
+        "BR_EFDT": Strategy(
+            "Extremely fast decision trees by binary relevance.",
+            _around("BinaryRelevance", "ExtremelyFastDecisionTreeClassifier"),
+            (_TREE_GRID,),
+        ),
+        "LC_HT": Strategy(
+            "Hoeffding tree on combinations of labels.",
+            _around("LabelCombination", "HoeffdingTreeClassifier"),
+            (_TREE_GRID,),
+        ),
+        "CC_HT": Strategy(
+            "Hoeffding trees in a classifier chain.",
+            _around("ClassifierChain", "HoeffdingTreeClassifier"),
+            (_TREE_GRID,),
+        ),
+        "BR_random_forest": Strategy(
+            "Adaptive random forests, one a label.", _of("AdaptiveRandomForestClassifier", delta=1e-7), (_FOREST_GRID,)
+        ),
+        "iSOUPtree": Strategy("Multi-target regression tree iSOUP.", _of("ISOUPTreeClassifier"), (_TREE_GRID,)),
         "MLSAMPkNN": Strategy(
             "Neighbours in a window that adjusts its size and drops rows that mislead.",
-            _mlsampknn,
+            _of("MLSAMPkNNClassifier"),
             ({"k": (1, 3, 5), "penalty": (1.0, 3.0)},),
         ),
         "MLSAkNN": Strategy(
             "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
-            _mlsaknn,
+            _of("MLSAkNNClassifier"),
             ({"penalty": (1.0, 3.0, 10.0)},),
         ),
         "AESAKNNS": Strategy(
@@ -459,20 +536,30 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         ),
         "MLHAT": Strategy(
             "Adaptive Hoeffding tree for all labels, with neighbours or regressions in its leaves.",
-            _adaptive_tree,
+            _of("MultiLabelHoeffdingAdaptiveTreeClassifier"),
             (_ADAPTIVE_TREE_GRID,),
         ),
-        "BR_LR": Strategy("Logistic regressions by binary relevance.", _logistic, (_RATES,)),
-        "ABALR": Strategy("Logistic regressions, bagged and replaced by ADWIN.", _adwin_bagging, (_ENSEMBLE_GRID,)),
-        "ABOLR": Strategy("Logistic regressions, boosted and replaced by ADWIN.", _adwin_boosting, (_ENSEMBLE_GRID,)),
-        "OCB": Strategy("Hoeffding trees, boosted by coordinates.", _coordinate_boosting, (_TREE_GRID,)),
+        "BR_LR": Strategy("Logistic regressions by binary relevance.", _of("OnlineLogisticRegression"), (_RATES,)),
+        "ABALR": Strategy(
+            "Logistic regressions, bagged and replaced by ADWIN.", _of("ADWINBaggingClassifier"), (_ENSEMBLE_GRID,)
+        ),
+        "ABOLR": Strategy(
+            "Logistic regressions, boosted and replaced by ADWIN.", _of("ADWINBoostingClassifier"), (_ENSEMBLE_GRID,)
+        ),
+        "OCB": Strategy(
+            "Hoeffding trees, boosted by coordinates.",
+            _around("OnlineCoordinateBoosting", "HoeffdingTreeClassifier"),
+            (_TREE_GRID,),
+        ),
         "StreamRidge": Strategy(
-            "Recursive ridge regression.", _ridge, ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},)
+            "Recursive ridge regression.",
+            _of("StreamRidgeClassifier"),
+            ({"l2": (0.3, 1.0, 3.0), "hidden_units": (0, 200)},),
         ),
         "Stack": Strategy("StreamRidge and two networks, mixed by weights that follow their losses.", _stack, ({},)),
         "ContextWindow": Strategy(
             "Randomised trees, fitted again to a bounded window of rows.",
-            _context,
+            _of("ContextWindowClassifier"),
             ({"context_size": (200, 500, 1000), "policy": ("last", "task", "label")},),
         ),
         "GOOWE_ML": Strategy(
@@ -480,21 +567,21 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             _goowe,
             ({"chunk_size": (100, 500), "n_members": (5, 10), "grace_period": (100, 200)},),
         ),
-        "last_class": Strategy("Baseline: repeats the last labels.", _baseline("LastLabelsClassifier"), ({},)),
+        "last_class": Strategy("Baseline: repeats the last labels.", _of("LastLabelsClassifier"), ({},)),
         "no_features": Strategy(
             "Baseline: predicts labels that are more frequent of late than usual.",
-            _baseline("PrevalenceClassifier"),
+            _of("PrevalenceClassifier"),
             ({},),
         ),
         "prior_distribution": Strategy(
-            "Baseline: predicts the most frequent value of each label.", _baseline("PriorLabelsClassifier"), ({},)
+            "Baseline: predicts the most frequent value of each label.", _of("PriorLabelsClassifier"), ({},)
         ),
         "mean": Strategy(
-            "Baseline: predicts labels whose mean so far is at least 0.5.", _baseline("MeanLabelsClassifier"), ({},)
+            "Baseline: predicts labels whose mean so far is at least 0.5.", _of("MeanLabelsClassifier"), ({},)
         ),
         "1NN": Strategy(
             "Nearest row of a window.",
-            _baseline("NearestRowClassifier"),
+            _of("NearestRowClassifier"),
             (
                 {"window": (None, 10, 100, 1000), "metric": ("euclidean",)},
                 {"window": (None, 10, 100, 1000), "metric": ("cosine",), "zero_similarity": (0, 1)},

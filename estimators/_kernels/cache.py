@@ -32,6 +32,7 @@ KERNELS = (
     "estimators/replay/_kernels",
     "estimators/ridge/_kernels",
     "estimators/trees/_kernels",
+    "estimators/trees/_kernels/mlhat",
     "mlstream/formats/_kernels",
 )
 PREFIX = "mlstream-kernels-"

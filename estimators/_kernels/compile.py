@@ -110,7 +110,8 @@ class _Locator:
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file = file
-        self._home = f"{function.__module__.partition('.')[0]}-{function.__code__.co_firstlineno}"
+        # Numba's names of files hold the last part of a module's name only
+        self._home = f"{function.__module__.rpartition('.')[0]}-{function.__code__.co_firstlineno}"
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> _Locator:

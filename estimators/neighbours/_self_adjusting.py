@@ -4,17 +4,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from estimators._kernels.compile import Direct
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.neighbours._kernels import self_adjusting
+from estimators.neighbours._kernels.self_adjusting import predict_rows, predict_then_learn_rows
 from estimators.neighbours._options import check_options, count_candidates
 from estimators.neighbours._state import new_room, new_state, with_more_labels, with_room
 from estimators.neighbours._window import blocks, dense_rows
-
-_predict_rows = Direct(self_adjusting.predict_rows)
-_predict_then_learn_rows = Direct(self_adjusting.predict_then_learn_rows)
 
 
 class SelfAdjustingClassifier(StreamClassifier):
@@ -55,7 +51,7 @@ class SelfAdjustingClassifier(StreamClassifier):
     def _predict_proba(self, X: Features) -> Array:
         proba, room = np.empty((X.shape[0], self.n_labels_)), new_room(self._state)
         for block in blocks(len(proba)):
-            _predict_rows(self._state, self._options, room, dense_rows(X[block]), proba[block])
+            predict_rows(self._state, self._options, room, dense_rows(X[block]), proba[block])
         return self._without_gaps(proba)
 
     # ------------------------------------------------------------------ parts
@@ -65,7 +61,7 @@ class SelfAdjustingClassifier(StreamClassifier):
             rows = dense_rows(X[block])
             self._state = with_room(self._state, len(rows), self._options.max_window)
             parts = rows, np.array(Y[block], order="C"), weight[block], proba[block]
-            _predict_then_learn_rows(self._state, self._options, new_room(self._state), *parts)
+            predict_then_learn_rows(self._state, self._options, new_room(self._state), *parts)
         return self._without_gaps(proba)
 
     def _without_gaps(self, proba: Array) -> Array:

@@ -9,7 +9,6 @@ from estimators._parameters import check_number
 from estimators.networks._kernels.dark_experience import Experience, run
 from estimators.networks._kernels.replaying import Replayed
 from estimators.networks._kernels.state import Batch, CodedRows, Floats, Network
-from estimators.networks._network_classifier import writable
 from estimators.networks._replaying_network import ReplayingNetwork
 from estimators.replay.memories import ReservoirMemory
 
@@ -135,7 +134,8 @@ class DERClassifier(ReplayingNetwork):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        vars(self).update(writable({name: state[name] for name in {"_known", "_held"} & state.keys()}))
+        for name in {"_known", "_held"} & state.keys():
+            setattr(self, name, np.array(state[name]))
 
     def _call(self, net: Network, batch: Batch, rows: CodedRows, replayed: Replayed, proba: Floats) -> int:
         kind = net.w.dtype.type

@@ -109,7 +109,7 @@ class _LabelMemory(BoundedMemory):
     def __copy__(self) -> Self:
         """Return a memory that shares nothing with this one."""
         twin = type(self).__new__(type(self))
-        vars(twin).update(vars(self))
+        twin.__dict__.update(self.__dict__)
         if "_state" in vars(self):
             twin._state = _writable(self._state)
         return twin
@@ -235,13 +235,14 @@ Reservoir = ReservoirMemory | PRSMemory | OCDMMemory
 
 
 def _empty(size: int, n_labels: int, width: int) -> LabelState:
-    zeros = [np.zeros(n_labels, kind) for kind in (np.int64, np.int64, np.float64)]
-    return LabelState(np.zeros((size, width), np.int64), np.zeros(size, np.int64), *zeros, np.zeros(1, np.int64))
+    counts, slots = np.zeros(n_labels, np.int64), np.zeros(size, np.int64)
+    members, n_held = np.zeros((size, width), np.int64), np.zeros(1, np.int64)
+    return LabelState(members, slots, counts, counts.copy(), np.zeros(n_labels), n_held)
 
 
 def _writable(state: LabelState) -> LabelState:
     """Copy arrays: those loaded as a read-only map of a file cannot be updated in place."""
-    return LabelState(*(np.array(part) for part in state))
+    return LabelState._make(np.array(part) for part in state)
 
 
 def _with_room(state: LabelState, n_labels: int, width: int) -> LabelState:

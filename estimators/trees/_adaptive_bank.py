@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.random import RandomState
@@ -58,7 +58,8 @@ class AdaptiveTreeBank(TreeBank):
 
     def find(self, tree: int) -> tuple[TreeArrays, int]:
         """Return the arrays that hold a tree, and its index there."""
-        trees, place = super().find(tree)
+        found, place = super().find(tree)
+        trees = cast(AdaptiveTrees, found)
         return trees.arrays, place
 
     def history(self, name: str) -> Array:

@@ -13,9 +13,9 @@ from estimators._locks import lock_of
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.trees._kernels.mlhat_arrays import Shape, new_tree, size_bytes
-from estimators.trees._kernels.mlhat_learning import learn, predict
-from estimators.trees._kernels.mlhat_scratch import AdaptiveParams, Chunk, LeafParams, Scratch
+from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
+from estimators.trees._kernels.mlhat.learning import learn, predict
+from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, Chunk, LeafParams, Scratch
 from estimators.trees._tree_bank import NO_WEIGHTS, check_growth
 from metrics._validation import require_integer
 

@@ -15,6 +15,7 @@ import pytest
 
 import estimators
 from estimators._kernels.cache import KERNELS, PREFIX, UNUSED_DAYS
+from estimators._kernels.compile import _Locator
 
 PACKAGES = Path(estimators.__file__).parents[1]
 NAMES = ("metrics", "estimators", "mlstream")
@@ -243,6 +244,16 @@ def test_one_module_names_numba_and_kernels_depend_on_kernels_only():
             ours = {name for name in names if name.partition(".")[0] in NAMES} - {"estimators._typing"}
             assert all(f"{name.rpartition('.')[0].replace('.', '/')}" in KERNELS for name in ours), file
             assert {root for root in roots if root not in NAMES} <= allowed, file
+
+
+def test_kernels_of_one_name_in_two_folders_have_two_files():
+    code = compile("def learn():\n    return 0\n", "learning.py", "exec")
+    homes = []
+    for module in ("estimators.trees._kernels.learning", "estimators.trees._kernels.mlhat.learning"):
+        names = {"__name__": module}
+        exec(code, names)  # noqa: S102 - the same function, at the same line of another module
+        homes.append(_Locator.from_function(names["learn"], "learning.py").get_disambiguator())
+    assert homes[0] != homes[1]
 
 
 LEARN = """

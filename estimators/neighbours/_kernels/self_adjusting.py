@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import LOOP, PART, njit
+from estimators._kernels.compile import LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.neighbours._kernels.punishment import Choice, punish_neighbours, punish_votes
 from estimators.neighbours._kernels.sizes import (
@@ -92,6 +92,7 @@ def keep(state: State, options: Options, room: Room, x: Array, y: Array, weight:
             forget_row(histories, 0)
 
 
+@Direct
 @njit(**LOOP)
 def predict_rows(state: State, options: Options, room: Room, X: Array, proba: Array) -> None:
     """Predict rows, changing work space only."""
@@ -99,6 +100,7 @@ def predict_rows(state: State, options: Options, room: Room, X: Array, proba: Ar
         vote(state, options, room, X[i], proba[i])
 
 
+@Direct
 @njit(**LOOP)
 def predict_then_learn_rows(
     state: State, options: Options, room: Room, X: Array, Y: Array, weights: Array, proba: Array

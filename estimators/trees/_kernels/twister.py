@@ -44,7 +44,7 @@ def _uniform(states: Array, t: int) -> float:
 
 
 @njit(**HOT)
-def _next_word(states: Array, t: int) -> int:
+def _next_word(states: Array, t: int) -> np.int64:
     if states[t, N_WORDS] >= N_WORDS:
         _renew(states, t)
     y = np.int64(states[t, states[t, N_WORDS]])

@@ -6,7 +6,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.checks import stream_checks
-from estimators.trees._kernels.mlhat_arrays import NONE, slot_bytes
+from estimators.trees._kernels.mlhat.arrays import NONE, slot_bytes
 from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier as Tree
 from tests.estimators import streams
 from tests.estimators.trees.slow_adaptive import SlowAdaptiveTree, drifting

@@ -8,7 +8,7 @@ from estimators._kernels.adwin import detect_change
 from estimators._kernels.compile import HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.trees._kernels.label_sets import is_crowded
-from estimators.trees._kernels.mlhat_arrays import (
+from estimators.trees._kernels.mlhat.arrays import (
     NONE,
     AdaptiveTree,
     child_of,
@@ -22,9 +22,9 @@ from estimators.trees._kernels.mlhat_arrays import (
     slot_bytes,
     total_weight,
 )
-from estimators.trees._kernels.mlhat_leaves import absorb, add_votes, count_labels, loss, votes_of
-from estimators.trees._kernels.mlhat_scratch import AdaptiveParams, Chunk, Row, Scratch, begin_row, poisson
-from estimators.trees._kernels.mlhat_splits import attempt_split
+from estimators.trees._kernels.mlhat.leaves import absorb, add_votes, count_labels, loss, votes_of
+from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, Chunk, Row, Scratch, begin_row, poisson
+from estimators.trees._kernels.mlhat.splits import attempt_split
 
 ADWIN_DELTA = 0.002
 # what a row may do to a branch

@@ -1,6 +1,5 @@
-"""Rehearsal for `bench_field.py`: DER++ and A-GEM beside lean PyTorch, memories by label beside vectorised NumPy."""
+"""DER++ and A-GEM beside lean PyTorch, memories by label beside vectorised NumPy."""
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -8,6 +7,7 @@ import torch
 from harness import Contest
 
 from estimators import AGEMClassifier, DERClassifier, OCDMMemory, PRSMemory
+from field_learners.jobs import N_ROWS, N_SLOW_ROWS, yeast
 
 SIZE, DRAWS, RATE, HIDDEN = 1000, 5, 0.01, 200
 
@@ -109,17 +109,17 @@ def _planned(memory: PRSMemory | OCDMMemory, Y: np.ndarray) -> np.ndarray:
     return begun.held_counts_
 
 
-def contests(yeast: Callable[[int], tuple[np.ndarray, np.ndarray]], n_rows: int, n_slow_rows: int) -> list[Contest]:
+def rehearsal() -> list[Contest]:
     """Return the contests on Yeast; draws differ, so that only what OCDM holds can be compared.
 
     Memories plan for ten times as many rows, drawn from those of Yeast.
     """
-    X, Y = yeast(n_slow_rows)
-    task_rows = max(1, n_slow_rows // 4)
+    X, Y = yeast(N_SLOW_ROWS)
+    task_rows = max(1, N_SLOW_ROWS // 4)
     der = partial(DERClassifier, HIDDEN, size=SIZE, draws=DRAWS, random_state=0)
     agem = partial(AGEMClassifier, HIDDEN, size=SIZE, draws=2 * DRAWS, task_rows=task_rows, random_state=0)
-    labels = yeast(n_rows)[1]
-    labels = labels[np.random.default_rng(0).integers(0, len(labels), 10 * n_slow_rows)]
+    labels = yeast(N_ROWS)[1]
+    labels = labels[np.random.default_rng(0).integers(0, len(labels), 10 * N_SLOW_ROWS)]
     return [
         Contest(
             "DER++, Yeast",

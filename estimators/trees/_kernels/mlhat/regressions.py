@@ -4,8 +4,8 @@ import math
 
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._typing import Array
-from estimators.trees._kernels.mlhat_arrays import AdaptiveTree
-from estimators.trees._kernels.mlhat_scratch import LeafParams, Row, Scratch, poisson
+from estimators.trees._kernels.mlhat.arrays import AdaptiveTree
+from estimators.trees._kernels.mlhat.scratch import LeafParams, Row, Scratch, poisson
 
 # logits beyond these bounds are treated as in River
 FLAT_GRADIENT, FLAT_SIGMOID = 18.0, 30.0

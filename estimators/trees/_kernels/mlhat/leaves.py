@@ -2,11 +2,11 @@
 
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._typing import Array
-from estimators.trees._kernels.mlhat_arrays import NONE, AdaptiveTree, error_of, total_weight
-from estimators.trees._kernels.mlhat_neighbours import keep_row, vote_of_neighbours
-from estimators.trees._kernels.mlhat_regressions import learn_regressions, vote_of_regressions
-from estimators.trees._kernels.mlhat_scratch import AdaptiveParams, LeafParams, Row, Scratch
-from estimators.trees._kernels.mlhat_splits import entropy, observe
+from estimators.trees._kernels.mlhat.arrays import NONE, AdaptiveTree, error_of, total_weight
+from estimators.trees._kernels.mlhat.neighbours import keep_row, vote_of_neighbours
+from estimators.trees._kernels.mlhat.regressions import learn_regressions, vote_of_regressions
+from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, LeafParams, Row, Scratch
+from estimators.trees._kernels.mlhat.splits import entropy, observe
 
 
 @njit(**PART)

@@ -7,8 +7,8 @@ import numpy as np
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._typing import Array
 from estimators.trees._kernels.label_sets import MOST_OF_LEAF, key_of, place_of
-from estimators.trees._kernels.mlhat_arrays import AdaptiveTree
-from estimators.trees._kernels.mlhat_scratch import Scratch
+from estimators.trees._kernels.mlhat.arrays import AdaptiveTree
+from estimators.trees._kernels.mlhat.scratch import Scratch
 
 
 @njit(**PART)

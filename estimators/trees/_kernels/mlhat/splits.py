@@ -7,7 +7,7 @@ import numpy as np
 from estimators._kernels.adwin import reset
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._typing import Array
-from estimators.trees._kernels.mlhat_arrays import (
+from estimators.trees._kernels.mlhat.arrays import (
     ABSENT,
     HIGHEST,
     LOWEST,
@@ -19,7 +19,7 @@ from estimators.trees._kernels.mlhat_arrays import (
     new_leaf,
     restart_error,
 )
-from estimators.trees._kernels.mlhat_scratch import AdaptiveParams, Scratch
+from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, Scratch
 
 N_THRESHOLDS = 10
 MIN_BRANCH_SHARE = 0.01

@@ -1,0 +1,1 @@
+"""Contests of `bench_field.py`, by family."""

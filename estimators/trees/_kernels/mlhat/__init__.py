@@ -1,0 +1,1 @@
+"""Kernels of MLHAT, the Hoeffding adaptive tree for all labels."""

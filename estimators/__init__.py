@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from estimators.meta.label_combination import LabelCombination
     from estimators.meta.prequential_stack import PrequentialStack
     from estimators.meta.prevalence_threshold import PrevalenceThreshold
+    from estimators.neighbours.aesaknns import AESAKNNSClassifier
     from estimators.neighbours.mlsaknn import MLSAkNNClassifier
     from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
     from estimators.networks.dark_experience import DERClassifier
@@ -78,6 +79,7 @@ _HOMES = {
     "estimators.meta.binary_relevance": ("BinaryRelevance",),
     "estimators.checks": ("stream_checks",),
     "estimators.meta.classifier_chain": ("ClassifierChain",),
+    "estimators.neighbours.aesaknns": ("AESAKNNSClassifier",),
     "estimators.neighbours.mlsaknn": ("MLSAkNNClassifier",),
     "estimators.neighbours.mlsampknn": ("MLSAMPkNNClassifier",),
     "estimators.meta.context_window": ("ContextWindowClassifier",),
@@ -127,6 +129,7 @@ __all__ = [
     "STRATEGIES",
     "ADWINBaggingClassifier",
     "ADWINBoostingClassifier",
+    "AESAKNNSClassifier",
     "AGEMClassifier",
     "AdaptiveRandomForestClassifier",
     "BinaryRelevance",

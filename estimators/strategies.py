@@ -171,6 +171,215 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 def _of(name: str, **fixed: Any) -> Build:
     """Return what builds a learner of this package, with parameters of the strategy that differ from its defaults."""
 
+    return HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau)
+
+
+def _fast_relevance(grace_period: int = 200, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+    from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
+
+    return BinaryRelevance(ExtremelyFastDecisionTreeClassifier(grace_period=grace_period, delta=delta, tau=tau))
+
+
+def _relevance(**tree: Any) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+
+    return BinaryRelevance(_tree(**tree))
+
+
+def _adaptive_trees(**tree: Any) -> StreamClassifier:
+    from estimators.meta.binary_relevance import BinaryRelevance
+    from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
+
+    return BinaryRelevance(HoeffdingAdaptiveTreeClassifier(**tree))
+
+
+def _combination(**tree: Any) -> StreamClassifier:
+    from estimators.meta.label_combination import LabelCombination
+
+    return LabelCombination(_tree(**tree))
+
+
+def _chain(**tree: Any) -> StreamClassifier:
+    from estimators.meta.classifier_chain import ClassifierChain
+
+    return ClassifierChain(_tree(**tree))
+
+
+def _forest(n_models: int = 10, grace_period: int = 50, delta: float = 1e-7, tau: float = 0.05) -> StreamClassifier:
+    from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
+
+    return AdaptiveRandomForestClassifier(n_models, grace_period=grace_period, delta=delta, tau=tau)
+
+
+def _isoup(**tree: Any) -> StreamClassifier:
+    from estimators.trees.isoup import ISOUPTreeClassifier
+
+    return ISOUPTreeClassifier(**tree)
+
+
+def _adaptive_tree(**tree: Any) -> StreamClassifier:
+    from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier
+
+    return MultiLabelHoeffdingAdaptiveTreeClassifier(**tree)
+
+
+def _ridge(**ridge: Any) -> StreamClassifier:
+    from estimators.ridge.ridge import StreamRidgeClassifier
+
+    return StreamRidgeClassifier(**ridge)
+
+
+def _network(hidden_units: int | None = None, **network: Any) -> StreamClassifier:
+    from estimators.networks.neural import OnlineNeuralClassifier
+
+    return OnlineNeuralClassifier(hidden_units, **network)
+
+
+def _linear(learning_rate: float = 0.01) -> StreamClassifier:
+    return _network(learning_rate=learning_rate)
+
+
+def _targeted(learning_rate: float = 0.01, hidden_units: int | None = None) -> StreamClassifier:
+    return _network(hidden_units, learning_rate=learning_rate, targeted_loss="signature")
+
+
+def _hidden(learning_rate: float = 0.01, hidden_units: int = 200) -> StreamClassifier:
+    return _targeted(learning_rate, hidden_units)
+
+
+def _sampling(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> StreamClassifier:
+    from estimators.replay.memories import ReservoirMemory
+
+    return _hidden(**network).set_params(reservoir=ReservoirMemory(reservoir_size, reservoir_draws))
+
+
+def _fifo(fifo_size: int = 1000, fifo_draws: int = 5, **network: Any) -> StreamClassifier:
+    return _with_fifo(_hidden(**network), fifo_size, fifo_draws)
+
+
+def _memories(fifo_size: int = 1000, fifo_draws: int = 5, **sampling: Any) -> StreamClassifier:
+    return _with_fifo(_sampling(**sampling), fifo_size, fifo_draws)
+
+
+def _with_fifo(network: StreamClassifier, size: int, draws: int) -> StreamClassifier:
+    from estimators.replay.memories import FIFOMemory
+
+    return network.set_params(fifo=FIFOMemory(size, draws))
+
+
+def _mini_memories(**memories: Any) -> StreamClassifier:
+    return _memories(**memories).set_params(replay="mini-batch")
+
+
+def _ewc(learning_rate: float = 0.01, hidden_units: int = 200, penalty: float = 100.0) -> StreamClassifier:
+    from estimators.networks.ewc import EWCClassifier
+
+    return EWCClassifier(hidden_units, learning_rate=learning_rate, penalty=penalty)
+
+
+def _lwf(learning_rate: float = 0.01, hidden_units: int = 200, distillation: float = 1.0) -> StreamClassifier:
+    from estimators.networks.lwf import LwFClassifier
+
+    return LwFClassifier(hidden_units, learning_rate=learning_rate, distillation=distillation)
+
+
+def _gdumb(size: int = 2000, epochs: int = 10, **network: Any) -> StreamClassifier:
+    from estimators.replay.gdumb import GDumbClassifier
+
+    return GDumbClassifier(_hidden(**network), size=size, epochs=epochs)
+
+
+def _logistic(learning_rate: float = 0.01) -> StreamClassifier:
+    from estimators.linear.logistic import OnlineLogisticRegression
+
+    return OnlineLogisticRegression(learning_rate)
+
+
+def _adwin_bagging(**ensemble: Any) -> StreamClassifier:
+    from estimators.ensembles.adwin_bagging import ADWINBaggingClassifier
+
+    return ADWINBaggingClassifier(**ensemble)
+
+
+def _adwin_boosting(**ensemble: Any) -> StreamClassifier:
+    from estimators.ensembles.adwin_boosting import ADWINBoostingClassifier
+
+    return ADWINBoostingClassifier(**ensemble)
+
+
+def _by_label(kind: str) -> Callable[..., StreamClassifier]:
+    def build(reservoir_size: int = 1000, reservoir_draws: int = 5, **network: Any) -> StreamClassifier:
+        from estimators.replay import label_memories
+
+        memory = getattr(label_memories, kind)(reservoir_size, reservoir_draws)
+        return _hidden(**network).set_params(reservoir=memory)
+
+    return build
+
+
+def _dark_experience(learning_rate: float = 0.01, hidden_units: int = 200, **replay: Any) -> StreamClassifier:
+    from estimators.networks.dark_experience import DERClassifier
+
+    return DERClassifier(hidden_units, learning_rate=learning_rate, **replay)
+
+
+def _episodic_gradient(learning_rate: float = 0.01, hidden_units: int = 200, **replay: Any) -> StreamClassifier:
+    from estimators.networks.episodic_gradient import AGEMClassifier
+
+    return AGEMClassifier(hidden_units, learning_rate=learning_rate, **replay)
+
+
+def _coordinate_boosting(**tree: Any) -> StreamClassifier:
+    from estimators.ensembles.coordinate_boosting import OnlineCoordinateBoosting
+
+    return OnlineCoordinateBoosting(_tree(**tree))
+
+
+def _stack() -> StreamClassifier:
+    from estimators.meta.prequential_stack import PrequentialStack
+    from estimators.meta.prevalence_threshold import PrevalenceThreshold
+
+    members = [
+        ("ridge", _ridge(hidden_units=50, refresh=1.0)),
+        ("linear", _targeted(learning_rate=0.1)),
+        ("replay", _with_fifo(_hidden(hidden_units=100).set_params(replay="mini-batch"), 1000, 5)),
+    ]
+    # probabilities of the ridge follow the labels of late already
+    return PrevalenceThreshold(PrequentialStack(members), follow=0.0)
+
+
+def _mlsampknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
+
+    return MLSAMPkNNClassifier(**parameters)
+
+
+def _mlsaknn(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.mlsaknn import MLSAkNNClassifier
+
+    return MLSAkNNClassifier(**parameters)
+
+
+def _aesaknns(**parameters: Any) -> StreamClassifier:
+    from estimators.neighbours.aesaknns import AESAKNNSClassifier
+
+    return AESAKNNSClassifier(**parameters)
+
+
+def _context(**window: Any) -> StreamClassifier:
+    from estimators.meta.context_window import ContextWindowClassifier
+
+    return ContextWindowClassifier(**window)
+
+
+def _goowe(chunk_size: int = 100, n_members: int = 10, **tree: Any) -> StreamClassifier:
+    from estimators.meta.goowe_ml import GOOWEMLClassifier
+
+    return GOOWEMLClassifier(_relevance(**tree), chunk_size=chunk_size, n_members=n_members)
+
+
+def _baseline(name: str) -> Callable[..., StreamClassifier]:
     def build(**parameters: Any) -> StreamClassifier:
         learner: StreamClassifier = getattr(import_module("estimators"), name)(**(fixed | parameters))
         return learner
@@ -319,6 +528,11 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             "MLSAMPkNN with a number of neighbours, and voters, of its own for each label.",
             _of("MLSAkNNClassifier"),
             ({"penalty": (1.0, 3.0, 10.0)},),
+        ),
+        "AESAKNNS": Strategy(
+            "Ensemble of MLSAkNN on parts of the features, whose members are watched and replaced.",
+            _aesaknns,
+            ({"penalty": (1.0, 3.0, 10.0), "subspace": (0.5, 0.7)},),
         ),
         "MLHAT": Strategy(
             "Adaptive Hoeffding tree for all labels, with neighbours or regressions in its leaves.",

@@ -100,8 +100,12 @@ class Column:
 DRAWN, DRAWN_TREES = 0.015, 0.05
 # MOA's trees are not River's, whose decisions ours take.
 OTHER_TREES = 0.03
-# Rows that are removed together go in the order of their addresses in memory in the authors' code.
-BY_ADDRESS = 0.03
+# A guess at why we miss: the authors' code keeps errors in a hash map by row, so that rows to be removed together may
+# go in another order in each run. Nothing checks that this is the cause. The tolerance was set after Scene,
+# Reuters-K500 and Ohsumed had been seen; only the other tables are tests of it.
+HASH_ORDER = 0.03
+# Draws, and the order in which rows are removed, differ. Set before any of these cells was computed.
+DRAWN_NEIGHBOURS = 0.03
 # MLHAT's tables name these two; all else is River's default.
 MLHAT_HAT = {"delta": 1e-5, "drift_window_threshold": 50}
 COLUMNS = (
@@ -111,8 +115,9 @@ COLUMNS = (
     Column("mlhat", "MLHAT", lambda: make_strategy("MLHAT", random_state=0), 0.01),
     Column("mlhat", "ABALR", lambda: make_strategy("ABALR", random_state=0), DRAWN),
     Column("mlhat", "ABOLR", lambda: make_strategy("ABOLR", random_state=0), DRAWN),
-    Column("aesaknns", "MLSAMPkNN", lambda: make_strategy("MLSAMPkNN", faithful=True), BY_ADDRESS),
-    Column("aesaknns", "MLSAkNN", lambda: make_strategy("MLSAkNN", faithful=True), BY_ADDRESS),
+    Column("aesaknns", "MLSAMPkNN", lambda: make_strategy("MLSAMPkNN", faithful=True), HASH_ORDER),
+    Column("aesaknns", "MLSAkNN", lambda: make_strategy("MLSAkNN", faithful=True), HASH_ORDER),
+    Column("aesaknns", "AESAKNNS", lambda: make_strategy("AESAKNNS", faithful=True, random_state=0), DRAWN_NEIGHBOURS),
     Column("aesaknns", "OCB", lambda: make_strategy("OCB"), OTHER_TREES),
 )
 _MLHAT_YEAST = "the authors' class under River 0.26.1, seed 0, on this file: it does not give what they print either"

@@ -59,8 +59,8 @@ class MLSAkNNClassifier(SelfAdjustingClassifier):
     prediction without votes; in comparing windows, the oldest row votes in place of those that lack; rows share their
     votes with others after a removal; and errors lose their fraction whenever they grow.
 
-    Where labels are frequent and noisy, errors grow with every row: the window then empties down to a few rows, also in
-    the authors' code. A larger `penalty` prevents it.
+    Where labels are frequent and noisy, errors grow with every row, and the window may empty down to a few rows: on
+    Yeast it does with a `penalty` of 1, also with ``faithful=True``, and fills up with 3.
 
     A label that is unknown in a row is not asked of it. Rows are kept dense, in double precision. A row costs
     O(window * features) for distances, and up to O(window**2 + window * labels) for comparing windows.

@@ -35,6 +35,7 @@ N_CONFIGURATIONS = {
     "iSOUPtree": 2 * 2 * 2,
     "MLSAMPkNN": 3 * 2,
     "MLSAkNN": 3,
+    "AESAKNNS": 3 * 2,
     "BR_LR": 3,
     "ABALR": 3 * 2,
     "ABOLR": 3 * 2,

@@ -9,7 +9,7 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._batching import blocks
-from estimators._failed_calls import check_not_diverged
+from estimators._failed_calls import DivergedError, check_not_diverged
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._seeding import clone_with_seed
 from estimators._targets import as_table
@@ -210,7 +210,7 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
         members, weights = list(members), np.ones(len(members))
         if len(members) > 1:
             weights = _least_squares(_scores(members, chunk.X), _targets(chunk), chunk.weight)
-        newcomer = _learn(self._begun(chunk), chunk)
+        newcomer = self._newcomer(chunk)
         if len(members) < self._n_places:
             members.append(newcomer)
             weights = np.append(weights, 1.0)
@@ -219,6 +219,14 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
             members[worst], weights[worst] = newcomer, 1.0
         newest_first = take(chunk, np.arange(len(chunk.weight))[::-1])
         return [_learn(deepcopy(one) if self._fails_late else one, newest_first) for one in members], weights
+
+    def _newcomer(self, chunk: KeptRows) -> StreamClassifier:
+        try:
+            return _learn(self._begun(chunk), chunk)
+        except DivergedError as error:
+            # it is dropped with its mark, while members that are not copied may have learnt chunks of this call
+            error.is_marked = self._fails_late
+            raise
 
     def _begun(self, chunk: KeptRows) -> StreamClassifier:
         seed = None if self.random_state is None else RandomState([self._seed, self._n_trained])

@@ -1,8 +1,7 @@
 """The named strategies of the protocol: for each name a configured learner, and its grid of parameters.
 
-Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb and GOOWE_ML, learners of the field; ContextWindow,
-Names are those of Peuzet et al. (EGC 2025); EWC, LwF, GDumb, PRS, OCDM, DERpp and A-GEM, baselines of the field;
-StreamRidge and Stack, which are ours.
+Names are those of Peuzet et al. (EGC 2025), those of learners of the field, such as EWC, MLHAT and GOOWE_ML, and those
+of ours: ContextWindow, StreamRidge and Stack.
 The oracle of Peuzet et al. returns the truth: it is not a learner, and not listed here.
 
 Learners are imported when they are built: names, summaries and grids can be listed at once.
@@ -170,7 +169,6 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 def _of(name: str, **fixed: Any) -> Build:
     """Return what builds a learner of this package, with parameters of the strategy that differ from its defaults."""
-
     return HoeffdingTreeClassifier(grace_period=grace_period, delta=delta, tau=tau)
 
 

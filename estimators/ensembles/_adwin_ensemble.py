@@ -66,11 +66,13 @@ class ADWINEnsemble(StreamClassifier):
         return sum(array.nbytes for array in (*parts.models, *parts.windows, *parts[2:]))
 
     def _start(self) -> None:
+        n_models = require_integer(self.n_models, "n_models", 1)
+        self.ensembles_ = kernels.new_ensembles(self.n_features_in_, self._seeds(n_models))
         self._params()
-        self.ensembles_ = kernels.new_ensembles(self.n_features_in_, self._seeds())
 
-    def _grow(self, n_before: int) -> None:  # noqa: ARG002 - seeds are drawn for all members
-        self.ensembles_ = kernels.grown(self.ensembles_, self._seeds())
+    def _grow(self, n_before: int) -> None:
+        # seeds are drawn for all members
+        self.ensembles_ = kernels.grown(self.ensembles_, self._seeds(len(self.ensembles_.n_replaced) // n_before))
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:
         self._pass(X, Y, mask, weight)
@@ -105,10 +107,11 @@ class ADWINEnsemble(StreamClassifier):
         delta = self.delta if type(self.delta) is float else check_number(self.delta, "delta", low=0.0, high=1.0)
         if not 0 < delta < 1:
             raise ValueError(f"delta must be in (0, 1). Got {self.delta!r} instead.")
-        n_models = require_integer(self.n_models, "n_models", 1)
+        # as many as there are, whatever `n_models` has become since the first call
+        n_models = len(self.ensembles_.n_replaced) // self.n_labels_
         return kernels.Params(n_models, check_step(self), float(delta), self._boosting, self.variant == "river")
 
-    def _seeds(self) -> Array:
+    def _seeds(self, n_models: int) -> Array:
         """Draw the random states of all members, in the order of the labels, so that new labels come last."""
-        rng, size = check_random_state(self.random_state), self.n_labels_ * self.n_models
+        rng, size = check_random_state(self.random_state), self.n_labels_ * n_models
         return rng.randint(2**62, size=size, dtype=np.int64).astype(np.uint64)

@@ -157,7 +157,12 @@ class OnlineCoordinateBoosting(StreamClassifier):
 
     # ------------------------------------------------------------------ parts
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> Answers:
-        self._check()
+        if not isinstance(self.boosted_, self._check()):
+            own = "HoeffdingTreeClassifier" if isinstance(self.boosted_, BoostedTrees) else "OnlineLogisticRegression"
+            raise TypeError(
+                f"estimator must remain of type {own}, which has learnt. Got {self._weak()!r} instead; call `fit` to "
+                "start again with it."
+            )
         return self.boosted_.learn(X, hide(Y, mask), weight, self._weak(), derived=self.variant == "derived")
 
     def _weak(self) -> Any:

@@ -9,7 +9,7 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import Tags, check_random_state
 
 from estimators._batching import blocks
-from estimators._failed_calls import check_not_diverged
+from estimators._failed_calls import DivergedError, check_not_diverged
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._seeding import clone_with_seed
 from estimators._targets import as_table
@@ -133,10 +133,9 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
 
     # ------------------------------------------------------------------- hooks
     def _start(self) -> None:
-        require_integer(self.chunk_size, "chunk_size", minimum=1)
-        require_integer(self.n_members, "n_members", minimum=1)
-        if not isinstance(self._model, StreamClassifier):
-            raise TypeError(f"estimator must be a StreamClassifier of labels. Got {self._model!r} instead.")
+        self._check_model()
+        self._chunk_size = require_integer(self.chunk_size, "chunk_size", minimum=1)
+        self._n_places = require_integer(self.n_members, "n_members", minimum=1)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         n_columns = self.n_labels_ if self._target.multilabel else len(self.classes_)
         self._width = max(n_columns, 2)
@@ -176,13 +175,18 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------- parts
+    def _check_model(self) -> None:
+        if not isinstance(self._model, StreamClassifier):
+            raise TypeError(f"estimator must be a StreamClassifier of labels. Got {self._model!r} instead.")
+
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None, *, testing: bool) -> list[Array]:
         """Predict rows if `testing`, and learn them, up to the end of each chunk; keep all if nothing fails."""
+        self._check_model()
         rows = self._as_rows(X, Y, mask, weight)
         members, weights, waiting = self.estimators_, self.weights_, self._waiting
         learnt = np.flatnonzero(rows.weight > 0)
-        room = int(self.chunk_size) - (0 if waiting is None else len(waiting.weight))
-        ends = range(room, len(learnt) + 1, int(self.chunk_size))
+        room = self._chunk_size - (0 if waiting is None else len(waiting.weight))
+        ends = range(room, len(learnt) + 1, self._chunk_size)
         predicted, start, done = [], 0, 0
         for end in ends:
             stop = int(learnt[end - 1]) + 1
@@ -206,8 +210,8 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
         members, weights = list(members), np.ones(len(members))
         if len(members) > 1:
             weights = _least_squares(_scores(members, chunk.X), _targets(chunk), chunk.weight)
-        newcomer = _learn(self._begun(chunk), chunk)
-        if len(members) < self.n_members:
+        newcomer = self._newcomer(chunk)
+        if len(members) < self._n_places:
             members.append(newcomer)
             weights = np.append(weights, 1.0)
         else:
@@ -215,6 +219,14 @@ class GOOWEMLClassifier(MetaEstimatorMixin, StreamClassifier):
             members[worst], weights[worst] = newcomer, 1.0
         newest_first = take(chunk, np.arange(len(chunk.weight))[::-1])
         return [_learn(deepcopy(one) if self._fails_late else one, newest_first) for one in members], weights
+
+    def _newcomer(self, chunk: KeptRows) -> StreamClassifier:
+        try:
+            return _learn(self._begun(chunk), chunk)
+        except DivergedError as error:
+            # it is dropped with its mark, while members that are not copied may have learnt chunks of this call
+            error.is_marked = self._fails_late
+            raise
 
     def _begun(self, chunk: KeptRows) -> StreamClassifier:
         seed = None if self.random_state is None else RandomState([self._seed, self._n_trained])

@@ -7,17 +7,13 @@ import numpy as np
 from numpy.random import RandomState
 
 from estimators._kernels.adwin import new_windows
-from estimators._kernels.compile import Direct
 from estimators._typing import Array
-from estimators.neighbours._kernels import self_adjusting
 from estimators.neighbours._kernels.ensemble import HAMMING, ROWS, SUBSET, Rules, Votes, Watch, learn_rows
-from estimators.neighbours._kernels.self_adjusting import State
+from estimators.neighbours._kernels.self_adjusting import State, predict_rows
 from estimators.neighbours._kernels.sizes import Options
 from estimators.neighbours._options import count_candidates
 from estimators.neighbours._state import new_room, new_state, with_more_labels, with_room
 
-_learn_rows = Direct(learn_rows)
-_predict_rows = Direct(self_adjusting.predict_rows)
 NO_VOTES = Votes(np.empty((0, 0)), np.empty((0, 0)))
 
 
@@ -89,13 +85,13 @@ class Member:
         rules = rules._replace(is_watched=active, asks_twice=active and rules.asks_twice)
         data = self._inside(rows.X), rows.Y, rows.weight, times
         settings, work = (self.plan.options, rules), (new_room(member.state), data, np.empty(rows.Y.shape[1]), votes)
-        first, n_restarts = _learn_rows(member.state, self.watch, settings, *work)
+        first, n_restarts = learn_rows(member.state, self.watch, settings, *work)
         return member, int(first), int(n_restarts)
 
     def add_votes(self, X: Array, votes: Votes) -> None:
         """Add the votes on rows, all of whose features are given."""
         proba = np.empty(votes.shares.shape)
-        _predict_rows(self.state, self.plan.options, new_room(self.state), self._inside(X), proba)
+        predict_rows(self.state, self.plan.options, new_room(self.state), self._inside(X), proba)
         has_votes = ~np.isnan(proba)
         votes.shares[has_votes] += proba[has_votes]
         votes.counts[has_votes] += 1.0

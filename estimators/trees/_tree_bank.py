@@ -12,6 +12,7 @@ from numpy.random import RandomState
 
 from estimators._batching import blocks, dense
 from estimators._kernels.label_codes import UNKNOWN
+from estimators._parameters import NUMBERS
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.trees._kernels.hoeffding import SKIP, TreeChunk, TreeParams, learn, predict
@@ -21,7 +22,9 @@ __all__ = [
     "NO_WEIGHTS",
     "SKIP",
     "TreeBank",
+    "check_at_least",
     "check_growth",
+    "check_share",
     "check_tree_params",
     "codes_of",
     "has_bank",
@@ -174,21 +177,32 @@ def codes_of(Y: Array, mask: npt.NDArray[np.bool_] | None = None) -> Array:
 def check_growth(estimator: Any) -> None:
     """Check the parameters that bound the growth of every kind of tree."""
     for name, minimum in (("grace_period", 1), ("tau", 0), ("max_bytes", 0)):
-        if not getattr(estimator, name) >= minimum:
-            raise ValueError(f"{name} must be at least {minimum}. Got {getattr(estimator, name)!r} instead.")
-    if not 0 < estimator.delta <= 1:
-        raise ValueError(f"delta must be in (0, 1]. Got {estimator.delta!r} instead.")
+        check_at_least(getattr(estimator, name), name, minimum)
+    check_share(estimator.delta, "delta")
+
+
+def check_at_least(value: Any, name: str, minimum: int) -> None:
+    """Refuse anything but a number from a minimum on; infinity is one."""
+    if not isinstance(value, NUMBERS) or not value >= minimum:
+        raise ValueError(f"{name} must be at least {minimum}. Got {value!r} instead.")
+
+
+def check_share(value: Any, name: str) -> None:
+    """Refuse anything but a number above 0, and at most 1."""
+    if not isinstance(value, NUMBERS) or not 0 < value <= 1:
+        raise ValueError(f"{name} must be in (0, 1]. Got {value!r} instead.")
 
 
 def check_tree_params(estimator: Any) -> TreeParams:
     """Check the parameters of an estimator of Hoeffding trees, and return them as the compiled loops read them."""
     check_growth(estimator)
-    if estimator.max_depth is not None and estimator.max_depth < 0:
+    depth = estimator.max_depth
+    if depth is not None and not (isinstance(depth, NUMBERS) and depth >= 0):
         raise ValueError(f"max_depth must be None or at least 0. Got {estimator.max_depth!r} instead.")
     return TreeParams(
         grace_period=float(estimator.grace_period),
         delta=float(estimator.delta),
         tau=float(estimator.tau),
-        max_depth=UNLIMITED_DEPTH if estimator.max_depth is None else estimator.max_depth,
+        max_depth=UNLIMITED_DEPTH if depth is None else int(min(depth, UNLIMITED_DEPTH)),
         max_bytes=float(estimator.max_bytes),
     )

@@ -7,10 +7,11 @@ from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
 from estimators._locks import lock_of
+from estimators._parameters import NUMBERS
 from estimators._typing import Array
 from estimators.trees._adaptive_bank import AdaptiveTreeBank
 from estimators.trees._kernels.adaptive import AdaptiveParams
-from estimators.trees._tree_bank import check_tree_params
+from estimators.trees._tree_bank import check_at_least, check_share, check_tree_params
 from estimators.trees._tree_classifier import TreeClassifier
 
 
@@ -131,11 +132,13 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
     def _new_bank(
         self, n_trees: int, n_features: int, n_classes: int, *, n_groups: int = 1, rng: RandomState | None = None
     ) -> AdaptiveTreeBank:
+        check_at_least(self.drift_window_threshold, "drift_window_threshold", 0)
+        check_share(self.switch_significance, "switch_significance")
         params = AdaptiveParams(
             check_tree_params(self),
-            window=_at_least_zero(self.drift_window_threshold, "drift_window_threshold"),
-            log_significance=math.log(2.0 / _share(self.switch_significance, "switch_significance", closed=True)),
-            drift_delta=_share(self.drift_delta, "drift_delta", closed=False),
+            window=float(self.drift_window_threshold),
+            log_significance=math.log(2.0 / self.switch_significance),
+            drift_delta=_drift_delta(self.drift_delta),
         )
         seed = _seed(self.random_state) if self.bootstrap_sampling else None
         return AdaptiveTreeBank(n_trees, n_features, n_classes, params, n_groups=n_groups, seed=seed, rng=rng)
@@ -146,15 +149,9 @@ class HoeffdingAdaptiveTreeClassifier(TreeClassifier):
             return self.bank_.history(name)
 
 
-def _at_least_zero(value: Any, name: str) -> float:
-    if not value >= 0:
-        raise ValueError(f"{name} must be at least 0. Got {value!r} instead.")
-    return float(value)
-
-
-def _share(value: Any, name: str, *, closed: bool) -> float:
-    if not (0 < value < 1 or (closed and value == 1)):
-        raise ValueError(f"{name} must be in (0, 1{']' if closed else ')'}. Got {value!r} instead.")
+def _drift_delta(value: Any) -> float:
+    if not isinstance(value, NUMBERS) or not 0 < value < 1:
+        raise ValueError(f"drift_delta must be in (0, 1). Got {value!r} instead.")
     return float(value)
 
 

@@ -4,7 +4,7 @@ from numpy.random import RandomState
 
 from estimators.trees._kernels import revising
 from estimators.trees._kernels.revising import RevisionParams
-from estimators.trees._tree_bank import TreeBank, check_tree_params
+from estimators.trees._tree_bank import TreeBank, check_at_least, check_share, check_tree_params
 from estimators.trees._tree_classifier import TreeClassifier
 
 
@@ -112,10 +112,8 @@ class ExtremelyFastDecisionTreeClassifier(TreeClassifier):
         rng: RandomState | None = None,  # noqa: ARG002 - these trees draw nothing
     ) -> TreeBank:
         growth = check_tree_params(self)._asdict()
-        if not self.min_samples_reevaluate >= 1:
-            raise ValueError(f"min_samples_reevaluate must be at least 1. Got {self.min_samples_reevaluate!r} instead.")
-        if not 0 < self.max_share_to_split <= 1:
-            raise ValueError(f"max_share_to_split must be in (0, 1]. Got {self.max_share_to_split!r} instead.")
+        check_at_least(self.min_samples_reevaluate, "min_samples_reevaluate", 1)
+        check_share(self.max_share_to_split, "max_share_to_split")
         params = RevisionParams(
             **growth,
             min_samples_reevaluate=float(self.min_samples_reevaluate),

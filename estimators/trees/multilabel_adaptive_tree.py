@@ -10,13 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from estimators._batching import blocks, dense
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._locks import lock_of
+from estimators._parameters import NUMBERS
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._kernels.mlhat.arrays import Shape, new_tree, size_bytes
 from estimators.trees._kernels.mlhat.learning import learn, predict
 from estimators.trees._kernels.mlhat.scratch import AdaptiveParams, Chunk, LeafParams, Scratch
-from estimators.trees._tree_bank import NO_WEIGHTS, check_growth
+from estimators.trees._tree_bank import NO_WEIGHTS, check_at_least, check_growth, check_share
 from metrics._validation import require_integer
 
 # the rate of the intercepts, which is not a parameter in the code of the authors either
@@ -204,11 +205,9 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
     def _params(self) -> AdaptiveParams:
         check_growth(self)
         for name in ("drift_window_threshold", "cardinality_threshold", "entropy_threshold", "poisson_rate"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be at least 0. Got {getattr(self, name)!r} instead.")
-        if not 0 < self.switch_significance <= 1:
-            raise ValueError(f"switch_significance must be in (0, 1]. Got {self.switch_significance!r} instead.")
-        if not self.learning_rate > 0:
+            check_at_least(getattr(self, name), name, 0)
+        check_share(self.switch_significance, "switch_significance")
+        if not isinstance(self.learning_rate, NUMBERS) or not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be greater than 0. Got {self.learning_rate!r} instead.")
         return AdaptiveParams(
             float(self.grace_period),
@@ -229,13 +228,14 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
     def _scratch(self) -> Scratch:
         """Make room for the work on a row, as wide as the tree was made."""
         n_labels, n_coefs = self.n_labels_, self.tree_.coefs.shape[2]
+        n_near = require_integer(self.n_neighbors, "n_neighbors", 1)
         return Scratch(
             votes=np.empty((N_KEPT, n_labels, 2)),
             owners=np.zeros(N_KEPT + 1, np.int64),
             logits=np.empty(n_coefs),
             filled=np.zeros(self.n_features_in_ + 1, np.int64),
-            distances=np.empty(self.n_neighbors + 1),
-            places=np.zeros(self.n_neighbors + 1, np.int64),
+            distances=np.empty(n_near + 1),
+            places=np.zeros(n_near + 1, np.int64),
             repeats=np.zeros(n_coefs // n_labels, np.int64),
             sides=np.empty((2, n_labels + 2)),
         )

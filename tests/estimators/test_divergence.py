@@ -15,6 +15,7 @@ from estimators import (
     DivergedError,
     FIFOMemory,
     GDumbClassifier,
+    GOOWEMLClassifier,
     LabelCombination,
     MeanLabelsClassifier,
     OnlineNeuralClassifier,
@@ -120,6 +121,7 @@ def test_a_learner_that_is_copied_first_goes_on():
     [
         BinaryRelevance(Sums()),
         ClassifierChain(Sums()),
+        GOOWEMLClassifier(Sums(), chunk_size=1),
         LabelCombination(Sums()),
         PragmaThreshold(Sums()),
         PrequentialStack([("mean", MeanLabelsClassifier()), ("sums", Sums())]),
@@ -153,6 +155,7 @@ AROUND = {
     "binary relevance": BinaryRelevance(OnlineNeuralClassifier(random_state=0), targeted=True),
     "chain": ClassifierChain(OnlineNeuralClassifier(random_state=0)),
     "label combination": LabelCombination(OnlineNeuralClassifier(random_state=0)),
+    "GOOWE-ML": GOOWEMLClassifier(OnlineNeuralClassifier(random_state=0), chunk_size=15, random_state=0),
     "threshold": PragmaThreshold(OnlineNeuralClassifier(random_state=0), period=8),
     "replay": in_a_replay(),
     "stack": PrequentialStack(

@@ -68,8 +68,6 @@ def _learners():
         BinaryRelevance(GaussianNB()),
         ClassifierChain(GaussianNB()),
         ContextWindowClassifier(GaussianNB()),
-        EWCClassifier(),
-        GDumbClassifier(LastLabelsClassifier()),
         GOOWEMLClassifier(chunk_size=20),
         DERClassifier(),
         EWCClassifier(),

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from estimators._kernels.adwin import Windows, reset, shows_change
 from estimators._kernels.adwin_shares import drop_old_part, mean
-from estimators._kernels.compile import HOT, LOOP, PART, njit
+from estimators._kernels.compile import HOT, LOOP, PART, Direct, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.neighbours._kernels.punishment import Choice
@@ -60,6 +60,7 @@ class Votes(NamedTuple):
     counts: Array
 
 
+@Direct
 @njit(**LOOP)
 def learn_rows(
     state: State,

@@ -34,6 +34,21 @@ def test_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("n_models", [1, 7, 5000])
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_number_of_models_set_later_counts_from_the_next_fit(kind, n_models):
+    X, Y = streams.drawn(200)
+    learner, twin = (kind(3, random_state=0, on_new_labels="grow").partial_fit(X, Y) for _ in range(2))
+    learner.set_params(n_models=n_models)
+    wider = np.hstack([Y, Y[:, :1]])
+    for labels in (Y, wider):
+        got, expected = (one.predict_then_fit(X, labels) for one in (learner, twin))
+        assert np.array_equal(got[1], expected[1])
+        assert np.array_equal(learner.predict_proba(X), twin.predict_proba(X))
+    assert learner.n_replaced_.shape == (wider.shape[1], 3)
+    assert learner.set_params(n_models=2).fit(X, Y).n_replaced_.shape == (Y.shape[1], 2)
+
+
 def drifting(n_rows=3000, n_features=6, n_labels=2):
     """Draw rows whose labels depend on other directions in each quarter; members are replaced there."""
     rng = np.random.default_rng(0)

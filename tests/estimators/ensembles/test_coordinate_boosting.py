@@ -170,6 +170,21 @@ def test_a_weak_learner_can_be_changed_between_calls_and_is_never_learnt_itself(
 
 
 @pytest.mark.parametrize(
+    "kinds", [(HoeffdingTreeClassifier, OnlineLogisticRegression), (OnlineLogisticRegression, None)]
+)
+@pytest.mark.parametrize("method", ["partial_fit", "predict_then_fit"])
+def test_weak_learners_of_another_kind_are_refused_until_fit(kinds, method):
+    X, Y = streams.drawn(100)
+    first, other = (kind and kind() for kind in kinds)
+    learner, twin = (OnlineCoordinateBoosting(first, 2).partial_fit(X, Y) for _ in range(2))
+    learner.set_params(estimator=other)
+    with pytest.raises(TypeError, match=r"estimator must remain of type \w+, which has learnt\. Got .*; call `fit`"):
+        getattr(learner, method)(X, Y)
+    assert np.array_equal(learner.predict_proba(X), twin.predict_proba(X))
+    assert np.array_equal(learner.fit(X, Y).alphas_, OnlineCoordinateBoosting(other, 2).fit(X, Y).alphas_)
+
+
+@pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
         ({"estimator": "tree"}, TypeError, "estimator must be a HoeffdingTreeClassifier, an OnlineLogisticRegression"),

@@ -224,6 +224,23 @@ def test_members_of_another_package_are_cut_anywhere_too():
         np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize("parameters", [{"chunk_size": 3}, {"chunk_size": 40}, {"n_members": 1}, {"chunk_size": "x"}])
+def test_sizes_set_later_count_from_the_next_fit(parameters):
+    X, Y = drawn(200)
+    learner, twin = (made().partial_fit(X[:100], Y[:100]) for _ in range(2))
+    got = learner.set_params(**parameters).predict_then_fit(X[100:], Y[100:])
+    for one, two in zip(got, twin.predict_then_fit(X[100:], Y[100:]), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_an_estimator_set_later_is_checked():
+    X, Y = drawn(100)
+    learner, twin = (made().partial_fit(X, Y) for _ in range(2))
+    with pytest.raises(TypeError, match=r"estimator must be a StreamClassifier of labels\. Got 'tree' instead\."):
+        learner.set_params(estimator="tree").partial_fit(X, Y)
+    np.testing.assert_array_equal(learner.predict_proba(X), twin.predict_proba(X))
+
+
 # --------------------------------------------------------------------- published
 def test_yeast_has_the_published_scores(shared_data):
     # results-produced-cikm-2018/.../Yeast.arff-goowe-1 of the authors' repository; their rows are in another order

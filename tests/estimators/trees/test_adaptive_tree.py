@@ -207,6 +207,9 @@ def test_inside_binary_relevance_with_a_seed_each_label_draws_otherwise():
     [
         ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
         ({"drift_window_threshold": -1}, "drift_window_threshold must be at least 0. Got -1"),
+        ({"drift_window_threshold": "300"}, "drift_window_threshold must be at least 0. Got '300'"),
+        ({"drift_delta": None}, r"drift_delta must be in \(0, 1\). Got None"),
+        ({"switch_significance": "x"}, r"switch_significance must be in \(0, 1\]. Got 'x'"),
         ({"drift_delta": 1}, r"drift_delta must be in \(0, 1\). Got 1"),
         ({"switch_significance": 0}, r"switch_significance must be in \(0, 1\]. Got 0"),
         ({"random_state": "one"}, "one"),

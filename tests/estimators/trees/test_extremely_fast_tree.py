@@ -163,6 +163,8 @@ def test_every_revision_of_rivers_is_ours():
         ({"min_samples_reevaluate": 0}, "min_samples_reevaluate must be at least 1. Got 0"),
         ({"max_share_to_split": 0}, r"max_share_to_split must be in \(0, 1\]. Got 0"),
         ({"max_share_to_split": 1.1}, r"max_share_to_split must be in \(0, 1\]. Got 1.1"),
+        ({"max_share_to_split": None}, r"max_share_to_split must be in \(0, 1\]. Got None"),
+        ({"min_samples_reevaluate": "20"}, "min_samples_reevaluate must be at least 1. Got '20'"),
         ({"min_samples_reevaluate": float("nan")}, "min_samples_reevaluate must be at least 1. Got nan"),
     ],
 )

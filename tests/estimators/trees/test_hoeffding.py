@@ -152,6 +152,9 @@ def test_memory_stays_flat_once_bound():
         ({"tau": -1}, "tau must be at least 0. Got -1"),
         ({"max_depth": -1}, "max_depth must be None or at least 0. Got -1"),
         ({"max_bytes": -1}, "max_bytes must be at least 0. Got -1"),
+        ({"grace_period": "200"}, "grace_period must be at least 1. Got '200'"),
+        ({"delta": None}, r"delta must be in \(0, 1\]. Got None"),
+        ({"max_depth": "3"}, "max_depth must be None or at least 0. Got '3'"),
     ],
 )
 def test_senseless_parameters_are_refused(parameters, message):

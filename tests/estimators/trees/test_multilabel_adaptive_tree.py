@@ -183,11 +183,23 @@ def test_huge_features_leave_probabilities():
         ({"learning_rate": 0}, "learning_rate must be greater than 0. Got 0 instead."),
         ({"cardinality_threshold": -1}, "cardinality_threshold must be at least 0. Got -1 instead."),
         ({"delta": 0}, r"delta must be in \(0, 1\]. Got 0 instead."),
+        ({"learning_rate": "0.3"}, "learning_rate must be greater than 0. Got '0.3' instead."),
+        ({"poisson_rate": None}, "poisson_rate must be at least 0. Got None instead."),
+        ({"switch_significance": "x"}, r"switch_significance must be in \(0, 1\]. Got 'x' instead."),
     ],
 )
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(ValueError, match=message):
         Tree(**parameters).fit(*streams.drawn(20))
+
+
+@pytest.mark.parametrize("n_neighbors", [0, -1, 1.5, "4"])
+@pytest.mark.parametrize("method", ["predict", "partial_fit"])
+def test_a_number_of_neighbours_set_later_is_checked(method, n_neighbors):
+    X, Y = streams.drawn(20)
+    tree = Tree().fit(X, Y).set_params(n_neighbors=n_neighbors)
+    with pytest.raises(ValueError, match="n_neighbors must be an integer of at least 1"):
+        getattr(tree, method)(*((X,) if method == "predict" else (X, Y)))
 
 
 # ------------------------------------------------------------------ published

@@ -67,7 +67,9 @@ class OnlineCoordinateBoosting(StreamClassifier):
     The steps are those of ``meta.OCBoost`` in MOA: every weak learner learns a row after its own coefficient has been
     updated, with the weight that the next one starts from. The weight of a row that a user gives multiplies that
     weight, and does not enter the sums. Sums and weights are held between 1e-100 and 1e100, and below 1e50, which MOA's
-    are not. OCB in the tables of Alberghini et al. is this learner around Hoeffding trees.
+    are not. OCB in the tables of Alberghini et al. is probably this learner around Hoeffding trees.
+
+    `max_bytes` of a tree counts for each of the n_labels x n_models trees.
 
     A row costs a prediction and an update of n_labels x n_models weak learners, and O(n_labels x n_models ** 2).
 

@@ -57,4 +57,5 @@ for panel in (upper, lower):
 upper.set(ylabel="share correct, last 1,000 rows")
 upper.legend(loc=(0.27, 0.05))
 lower.set(xlabel="rows learnt", ylabel="splits")
+lower.yaxis.get_major_locator().set_params(integer=True)
 plt.show()

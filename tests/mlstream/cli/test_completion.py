@@ -18,7 +18,7 @@ NAMES = [
     ("run yeast", ["yeast-tasks"]),
     ("run yeast-tasks sc", ["scene-tasks"]),
     ("run yeast-tasks --energy c", ["codecarbon", "cpu"]),
-    ("run yeast-tasks -s BR", ["BR_HT", "BR_random_forest"]),
+    ("run yeast-tasks -s NN_TLH_m", ["NN_TLH_memories", "NN_TLH_mini_memories"]),
     ("run yeast-tasks -s mean,LC", ["mean,LC_HT"]),
     ("detect yeast-tasks -d ADWIN,P", ["ADWIN,PageHinkley"]),
     ("detect yeast-tasks -l prior", ["prior_distribution"]),

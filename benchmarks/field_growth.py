@@ -24,7 +24,7 @@ SIZES = {
     "rows": sized((1000, 2000, 5000, 10_000, 20_000), (20, 40)),
     "labels": sized((5, 10, 20, 50, 100), (2, 3)),
     "features": sized((10, 20, 50, 100, 200), (2, 3)),
-    "window": sized((125, 250, 500, 1000, 2000), (100, 120)),
+    "window": sized((50, 100, 200, 500, 1000), (100, 120)),
 }
 
 
@@ -75,7 +75,8 @@ def draw(found: dict[str, dict[str, list[float]]], path: Path) -> None:
         for number, (name, values) in enumerate(costs.items()):
             index = STRATEGIES.index(name) if name in STRATEGIES else number
             place.loglog(SIZES[what], values, marker="os^Dv"[index % 5], color=f"C{index}", label=name, markersize=4)
-        place.set(xlabel=what)
+        place.set(xlabel=what, xticks=SIZES[what], xticklabels=[f"{size:,}" for size in SIZES[what]])
+        place.minorticks_off()
         place.grid(alpha=0.3)
     axes[0].set(ylabel="microseconds of CPU a row")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)

@@ -69,7 +69,7 @@ def line_style(key: Key) -> dict[str, Any]:
 
 def marker_style(key: Key) -> dict[str, Any]:
     """Return the colour and marker of a point."""
-    return {"color": PAPER_COLOURS[key.colour], "marker": _MARKERS[key.symbol], "linestyle": "none"}
+    return {"color": PAPER_COLOURS[key.colour], "marker": _MARKERS[key.symbol], "linestyle": "None"}
 
 
 def literal(name: str) -> str:

@@ -11,7 +11,8 @@ from pydantic import Field, JsonValue, model_validator
 
 from mlstream._files import write_text_atomically
 from mlstream.frames import make_frame
-from mlstream.records.paths import detection_path
+from mlstream.records.checks import failures
+from mlstream.records.paths import detection_path, require_own_path
 from mlstream.records.run_record import Score
 from mlstream.records.schema import Record, VersionedRecord, read_record
 
@@ -164,11 +165,7 @@ def load_detection_at(path: Path, directory: str | os.PathLike[str]) -> Detectio
         If the file is not a record of this version, or that of another detection; the message names it.
     """
     one = load_detection(path)
-    if path != detection_path_of(one, directory):
-        raise ValueError(
-            f"{path} must hold the detection of its name: remove the file, or rename it. "
-            f"Got the detection of {detection_path_of(one, directory)} instead."
-        )
+    require_own_path(path, detection_path_of(one, directory), "detection")
     return one
 
 
@@ -212,11 +209,8 @@ def require_detected(detections: Sequence[Detection], directory: str | os.PathLi
     """
     failed = [one for one in detections if one.status == "failed"]
     if failed:
-        reason = (failed[0].error or "No reason was recorded.").strip().splitlines()[-1]
-        raise RuntimeError(
-            f"{len(failed)} of {len(detections)} detections failed and are tried again by the next start. "
-            f"Got {reason} ({detection_path_of(failed[0], directory)} keeps the traceback)."
-        )
+        first = detection_path_of(failed[0], directory)
+        raise failures(failed[0].error, len(failed), len(detections), first, "detections")
 
 
 def _require_order(name: str, rows: Sequence[int], last: int, *, step: int) -> None:

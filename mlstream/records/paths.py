@@ -131,3 +131,17 @@ def _path(
 ) -> Path:
     one = repetition if isinstance(repetition, Repetition) else Repetition(repetition)
     return Path(directory) / kind / file_name(stream) / f"{file_name(strategy)}-{one.name}.json"
+
+
+def require_own_path(path: Path, own: Path, what: str) -> None:
+    """Raise an error if a file holds the record of another run, or detection, than its name says.
+
+    Raises
+    ------
+    ValueError
+        If it does; a copy would count as another one.
+    """
+    if path != own:
+        raise ValueError(
+            f"{path} must hold the {what} of its name: remove the file, or rename it. Got the {what} of {own} instead."
+        )

@@ -15,9 +15,9 @@ from pydantic import Field, JsonValue, field_validator, model_validator
 from mlstream._files import write_text_atomically
 from mlstream.card_model import StreamCard
 from mlstream.frames import make_frame
-from mlstream.records.checks import require_consistent
+from mlstream.records.checks import failures, require_consistent
 from mlstream.records.frugality import rename_in_run
-from mlstream.records.paths import Repetition, file_name, run_path
+from mlstream.records.paths import Repetition, file_name, require_own_path, run_path
 from mlstream.records.run_tables import run_columns, run_html, score_columns
 from mlstream.records.schema import SCHEMA_VERSION, Record, VersionedRecord, read_record, refusal
 from mlstream.records.selection_record import Selection, SelectionRecord
@@ -319,12 +319,7 @@ def load_run_at(path: Path, directory: str | os.PathLike[str]) -> RunResult:
         If the file is not a record of this version, or that of another run; the message names it.
     """
     run = load_run(path)
-    # A copy would count as another run.
-    if path != path_of(run, directory):
-        raise ValueError(
-            f"{path} must hold the run of its name: remove the file, or rename it. "
-            f"Got the run of {path_of(run, directory)} instead."
-        )
+    require_own_path(path, path_of(run, directory), "run")
     return run
 
 
@@ -392,12 +387,7 @@ def require_success(results: Sequence[RunResult], directory: str | os.PathLike[s
     """
     failed = [result for result in results if result.status == "failed"]
     if failed:
-        first = failed[0]
-        reason = (first.error or "No reason was recorded.").strip().splitlines()[-1]
-        raise RuntimeError(
-            f"{len(failed)} of {len(results)} runs failed and are tried again by the next start. "
-            f"Got {reason} ({path_of(first, directory)} keeps the traceback)."
-        )
+        raise failures(failed[0].error, len(failed), len(results), path_of(failed[0], directory), "runs")
 
 
 def load_selection(path: str | os.PathLike[str]) -> SelectionRecord:

@@ -17,12 +17,14 @@ import llvmlite.ir
 import numba
 import numpy as np
 from numba import int64, types, uint64
-from numba.core import cgutils
+from numba.core import cgutils, event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.experimental import structref
 from numba.extending import intrinsic
 
-from estimators._kernels.cache import Folder, open_folder
+from estimators._kernels.cache import KERNELS, Folder, open_folder
+from estimators._kernels.parts import PartCompiler
+from estimators._kernels.watching import CompilationWatcher
 
 __all__ = [
     "BUILD",
@@ -57,9 +59,8 @@ LOOP: Options = {**JIT, "_nrt": False}
 OWNING: Options = {**JIT, "_nrt": True}
 # the same, copied into its callers before types are known
 SPLICED: Options = {**JIT, "inline": "always"}
-# what only compiled functions call: neither kept on disk nor wrapped for Python, from which a call would crash; that
-# saves a third of the time to compile
-BUILD: Options = {**_COMMON, "no_cpython_wrapper": True, "_nrt": True}
+# what only compiled functions call: neither kept on disk nor made to run by itself; a call from Python would crash
+BUILD: Options = {**_COMMON, "no_cpython_wrapper": True, "_nrt": True, "pipeline_class": PartCompiler}
 # the same, in place
 PART: Options = {**BUILD, "_nrt": False}
 # what runs once a row or more often: to hand an array to a function costs as much as to work on a small one
@@ -102,6 +103,8 @@ def _folder() -> Folder | None:
             RuntimeWarning,
             stacklevel=2,
         )
+    packages = tuple({path.partition("/")[0] + "." for path in KERNELS})
+    event.register("numba:compile", CompilationWatcher(packages, kept=folder is not None))
     return folder
 
 

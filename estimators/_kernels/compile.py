@@ -1,6 +1,6 @@
-"""How kernels are compiled: the options, the cache, and every corner of Numba that is not public.
+"""How kernels are compiled: the options and the cache. With `parts` and `watching`, all that is not public in Numba.
 
-Kernels import Numba from here only, so that a new version of it is tried against one module.
+Kernels import Numba from here only, so that a new version of it is tried against three modules.
 """
 
 from __future__ import annotations

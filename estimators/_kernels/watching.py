@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba.core import event
@@ -56,3 +58,31 @@ class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
                 module.partition("._kernels")[0],
                 self._how_often,
             )
+
+
+class _Counter(event.Listener):  # type: ignore[misc, unused-ignore]
+    def __init__(self) -> None:
+        self.n_compiled = self._depth = 0
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+        self.n_compiled += self._depth == 0
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+        self._depth -= 1
+
+
+@contextmanager
+def count_compiled() -> Iterator[Callable[[], int]]:
+    """Yield a function that returns how many kernels were compiled in the block, and announce none.
+
+    What a kernel is made of does not count, nor does what is loaded from disk.
+    """
+    counter = _Counter()
+    level = _LOG.level
+    _LOG.setLevel(logging.ERROR)
+    try:
+        with event.install_listener("numba:compile", counter):
+            yield lambda: counter.n_compiled
+    finally:
+        _LOG.setLevel(level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -19,6 +20,10 @@ from mlstream.formats.table import Column
 Dense: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int32]
 Numbers: TypeAlias = npt.NDArray[np.int64]
+
+# To load the compiled loop takes as long as to read so much, or twice as much, with care.
+CAREFUL_BYTES = 4 * 2**20
+_LOOP = "mlstream.formats._kernels.scan"
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _FIRST_ROW = re.compile(rb"^[ \t]*+([^%\s])", re.MULTILINE)
@@ -73,7 +78,7 @@ class BlockReader:
 
     Notes
     -----
-    A short file is read with care only: loading the compiled loop would take longer.
+    A short file, and the first `CAREFUL_BYTES` of a process that has not loaded the compiled loop, are read with care.
     """
 
     def __init__(self, columns: Sequence[Column], lines: Lines) -> None:
@@ -85,9 +90,11 @@ class BlockReader:
         self._is_binary = np.array([column.numbers in {(0.0, 1.0), (1.0, 0.0)} for column in columns])
         # Codes of values are not in the text; only Python's dictionaries know them.
         self._is_compiled = not lines.is_short and not any(column.is_coded for column in columns)
+        self._n_read = 0
 
     def read(self, block: bytes, first_line: int) -> RowBlock:
         """Read whole lines, the first of which has a given number."""
+        self._n_read += len(block)
         if _starts_sparse(block):
             return self._read_sparse(block, first_line)
         try:
@@ -134,7 +141,7 @@ class BlockReader:
         return RowBlock(self._add_defaults(cells), found.lines[: place.n_rows], n_careful, place.line)
 
     def _scan(self, block: bytes, place: Place, found: Buffers) -> Place:
-        if not self._is_compiled:
+        if not self._is_compiled or (self._n_read <= CAREFUL_BYTES and _LOOP not in sys.modules):
             return place
         from mlstream.formats._kernels.scan import scan
 

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mlstream.formats.arff.blocks import BlockReader, RowBlock
+from mlstream.formats._kernels import scan
+from mlstream.formats.arff.blocks import CAREFUL_BYTES, BlockReader, RowBlock
 from mlstream.formats.content import FormatError
 from mlstream.formats.lines import Lines
 from mlstream.formats.table import Column, nominal
@@ -125,6 +126,16 @@ def test_rows_that_list_every_cell_do_not_take_the_room_of_sparse_ones(n_dense: 
     rows = read_block(block, compiled=True)
     expected = [[1, 0, 1, 0]] + [[1, 1, 1, 1]] * n_dense + [[1, 2, 0, 4]] * 100
     assert (rows.n_careful, rows.cells.toarray().tolist()) == (n_dense, expected)
+
+
+def test_the_compiled_loop_is_loaded_by_long_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Compiled rows of all sorts are read by the other tests, where it is loaded.
+    block = b"0,1,0,1\n" * (CAREFUL_BYTES // 8 // 4)
+    reader = make_reader(COLUMNS, compiled=True)
+    monkeypatch.delitem(sys.modules, scan.__name__)
+    n_careful = [reader.read(block, 1).n_careful for _ in range(5)]
+    assert n_careful == [CAREFUL_BYTES // 8 // 4] * 4 + [0]
+    assert make_reader(COLUMNS, compiled=True).read(block, 1).n_careful == 0
 
 
 def test_rows_know_their_lines_and_blocks_where_they_end() -> None:

@@ -27,7 +27,7 @@ def check_parameters(ridge: Any) -> None:
         if getattr(ridge, name) not in (True, False):
             raise ValueError(f"{name} must be True or False. Got {getattr(ridge, name)!r} instead.")
     n = ridge.n_components
-    is_number = isinstance(n, Integral) and not isinstance(n, bool) and n >= 1
+    is_number = isinstance(n, Integral) and not isinstance(n, bool) and int(n) >= 1
     if not (is_number or n is None or (isinstance(n, str) and n == "auto")):
         raise ValueError(f"n_components must be a positive whole number, 'auto' or None. Got {n!r} instead.")
 

@@ -44,9 +44,9 @@ class Projection(NamedTuple):
 
     def apply(self, X: Features) -> Features:
         """Return rows (n_samples, n_components): sparse ones stay sparse, with the values that dense ones have."""
-        projected = X @ self.table
-        if not sparse.issparse(projected):
-            return np.ascontiguousarray(projected)
+        if not isinstance(X, sparse.csr_array):
+            return np.ascontiguousarray(X @ self.table)
+        projected = sparse.csr_array(X @ self.table)
         projected.sort_indices()
         return projected
 

@@ -61,8 +61,8 @@ class StreamRidgeClassifier(StreamClassifier):
         Whether changes in what labels depend on are found and followed, and earlier concepts recalled where they come
         back (see Notes). Without it, a row takes half to nine tenths of the time, and the memory is a half or less.
     n_components : int, 'auto' or None, default='auto'
-        Dimensions that more features than so many are projected to, whereupon all the rest is that of a table with
-        `n_components` features (see Notes). 'auto': 2,000 for more than 5,000 features. None: none are projected.
+        Dimensions that more features than this are projected to. The learner then works as on a table of as many
+        features (see Notes). 'auto': 2,000 for more than 5,000 features. None: features are never projected.
     max_bytes : int, default=8589934592
         Most memory that sums may take; what would need more is refused at the first call. By default 8 GiB.
     random_state : int, RandomState instance or None, default=None

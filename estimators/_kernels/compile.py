@@ -41,6 +41,8 @@ __all__ = [
     "Direct",
     "call_at",
     "int64",
+    "leading_zeros",
+    "multiply",
     "needs",
     "njit",
     "structref",
@@ -251,6 +253,29 @@ def call_at(typingctx: Any, address: Any, x: Any, y: Any) -> Any:  # noqa: ARG00
         return builder.call(builder.inttoptr(args[0], function.as_pointer()), args[1:])
 
     return types.float64(types.int64, types.float64, types.float64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def multiply(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 - Numba's signature
+    """Multiply two unsigned 64-bit integers into the high and the low half of 128 bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        half, whole = (llvmlite.ir.IntType(n_bits) for n_bits in (64, 128))
+        product = builder.mul(*(builder.zext(factor, whole) for factor in args))
+        parts = [builder.trunc(word, half) for word in (builder.lshr(product, whole(64)), product)]
+        return context.make_tuple(builder, signature.return_type, parts)
+
+    return types.UniTuple(uint64, 2)(uint64, uint64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def leading_zeros(typingctx: Any, value: Any) -> Any:  # noqa: ARG001 - Numba's signature
+    """Count the zeros before the first bit of an unsigned 64-bit integer that is set."""
+
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ARG001 - Numba's signature
+        return builder.ctlz(args[0], llvmlite.ir.IntType(1)(0))
+
+    return uint64(uint64), codegen
 
 
 def _disowned(context: Any, builder: Any, kind: Any, value: Any) -> Any:

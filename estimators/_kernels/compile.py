@@ -22,8 +22,9 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.experimental import structref
 from numba.extending import intrinsic
 
-from estimators._kernels.cache import KERNELS, Folder, open_folder
+from estimators._kernels.cache import KERNELS, Folder, hash_sources, open_folder
 from estimators._kernels.parts import PartCompiler
+from estimators._kernels.prebuilt import Prebuilt, describe, find_prebuilt
 from estimators._kernels.watching import CompilationWatcher
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "int64",
     "leading_zeros",
     "multiply",
+    "needs",
     "njit",
     "structref",
     "types",
@@ -95,9 +97,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 @cache
 def _folder() -> Folder | None:
     """Open the folder that belongs to the sources, the versions and the settings; None if no place is writable."""
-    versions = [f"{module.__name__} {module.__version__}" for module in (numba, llvmlite, np)]
-    settings = [f"{name} {getattr(numba.config, name)}" for name in _SETTINGS]
-    folder, tried = open_folder(versions, settings, numba.config.CACHE_DIR)
+    folder, tried = open_folder(_versions(), _settings(), numba.config.CACHE_DIR)
     if folder is None:
         warnings.warn(
             f"A folder for compiled kernels must be writable. Got {tried} instead. Kernels are compiled again in every "
@@ -108,6 +108,24 @@ def _folder() -> Folder | None:
     packages = tuple({path.partition("/")[0] + "." for path in KERNELS})
     event.register("numba:compile", CompilationWatcher(packages, kept=folder is not None))
     return folder
+
+
+def _versions() -> list[str]:
+    return [f"{module.__name__} {module.__version__}" for module in (numba, llvmlite, np)]
+
+
+def _settings() -> list[str]:
+    return [f"{name} {getattr(numba.config, name)}" for name in _SETTINGS]
+
+
+def needs() -> dict[str, Any]:
+    """Return what must be equal here and where kernels were compiled that are to be loaded here."""
+    return describe(hash_sources(), [*_versions(), *_settings()])
+
+
+@cache
+def _prebuilt() -> Prebuilt | None:
+    return find_prebuilt(needs())
 
 
 class _Locator:
@@ -149,14 +167,22 @@ class _KernelCache(FunctionCache):  # type: ignore[misc, unused-ignore]
     _impl_class = _Implementation
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load what was compiled, or None if it was not, or if what is there cannot be read."""
+        """Load what was compiled, here or elsewhere; None if it was not, or if what is there cannot be read."""
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except OSError:
-            return None
+            found = None
         except (EOFError, pickle.UnpicklingError):
             self._forget()
+            found = None
+        return self._load_prebuilt(sig, target_context) if found is None else found
+
+    def _load_prebuilt(self, sig: Any, target_context: Any) -> Any:
+        prebuilt = _prebuilt()
+        if prebuilt is None:
             return None
+        target_context.refresh()
+        return prebuilt.load(self, self._index_key(sig, target_context.codegen()), target_context)
 
     def _forget(self) -> None:
         with suppress(OSError), _opened().writing():

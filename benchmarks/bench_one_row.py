@@ -27,9 +27,9 @@ from mlstream import load_dataset
 from mlstream.generators import multiplier_stream
 
 SHARED = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
-N_WARM, N_ROWS = sized((100, 600), (6, 20))
+N_WARM, N_ROWS = sized((60, 400), (6, 20))
 IN_TURN = 20
-PEER_SECONDS = sized(4.0, 0.2)
+PEER_SECONDS = sized(1.5, 0.2)
 ASKED = 10
 # peers that do all that the strategy does: of these, the speed is asked for
 WHOLE = ("River", "PyTorch")

@@ -89,9 +89,12 @@ def check_wrong_row_changes_nothing(estimator: Any) -> None:
 def _require_equal(one: Any, chunk: Any, x: Any, y: Any, mask: Any) -> None:
     """Let one learn a row, and the other learn it as a chunk; compare what they return, or their errors."""
     masked = {} if mask is None else {"label_mask": mask}
-    rows = x if sparse.issparse(x) else [x]
+    X, Y = (
+        part if sparse.issparse(part) else part[np.newaxis] if isinstance(part, np.ndarray) else [part]
+        for part in (x, y)
+    )
     as_one = _outcome(lambda: one.predict_then_fit_one(x, y, **masked))
-    as_chunk = _outcome(lambda: tuple(part[0] for part in chunk.predict_then_fit(rows, [y], **masked)))
+    as_chunk = _outcome(lambda: tuple(part[0] for part in chunk.predict_then_fit(X, Y, **masked)))
     if isinstance(as_one, str) or isinstance(as_chunk, str):
         require(as_one == as_chunk, f"one row: {as_one}; a chunk of one row: {as_chunk}")
     else:

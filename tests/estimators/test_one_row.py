@@ -78,8 +78,7 @@ def test_parameters_that_are_set_between_rows_count() -> None:
 def test_network_that_diverged_refuses_rows_until_it_starts_again() -> None:
     network = OnlineNeuralClassifier(learning_rate=1e17, optimizer="sgd", random_state=0).partial_fit(X[:1], Y[:1])
     with pytest.raises(DivergedError):
-        for x, y in zip(1e15 * X, Y, strict=True):
-            network.predict_then_fit_one(x, y)
+        learn_rows(network, 1e15 * X)
     with pytest.raises(DivergedError, match="has diverged"):
         network.predict_then_fit_one(X[0], Y[0])
     network.begin(X, Y).set_params(learning_rate=0.1).predict_then_fit_one(X[0], Y[0])
@@ -155,34 +154,35 @@ def test_what_is_returned_is_not_changed_by_later_rows() -> None:
             assert_array_equal(one[1], copy[1])
 
 
+class Counting(StreamClassifier):
+    """Count rows, slowly enough for another thread to come between."""
+
+    def _start(self) -> None:
+        self._n = 0
+
+    def _learn(self, X: Any, Y: Any, mask: Any, weight: Any) -> None:
+        n = self._n
+        sum(range(2000))
+        self._n = n + 1
+
+    def _predict_proba(self, X: Any) -> Any:
+        return np.zeros((X.shape[0], self.n_labels_))
+
+
 def test_rows_of_several_threads_come_one_after_another() -> None:
-    class Counting(StreamClassifier):
-        """Count rows, slowly enough for another thread to come between."""
-
-        def _start(self) -> None:
-            self._n = 0
-
-        def _learn(self, X: Any, Y: Any, mask: Any, weight: Any) -> None:  # noqa: ARG002
-            n = self._n
-            for _ in range(2000):
-                pass
-            self._n = n + 1
-
-        def _predict_proba(self, X: Any) -> Any:
-            return np.zeros((X.shape[0], self.n_labels_))
-
     learner = Counting().partial_fit(X, Y)
-
-    def learn_rows() -> None:
-        for x, y in zip(X, Y, strict=True):
-            learner.predict_then_fit_one(x, y)
-
-    threads = [threading.Thread(target=learn_rows) for _ in range(4)]
+    threads = [threading.Thread(target=learn_rows, args=(learner, X)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert learner._n == 1 + 4 * len(X)
+
+
+def learn_rows(learner: Any, rows: Any) -> None:
+    """Learn rows one by one."""
+    for x, y in zip(rows, Y, strict=True):
+        learner.predict_then_fit_one(x, y)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6))

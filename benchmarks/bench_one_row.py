@@ -1,9 +1,9 @@
 """One row per call, as a service learns: `predict_then_fit_one` of every strategy, side by side with the peer's loop.
 
 Ten times the speed of River and of lean PyTorch is asked for. Each line has the mean, the median and the 99th
-percentile of the time of a row, in microseconds, of ours and of the peer, and the ratio of the means. Both sides learn
-the same rows, twenty in turn, after a few that are not timed; a peer that is slow learns the first of them only, and
-the ratio is that of these. With ``--chunk``, ours are calls of `predict_then_fit` with one row.
+percentile of the time of a row, in microseconds, of ours and of the peer, and the ratio of the medians. Both sides
+learn the same rows, twenty in turn, after a few that are not timed; a peer that is slow learns the first of them only,
+and the ratio is that of these. With ``--chunk``, ours are calls of `predict_then_fit` with one row.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Line:
-    """A strategy on a table, and its peer, if it has one, with the ratio of the means."""
+    """A strategy on a table, and its peer, if it has one, with the ratio of the medians."""
 
     table: str
     strategy: str
@@ -133,7 +134,9 @@ def line_of(table: str, name: str, our_ns: list[int], peer_ns: list[int]) -> Lin
     if not peer_ns:
         return Line(table, name, latency(our_ns))
     both = len(peer_ns)
-    return Line(table, name, latency(our_ns), PEERS[name].name, latency(peer_ns), sum(peer_ns) / sum(our_ns[:both]))
+    return Line(
+        table, name, latency(our_ns), PEERS[name].name, latency(peer_ns), median(peer_ns) / median(our_ns[:both])
+    )
 
 
 def cells(values: Iterable[float | str]) -> str:

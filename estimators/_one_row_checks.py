@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def check_wrong_row_changes_nothing(estimator: Any) -> None:
     for bad_x, bad_y, name in wrong:
         if name == "two more labels" and getattr(learnt, "on_new_labels", "error") == "grow":
             continue
-        require_error(lambda x=bad_x, y=bad_y: learnt.predict_then_fit_one(x, y), f"{name} is accepted")  # type: ignore[misc]
+        require_error(partial(learnt.predict_then_fit_one, bad_x, bad_y), f"{name} is accepted")
     require_error(lambda: fresh(estimator).predict_then_fit_one(spoilt, y), "NaN in the first row is accepted")
     require(same(predictions(twin, test), predictions(learnt, test)), "a refused row changed the predictions")
     after = predictions(learn(learnt, B), test)

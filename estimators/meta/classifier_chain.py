@@ -222,8 +222,7 @@ def _run_row(
         absent, present = votes[0, 0].tolist()
         decided[0, j] = seen[0, k] = present > absent
         proba[0, j] = present
-        known = labels is not None and labels[0, j] != SKIP
-        true[0, k] = labels[0, j] if known else seen[0, k]  # type: ignore[index]
+        true[0, k] = seen[0, k] if labels is None or labels[0, j] == SKIP else labels[0, j]
     return decided, proba
 
 

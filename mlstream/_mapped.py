@@ -7,6 +7,7 @@ import mmap
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -75,7 +76,8 @@ def keep_open(whole: Any, file: IO[bytes], path: Path | None = None) -> None:
     Joblib sends the name of a map instead of what it holds. Where the system has no names of open files, it is `path`.
     """
     name = Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
-    whole.filename, whole.opened = name if name.exists() else path, file
+    whole.filename = name if name.exists() else path
+    weakref.finalize(whole, file.close)
 
 
 def take_rows(table: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

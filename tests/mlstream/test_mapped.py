@@ -1,6 +1,8 @@
 """Tables in files are read some rows at a time: the memory that maps them is given back, and no change is lost."""
 
 import mmap
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -124,3 +126,35 @@ def test_a_stream_that_is_made_in_a_file_is_the_one_made_in_memory(kind, request
     stream = STREAMS[kind]()
     assert any(_mapped._map_behind(part.X) is not None for part in stream)
     assert_same_stream(stream, expected)
+
+
+PROGRAM = """
+import resource, sys, warnings
+import numpy as np
+from mlstream import _mapped, publish, verify
+from mlstream.formats import save
+from mlstream.generators import multiplier_stream
+from mlstream.publishing.named_streams import open_named
+
+warnings.simplefilter("ignore")
+_mapped._IN_MEMORY_BYTES = 2**20
+# One weight for each label: products of matrices would take memory for each thread.
+weights, folder = np.random.default_rng(0).normal(size=(2, 50)), sys.argv[1]
+
+def make(n_rows, name):
+    stream = multiplier_stream(weights, n_rows=n_rows, threshold=0.0)
+    save(stream, f"{folder}/{name}.npz")
+    publish(open_named(f"{folder}/{name}.npz"), f"{folder}/{name}", arff=False)
+
+make(100, "few")
+used = [line for line in open("/proc/self/status") if line.startswith("VmData")][0].split()[1]
+resource.setrlimit(resource.RLIMIT_DATA, (1024 * int(used) + 60 * 2**20,) * 2)
+make(100_000, "many")
+"""
+
+
+@linux
+def test_a_stream_is_made_written_and_published_in_less_memory_than_it_has(tmp_path):
+    run = subprocess.run([sys.executable, "-c", PROGRAM, tmp_path], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "many" / "stream.npz").stat().st_size > 90 * 2**20

@@ -80,7 +80,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         gets the labels of the row's task there too, and is called row by row. Where labels emerge, an estimator made
         with ``on_new_labels="grow"`` is given the labels that have emerged so far, in that order; others are given all.
     stream : Stream, str or path
-        The stream; or its file, its published folder, or the name of one that this project publishes.
+        The stream; or its file, its published folder, or the name of one that this project publishes. Rows of an NPZ
+        file stay in it until they are learnt, so that memory does not depend on their number.
     label_space : {"task", "seen", "all"}, optional
         Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
         scenario asks. That is "seen" for the scenarios class-incremental, task-free, label-emerging and iirc, and

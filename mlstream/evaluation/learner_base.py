@@ -187,6 +187,9 @@ class Learner(ABC):
         """Learn rows, one after the other."""
 
     def _call_predict(self, X: Features, heads: Mask | None) -> tuple[Any, Any]:
+        if hasattr(self.estimator, "predict_with_proba") and (heads is None or not any(self._with_heads.values())):
+            decided, proba = self.estimator.predict_with_proba(X)
+            return decided, proba
         decided, proba = (
             getattr(self.estimator, name)(X, **({} if heads is None or not takes_heads else {"label_mask": heads}))
             if hasattr(self.estimator, name)

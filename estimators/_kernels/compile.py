@@ -23,7 +23,7 @@ from numba.experimental import structref
 from numba.extending import intrinsic
 
 from estimators._kernels.cache import KERNELS, Folder, open_folder
-from estimators._kernels.parts import PartCompiler
+from estimators._kernels.parts import PartCompiler, share_among_integers
 from estimators._kernels.watching import CompilationWatcher
 
 __all__ = [
@@ -83,8 +83,12 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 
     def compiled(function: Callable[..., Any]) -> Any:
         dispatcher = numba.njit(**options)(function)
-        if cache and not numba.config.DISABLE_JIT and _folder() is not None:
+        if numba.config.DISABLE_JIT:
+            return dispatcher
+        if cache and _folder() is not None:
             dispatcher._cache = _KernelCache(function)
+        if options.get("pipeline_class") is PartCompiler:
+            return share_among_integers(dispatcher)
         return dispatcher
 
     return compiled

@@ -181,7 +181,8 @@ class Direct:
     """A compiled function that is given arguments of the same types, arrays contiguous, at every call.
 
     Numba looks at all arguments to choose among the compilations of a function, which takes several times as long as
-    to learn a row with a tree. Here the first call decides. What is only read may be read-only or not.
+    to learn a row with a tree. Here the first call decides. What is only read may be read-only or not: that makes no
+    second compilation.
 
     Parameters
     ----------
@@ -196,10 +197,17 @@ class Direct:
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
         if self._compiled is None:
-            result = self._function(*arguments)
-            self._compiled = self._function.get_overload(self._function.nopython_signatures[0])
-            return result
+            self._compiled = self._function.compile(tuple(_writable(numba.typeof(one)) for one in arguments))
         return self._compiled(*arguments)
+
+
+def _writable(kind: Any) -> Any:
+    """Return the type of an array, or of a tuple with arrays, that may be written to."""
+    if isinstance(kind, types.BaseTuple):
+        return types.BaseTuple.from_types(
+            [_writable(part) for part in kind.types], getattr(kind, "instance_class", None)
+        )
+    return kind.copy(readonly=False) if isinstance(kind, types.Array) else kind
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]

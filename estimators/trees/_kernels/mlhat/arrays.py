@@ -143,15 +143,17 @@ def new_tree(shape: Shape, seed: int, max_bytes: float) -> AdaptiveTree:
 
 def _add_root(tree: AdaptiveTree) -> None:
     """Make the first free node and slot an empty leaf, as `new_leaf` does, and the root."""
-    state, node, slot = tree.state[0], tree.nodes[0], tree.slots[0]
-    state["root"], state["node"], state["slot"] = 0, node["left"], slot["next"]
+    state = tree.state[0]
+    i, s = int(state["node"]), int(state["slot"])
+    node, slot = tree.nodes[i], tree.slots[s]
+    state["root"], state["node"], state["slot"] = i, node["left"], slot["next"]
     state["n_free_nodes"] -= 1
     state["n_free_slots"] -= 1
     state["next_owner"] += 1
     for link in ("feature", "left", "right", "alternate", "shares"):
         node[link] = NONE
-    node["slot"], node["active"], node["used"] = 0, 1, 1
-    tree.counts[0] = ABSENT
+    node["slot"], node["active"], node["used"] = s, 1, 1
+    tree.counts[i] = ABSENT
     slot["owner"], slot["draws"] = state["next_owner"], state["bagging"]
 
 

@@ -154,7 +154,7 @@ def best_value(search: SearchTrees, root: int, scratch: Sums, minimum: float) ->
     best, key, values = -np.inf, 0.0, sums_of(search)
     scratch.weights[ASIDE, 0] = -1.0
     path, visited = np.empty(len(search.places), np.int64), np.empty(len(search.places), np.int64)
-    height, i = 0, root
+    height, i = 0, np.int64(root)
     while i != NONE or height:
         if i != NONE:
             path[height], visited[height] = i, 0

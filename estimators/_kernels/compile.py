@@ -83,11 +83,19 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 
     def compiled(function: Callable[..., Any]) -> Any:
         dispatcher = numba.njit(**options)(function)
+        dispatcher.get_call_template = _widened(dispatcher.get_call_template)
         if cache and not numba.config.DISABLE_JIT and _folder() is not None:
             dispatcher._cache = _KernelCache(function)
         return dispatcher
 
     return compiled
+
+
+def _widened(template: Callable[..., Any]) -> Callable[..., Any]:
+    """Let compiled functions call the compilation for all numbers: Numba makes one for each constant that is passed."""
+    return lambda args, kws: template(
+        tuple(types.unliteral(kind) for kind in args), {name: types.unliteral(kind) for name, kind in kws.items()}
+    )
 
 
 @cache

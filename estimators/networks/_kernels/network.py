@@ -27,7 +27,9 @@ def load_features(source: CodedRows, row: int, batch: Batch, b: int) -> None:
 
 
 @njit(**INLINE)
-def share_loss(source: CodedRows, row: int, counts: Doubles | None, options: RunOptions, shares: Floats, at: int) -> None:
+def share_loss(
+    source: CodedRows, row: int, counts: Doubles | None, options: RunOptions, shares: Floats, at: int
+) -> None:
     """Put the share of each label in the loss of a row into shares from `at`, negative where the label is 1."""
     codes = source.codes
     n_labels, n_counted = codes.shape[1], 0
@@ -138,9 +140,7 @@ def backward(w: Floats, sizes: Integers, units: Floats, deltas: Floats, at: int)
 
 
 @njit(**INLINE)
-def add_sparse_gradient(
-    g: Floats, width: int, batch: Batch, stamp: Integers | None, b: int, step: int, n: int
-) -> int:
+def add_sparse_gradient(g: Floats, width: int, batch: Batch, stamp: Integers | None, b: int, step: int, n: int) -> int:
     """Add the gradient of row b by its features' weights; list features new in this step, and return their number."""
     if stamp is None:
         return 0

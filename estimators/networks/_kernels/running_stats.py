@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import BUILD, njit
-from estimators.networks._kernels.state import ROWS, Batch, CodedRows, Doubles, Floats, Network
+from estimators.networks._kernels.state import ROWS, Batch, CodedRows, Doubles, Network
 
 
 @njit(**BUILD)

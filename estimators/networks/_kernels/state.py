@@ -128,8 +128,8 @@ class CodedRows(NamedTuple):
 class Workspace(NamedTuple):
     """Everything that a pass over rows works on.
 
-    A network, the tables for skipped steps, None if rows are dense, scratch space for the rows of a step, and the rows kept for replay.
-    ``taken`` is, for each slot of the store, the row of the chunk that has taken it, or -1.
+    A network, the tables for skipped steps (None if rows are dense), scratch space for the rows of a step, and the rows
+    kept for replay. ``taken`` is, for each slot of the store, the row of the chunk that has taken it, or -1.
     """
 
     net: Network

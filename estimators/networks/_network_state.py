@@ -16,7 +16,7 @@ from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRo
 State = dict[str, npt.NDArray[Any]]
 # sums of gradients under this can be squared, and multiplied by a learning rate under it
 LIMIT = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}
-_DENSE = None, None  # dense rows have all features, so that no table of them is needed
+_DENSE: tuple[Any, Any] = None, None  # dense rows have all features, so that no table of them is needed
 
 
 def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomState, *, freeze: bool) -> State:
@@ -78,8 +78,9 @@ def as_network(state: State, options: RunOptions) -> Network:
     constants = make_constants(w.dtype)
     live = state["live"] if len(state["live"]) else None
     counts, scaler = (state["counts"], state["scaler"]) if options.balance or options.scale else (None, None)
+    parts: dict[str, Any] = {**state, "live": live, "counts": counts, "scaler": scaler}
     return Network(
-        **{**state, "live": live, "counts": counts, "scaler": scaler},
+        **parts,
         g=np.empty_like(w),
         options=options,
         limit=LIMIT[w.dtype],

@@ -152,7 +152,7 @@ def add_sparse_gradient(g: Floats, width: int, batch: Batch, stamp: Integers | N
         else:
             put(g, j * width, deltas, at, width, values[q])
             stamp[j] = step
-            batch.touched[n] = j
+            batch.touched[n] = j  # type: ignore[index]
             n += 1
     return n
 

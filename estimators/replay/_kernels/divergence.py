@@ -55,7 +55,7 @@ def choose_slot(
     if own.size == 0:
         return NONE
     if n_held < size:
-        return n_held  # type: ignore[no-any-return]
+        return n_held
     score_removals(state, own, terms, changes, scores)
     slot = pick_least(scores, TOLERANCE, chance)
     return NONE if slot == size else slot

@@ -54,7 +54,7 @@ def choose_slot(state: LabelState, own: Integers, chance: Doubles, scores: Doubl
     if own.size == 0:
         return NONE
     if n_held < size:
-        return n_held  # type: ignore[no-any-return]
+        return n_held
     if chance[0] >= admission(state, own):
         return NONE
     label = draw_label(state, chance[1])

@@ -82,7 +82,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
     """Compile a kernel as `numba.njit` does, and keep what was compiled in the one folder of all kernels.
 
     Numba's own cache looks at the file of the function only: it would keep machine code that holds an older version of
-    a kernel from another file.
+    a kernel from another file. And it would compile a function again for each constant that compiled code passes to it.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
@@ -91,9 +91,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
             return dispatcher
         if cache and _folder() is not None:
             dispatcher._cache = _KernelCache(function)
-        if options.get("pipeline_class") is PartCompiler:
-            return share_among_integers(dispatcher)
-        return dispatcher
+        return share_among_integers(dispatcher)
 
     return compiled
 

@@ -64,7 +64,7 @@ class PartCompiler(CompilerBase):  # type: ignore[misc, unused-ignore]
 
 
 def share_among_integers(dispatcher: Any) -> Any:
-    """Let a part be compiled once for integers of all sizes, which become the largest, and for constants."""
+    """Let compiled code call one compilation for integers of all sizes, which become the largest, and for constants."""
     find_template = dispatcher.get_call_template
 
     def find_shared_template(args: Any, kws: Any) -> Any:

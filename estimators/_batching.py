@@ -9,6 +9,7 @@ from estimators._typing import Array
 from estimators._validation import Features
 
 MOST_ROWS = 2048
+DOUBLES = np.dtype(np.float64)
 # of wide sparse tables, no more than this is ever dense
 MOST_VALUES = 2**21
 
@@ -22,4 +23,4 @@ def blocks(X: Features) -> Iterator[slice]:
 
 def dense(X: Features) -> Array:
     """Return a block of rows as a contiguous array of doubles."""
-    return np.ascontiguousarray(X.toarray() if isinstance(X, sparse.csr_array) else X, dtype=np.float64)
+    return np.ascontiguousarray(X.toarray() if isinstance(X, sparse.csr_array) else X, dtype=DOUBLES)

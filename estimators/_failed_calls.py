@@ -37,15 +37,13 @@ class unchanged_on_error:  # noqa: N801 - a context manager that reads like a cl
     ----------
     estimator : estimator instance
         The estimator that the block changes.
-    in_place : bool, default=False
-        Whether the block changes in place what has been learnt, if anything has. If numbers diverge in such a block,
-        and nothing was copied, the estimator is marked: its attributes are those it had, but not the numbers in them.
     """
 
-    def __init__(self, estimator: Any, *, in_place: bool = False) -> None:
+    in_place = False
+
+    def __init__(self, estimator: Any) -> None:
         self.lock = lock_of(estimator)
         self.attributes = vars(estimator)
-        self.in_place = in_place
 
     def __enter__(self) -> Self:
         self.lock.__enter__()
@@ -74,3 +72,13 @@ class unchanged_on_error:  # noqa: N801 - a context manager that reads like a cl
         self.attributes.update(self.before)
         for name in self.attributes.keys() - self.before.keys():
             del self.attributes[name]
+
+
+class unchanged_or_marked(unchanged_on_error):  # noqa: N801 - reads like a clause, too
+    """The same for a block that changes in place what has been learnt, if anything has.
+
+    If numbers diverge in it, and nothing was copied, the estimator is marked: its attributes are those it had, but not
+    the numbers in them.
+    """
+
+    in_place = True

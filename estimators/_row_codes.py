@@ -7,6 +7,10 @@ from estimators._typing import Array
 
 # what is added to the value of a label that counts
 COUNTS = np.uint8(2)
+# no value is beyond the range of float32 where the sum of squares is below this
+SURELY_FITS = 1e70
+# for more values BLAS wakes threads
+FEW_VALUES = 4096
 
 
 def encode_labels(Y: Array, mask: Array | None) -> Array:
@@ -21,6 +25,9 @@ def cast_features(values: Array, dtype: npt.DTypeLike) -> Array:
     """Return features in a precision; refuse those that do not fit."""
     if values.dtype == dtype:
         return values
+    if values.size <= FEW_VALUES and np.vdot(values, values) < SURELY_FITS:
+        # a third of the time of the rest, which matters for single rows
+        return values.astype(dtype)
     with np.errstate(over="ignore"):
         cast = values.astype(dtype)
     if not np.isfinite(cast).all():

@@ -12,6 +12,11 @@ from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators._validation import is_sparse
 
+# NumPy takes a dtype three times as fast as the class of its numbers
+CODES, _INTEGERS = np.dtype(np.uint8), np.dtype(np.int64)
+# so many values, those of a single row, are looked at faster as numbers of Python
+FEW = 64
+BITS = frozenset((0, 1))
 # the smallest and largest numbers inside (0, 1), as arrays: NumPy is slower on its scalars
 _OPEN_INTERVAL = {
     np.dtype(kind): (np.array(np.finfo(kind).tiny), np.array(np.nextafter(kind(1), kind(0))))
@@ -69,7 +74,7 @@ class LabelTarget:
 
     def decisions(self, decided: Array, scores: Array) -> npt.NDArray[np.int64]:  # noqa: ARG002 - one shape for both
         """Return the label sets as the learner predicted them."""
-        return decided.astype(np.int64)
+        return decided.astype(_INTEGERS)
 
 
 class ClassTarget:
@@ -206,8 +211,8 @@ def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
         dense = check_array(Y, dtype=None, ensure_all_finite="allow-nan", input_name="Y")
     if dense.shape[1] == 0:
         raise ValueError(f"Y must have at least one label column. Got shape {dense.shape} instead.")
-    if _is_binary(dense):
-        return np.ascontiguousarray(dense, dtype=np.uint8)
+    if is_binary(dense):
+        return np.ascontiguousarray(dense, dtype=CODES)
     unknown = dense != dense  # noqa: PLR0124 - true of NaN only, also in tables of objects
     wrong = ~unknown & (dense != 0) & (dense != 1)
     if wrong.any():
@@ -224,11 +229,15 @@ def _item(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _is_binary(table: Array) -> bool:
-    if table.dtype.kind == "b":
+def is_binary(table: Array) -> bool:
+    """Return whether all values of an array are 0 or 1."""
+    kind = table.dtype.kind
+    if kind == "b":
         return True
-    if table.dtype.kind in "ui":
-        # no bit but the last: much faster than comparing, which matters for single rows
+    if kind in "uif" and table.size <= FEW:
+        return BITS.issuperset(table.ravel().tolist())
+    if kind in "ui":
+        # no bit but the last: much faster than comparing
         return bool(np.bitwise_or.reduce(table, axis=None) >> 1 == 0)
     return bool(((table == 0) | (table == 1)).all())
 

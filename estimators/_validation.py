@@ -114,16 +114,17 @@ def _canonical(X: Any) -> sparse.csr_array:
 
 def _check_finite(X: Features) -> None:
     if isinstance(X, sparse.csr_array):
-        if not _is_finite(X.data):
+        if not is_finite(X.data):
             position = int(np.argmin(np.isfinite(X.data)))
             row = int(np.searchsorted(X.indptr, position, side="right")) - 1
             _refuse(X.data[position], row, int(X.indices[position]))
-    elif not _is_finite(X):
+    elif not is_finite(X):
         row, column = np.argwhere(~np.isfinite(X))[0].tolist()
         _refuse(X[row, column], row, column)
 
 
-def _is_finite(values: Array) -> bool:
+def is_finite(values: Array) -> bool:
+    """Return whether an array holds neither NaN nor infinity."""
     # a finite sum of squares has finite parts, and takes half the time; squares that overflow need a second look
     few = values.size <= FEW_VALUES
     return (few and math.isfinite(np.vdot(values, values))) or bool(np.isfinite(values).all())

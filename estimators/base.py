@@ -9,9 +9,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from estimators._failed_calls import check_not_diverged, unchanged_on_error
+from estimators._failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators._locks import Locked, lock_of
 from estimators._new_labels import PlacedLabels, check_choice, grows, place_labels
+from estimators._one_row import as_table, plain_row
 from estimators._row_codes import cast_features
 from estimators._targets import ClassTarget, LabelTarget, Target, holds_unknown, make_target
 from estimators._typing import Array
@@ -230,6 +231,55 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         return self._predict_then_learn_chunk(X, Y, classes, label_mask, {})
 
+    def predict_then_fit_one(self, x: Any, y: Any, classes: Any = None, *, label_mask: Any = None) -> tuple[Any, Array]:
+        """Predict one row, then learn it: `predict_then_fit` for a loop over rows, to the last bit.
+
+        From the second row on, little is done besides predicting and learning if `x` and `y` are arrays: of float32
+        or float64, and of integers, booleans or floats.
+
+        Parameters
+        ----------
+        x : {array-like of shape (n_features,), sparse matrix of shape (1, n_features)}
+            Features, finite.
+        y : array-like of shape (n_labels,), or the class of the row
+            0/1 labels, NaN where a label is unknown.
+        classes
+            As in `partial_fit`.
+        label_mask : bool ndarray of shape (n_labels,), optional
+            Labels that count, as in `partial_fit`.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_labels,), or the class
+            The row of `predict`, before it is learnt.
+        y_proba : ndarray of shape (n_labels,) or (n_classes,)
+            The row of `predict_proba`, before it is learnt.
+
+        Raises
+        ------
+        ValueError
+            If anything in the call is wrong; the estimator is unchanged.
+        DivergedError
+            As in `partial_fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from estimators import make_strategy
+        >>> rng = np.random.default_rng(0)
+        >>> learner = make_strategy("BR_HT")
+        >>> n_right = 0
+        >>> for x in rng.random((500, 3)):
+        ...     y_pred, y_proba = learner.predict_then_fit_one(x, x > 0.5)
+        ...     n_right += np.array_equal(y_pred, x > 0.5)
+        >>> n_right > 400
+        True
+        """
+        with unchanged_or_marked(self) as call:
+            rows = self._check_row(x, y, classes, label_mask)
+            decided, proba = self._predict_then_learn_checked(call, rows, {})
+        return decided[0], proba[0]
+
     # ------------------------------------------------------------------ facts
     def set_params(self, **params: Any) -> Self:
         """Set parameters while no other thread is inside a call.
@@ -282,7 +332,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     def _learn_chunk(
         self, X: Any, Y: Any, classes: Any, label_mask: Any, sample_weight: Any, metadata: Mapping[str, Any]
     ) -> Self:
-        with unchanged_on_error(self, in_place=True) as call:
+        with unchanged_or_marked(self) as call:
             X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
             weight, passed = check_sample_weight(sample_weight, X), self._check_metadata(metadata, len(Y))
             if learnt is not None:
@@ -310,17 +360,26 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     def _predict_then_learn_chunk(
         self, X: Any, Y: Any, classes: Any, label_mask: Any, metadata: Mapping[str, Any]
     ) -> tuple[Array, Array]:
-        with unchanged_on_error(self, in_place=True) as call:
-            X, Y, mask, learnt = self._check_chunk(X, Y, classes, label_mask)
-            passed = self._check_metadata(metadata, len(Y))
-            in_runs = learnt is not None and len(Y) > 1
-            if names := self._at_risk_in_runs(X) if in_runs else self._at_risk(len(Y), testing=True):
-                call.copy(names)
-            if learnt is None:
-                decided, scores = self._predict_then_learn(X, Y, mask, **passed)
-            else:
-                decided, scores = self._predict_then_learn_runs(X, Y, mask, learnt, passed)
-            return self._target.decisions(decided, scores), self._target.probabilities(scores)
+        with unchanged_or_marked(self) as call:
+            rows = self._check_chunk(X, Y, classes, label_mask)
+            return self._predict_then_learn_checked(call, rows, self._check_metadata(metadata, len(rows[1])))
+
+    def _predict_then_learn_checked(
+        self,
+        call: unchanged_on_error,
+        rows: tuple[Features, Array, Mask | None, Mask | None],
+        passed: Mapping[str, Array],
+    ) -> tuple[Array, Array]:
+        """Predict, then learn, rows that have been checked."""
+        X, Y, mask, learnt = rows
+        in_runs = learnt is not None and len(Y) > 1
+        if names := self._at_risk_in_runs(X) if in_runs else self._at_risk(len(Y), testing=True):
+            call.copy(names)
+        if learnt is None:
+            decided, scores = self._predict_then_learn(X, Y, mask, **passed)
+        else:
+            decided, scores = self._predict_then_learn_runs(X, Y, mask, learnt, passed)
+        return self._target.decisions(decided, scores), self._target.probabilities(scores)
 
     # ------------------------------------------------------------------ hooks
     _target: Target
@@ -377,6 +436,10 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
     def _predict_then_learn_rows(
         self, X: Features, Y: Array, mask: Mask | None, metadata: Mapping[str, Array]
     ) -> tuple[Array, Array]:
+        if X.shape[0] == 1:
+            predicted = self._infer(X)
+            self._learn(X, Y, mask, None, **metadata)
+            return predicted
         predictions = []
         for i in range(X.shape[0]):
             row = slice(i, i + 1)
@@ -432,6 +495,18 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         self._check_inside(X)
         mask = mask if self.uses_task else None
         return X, *(self._check_unknown(codes, mask) if holds_unknown(Y, codes) else (codes, mask, None))
+
+    def _check_row(
+        self, x: Any, y: Any, classes: Any, label_mask: Any
+    ) -> tuple[Features, Array, Mask | None, Mask | None]:
+        """Return what `_check_chunk` returns for one row, with only the checks that it needs if it is as most are."""
+        row = plain_row(self, x, y) if classes is None and self._diverged is None else None
+        if row is None:
+            return self._check_chunk(as_table(x, "x"), as_table(y, "y"), classes, label_mask)
+        X, Y = row
+        mask = None if label_mask is None else check_label_mask(label_mask, 1, self.n_labels_)
+        self._check_inside(X)
+        return X, Y, mask if self.uses_task else None, None
 
     def _check_unknown(self, codes: Array, mask: Mask | None) -> tuple[Array, Mask | None, Mask | None]:
         if self.uses_task:

@@ -30,6 +30,12 @@ from estimators._new_label_checks import (
     check_new_labels_were_unknown,
     check_refused_new_labels_leave_nothing,
 )
+from estimators._one_row_checks import (
+    check_one_row_in_other_forms,
+    check_one_row_is_a_chunk_of_one,
+    check_one_row_mixes_with_chunks,
+    check_wrong_row_changes_nothing,
+)
 from estimators._unknown_checks import (
     check_float_labels_are_integers,
     check_unknown_is_masked,
@@ -49,7 +55,8 @@ def stream_checks(
 
     Laws about ``predict_then_fit``, ``label_mask`` and CSR input are yielded only for estimators that have the method,
     the parameter or the tag. Laws about unknown labels, NaN in Y, are yielded for estimators with ``predict_then_fit``,
-    and those about labels that appear for estimators that can be made with ``on_new_labels="grow"``.
+    those about one row per call for estimators with ``predict_then_fit_one``, and those about labels that appear for
+    estimators that can be made with ``on_new_labels="grow"``.
 
     Parameters
     ----------
@@ -282,6 +289,10 @@ def _tests_then_trains(estimator: Any) -> bool:
     return hasattr(estimator, "predict_then_fit")
 
 
+def _learns_one_row(estimator: Any) -> bool:
+    return hasattr(estimator, "predict_then_fit_one")
+
+
 def _can_grow(estimator: Any) -> bool:
     return isinstance(estimator, StreamClassifier) and estimator._can_grow()
 
@@ -321,6 +332,10 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_csr_equals_dense: _takes_csr,
     check_predict_then_fit_is_the_loop: _tests_then_trains,
     check_cold_start: _tests_then_trains,
+    check_one_row_is_a_chunk_of_one: _learns_one_row,
+    check_one_row_mixes_with_chunks: _learns_one_row,
+    check_one_row_in_other_forms: _learns_one_row,
+    check_wrong_row_changes_nothing: _learns_one_row,
     check_mask_is_honoured: _takes_mask,
     check_weights: _takes_weights,
     check_float_labels_are_integers: _always,

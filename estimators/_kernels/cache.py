@@ -114,10 +114,16 @@ def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -
 
 
 def hash_kernels(versions: Sequence[str]) -> str:
-    """Return the hash of the sources of all kernels, of our version and of others; empty if there are no sources."""
+    """Return the hash of the sources, of this Python and of other versions; empty if there are no sources."""
+    sources = hash_sources()
+    return _hash([sources, sys.version, *versions]) if sources else ""
+
+
+def hash_sources() -> str:
+    """Return the hash of the sources of all kernels, and of our version; empty if there are no sources."""
     files = sorted(file for folder in KERNELS for file in (ROOT / folder).glob("*.py"))
     parts = [part for file in files for part in (str(file.relative_to(ROOT)).encode(), file.read_bytes())]
-    return _hash([_our_version(), sys.version, *versions], *parts) if files else ""
+    return _hash([_our_version()], *parts) if files else ""
 
 
 def _our_version() -> str:

@@ -1,6 +1,6 @@
-"""How kernels are compiled: the options, the cache, and every corner of Numba that is not public.
+"""How kernels are compiled: the options and the cache. With `parts` and `watching`, all that is not public in Numba.
 
-Kernels import Numba from here only, so that a new version of it is tried against one module.
+Kernels import Numba from here only, so that a new version of it is tried against three modules.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ import llvmlite.ir
 import numba
 import numpy as np
 from numba import int64, types, uint64
-from numba.core import cgutils
+from numba.core import cgutils, event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.experimental import structref
 from numba.extending import intrinsic
 
-from estimators._kernels.cache import Folder, open_folder
+from estimators._kernels.cache import KERNELS, Folder, hash_sources, open_folder
+from estimators._kernels.parts import PartCompiler
+from estimators._kernels.prebuilt import Prebuilt, describe, find_prebuilt
+from estimators._kernels.watching import CompilationWatcher
 
 __all__ = [
     "BUILD",
@@ -38,6 +41,9 @@ __all__ = [
     "Direct",
     "call_at",
     "int64",
+    "leading_zeros",
+    "multiply",
+    "needs",
     "njit",
     "structref",
     "types",
@@ -57,9 +63,8 @@ LOOP: Options = {**JIT, "_nrt": False}
 OWNING: Options = {**JIT, "_nrt": True}
 # the same, copied into its callers before types are known
 SPLICED: Options = {**JIT, "inline": "always"}
-# what only compiled functions call: neither kept on disk nor wrapped for Python, from which a call would crash; that
-# saves a third of the time to compile
-BUILD: Options = {**_COMMON, "no_cpython_wrapper": True, "_nrt": True}
+# what only compiled functions call: neither kept on disk nor made to run by itself; a call from Python would crash
+BUILD: Options = {**_COMMON, "no_cpython_wrapper": True, "_nrt": True, "pipeline_class": PartCompiler}
 # the same, in place
 PART: Options = {**BUILD, "_nrt": False}
 # what runs once a row or more often: to hand an array to a function costs as much as to work on a small one
@@ -92,9 +97,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 @cache
 def _folder() -> Folder | None:
     """Open the folder that belongs to the sources, the versions and the settings; None if no place is writable."""
-    versions = [f"{module.__name__} {module.__version__}" for module in (numba, llvmlite, np)]
-    settings = [f"{name} {getattr(numba.config, name)}" for name in _SETTINGS]
-    folder, tried = open_folder(versions, settings, numba.config.CACHE_DIR)
+    folder, tried = open_folder(_versions(), _settings(), numba.config.CACHE_DIR)
     if folder is None:
         warnings.warn(
             f"A folder for compiled kernels must be writable. Got {tried} instead. Kernels are compiled again in every "
@@ -102,7 +105,27 @@ def _folder() -> Folder | None:
             RuntimeWarning,
             stacklevel=2,
         )
+    packages = tuple({path.partition("/")[0] + "." for path in KERNELS})
+    event.register("numba:compile", CompilationWatcher(packages, kept=folder is not None))
     return folder
+
+
+def _versions() -> list[str]:
+    return [f"{module.__name__} {module.__version__}" for module in (numba, llvmlite, np)]
+
+
+def _settings() -> list[str]:
+    return [f"{name} {getattr(numba.config, name)}" for name in _SETTINGS]
+
+
+def needs() -> dict[str, Any]:
+    """Return what must be equal here and where kernels were compiled that are to be loaded here."""
+    return describe(hash_sources(), [*_versions(), *_settings()])
+
+
+@cache
+def _prebuilt() -> Prebuilt | None:
+    return find_prebuilt(needs())
 
 
 class _Locator:
@@ -144,14 +167,22 @@ class _KernelCache(FunctionCache):  # type: ignore[misc, unused-ignore]
     _impl_class = _Implementation
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load what was compiled, or None if it was not, or if what is there cannot be read."""
+        """Load what was compiled, here or elsewhere; None if it was not, or if what is there cannot be read."""
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except OSError:
-            return None
+            found = None
         except (EOFError, pickle.UnpicklingError):
             self._forget()
+            found = None
+        return self._load_prebuilt(sig, target_context) if found is None else found
+
+    def _load_prebuilt(self, sig: Any, target_context: Any) -> Any:
+        prebuilt = _prebuilt()
+        if prebuilt is None:
             return None
+        target_context.refresh()
+        return prebuilt.load(self, self._index_key(sig, target_context.codegen()), target_context)
 
     def _forget(self) -> None:
         with suppress(OSError), _opened().writing():
@@ -222,6 +253,29 @@ def call_at(typingctx: Any, address: Any, x: Any, y: Any) -> Any:  # noqa: ARG00
         return builder.call(builder.inttoptr(args[0], function.as_pointer()), args[1:])
 
     return types.float64(types.int64, types.float64, types.float64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def multiply(typingctx: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 - Numba's signature
+    """Multiply two unsigned 64-bit integers into the high and the low half of 128 bits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        half, whole = (llvmlite.ir.IntType(n_bits) for n_bits in (64, 128))
+        product = builder.mul(*(builder.zext(factor, whole) for factor in args))
+        parts = [builder.trunc(word, half) for word in (builder.lshr(product, whole(64)), product)]
+        return context.make_tuple(builder, signature.return_type, parts)
+
+    return types.UniTuple(uint64, 2)(uint64, uint64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def leading_zeros(typingctx: Any, value: Any) -> Any:  # noqa: ARG001 - Numba's signature
+    """Count the zeros before the first bit of an unsigned 64-bit integer that is set."""
+
+    def codegen(context: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ARG001 - Numba's signature
+        return builder.ctlz(args[0], llvmlite.ir.IntType(1)(0))
+
+    return uint64(uint64), codegen
 
 
 def _disowned(context: Any, builder: Any, kind: Any, value: Any) -> Any:

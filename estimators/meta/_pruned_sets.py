@@ -77,6 +77,8 @@ class PrunedSets:
             Codes of the rows, and numbers of sets with a code before each; None, with nothing changed, if a row must
             wait.
         """
+        if len(Y) == 1 and (code := self._codes_of_rows.get(Y.tobytes())) is not None:
+            return np.array([code]), np.array([self.n_known])
         keys = np.ascontiguousarray(Y, dtype=np.uint8).view(f"V{self.n_labels}").ravel().tolist()
         known, new = self.n_known, [key for key in dict.fromkeys(keys) if key not in self._codes_of_rows]
         if new and (self.pruning or self.waiting or known + len(new) > self.max_sets):

@@ -12,7 +12,7 @@ from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
 from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
-from estimators.trees._tree_bank import SKIP, TreeBank, codes_of, has_bank
+from estimators.trees._tree_bank import SKIP, TreeBank, codes_of, decide, has_bank
 from metrics._validation import require_choice
 
 
@@ -178,8 +178,7 @@ class BinaryRelevance(MetaEstimatorMixin, StreamClassifier):
 
 
 def _decided(votes: Array, started: Array | bool) -> tuple[Array, Array]:
-    proba = votes[:, :, 1]
-    decided = proba > votes[:, :, 0]
+    decided, proba = decide(votes)
     return (decided, proba) if started is True else (decided & started, proba * started)
 
 

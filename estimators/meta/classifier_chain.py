@@ -11,8 +11,16 @@ from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
-from estimators.meta._wrapped import Member, Prediction, in_threads, infer_each, make_members, takes_sparse
-from estimators.trees._tree_bank import SKIP, check_at_least, codes_of, has_bank
+from estimators.meta._wrapped import (
+    Member,
+    Prediction,
+    TreeMember,
+    in_threads,
+    infer_each,
+    make_members,
+    takes_sparse,
+)
+from estimators.trees._tree_bank import SKIP, TreeBank, check_at_least, codes_of, has_bank
 from metrics._validation import require_choice, require_integer
 
 
@@ -186,6 +194,10 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     def _run_chain(self, c: int, X: Features, labels: Array | None, weight: Array | None) -> Prediction:
         """Predict along a chain, and learn if there are labels to learn; what is predicted stands for unknown ones."""
+        if self.chain_features == "true" and isinstance(X, np.ndarray) and len(X) == 1:
+            trees = [member.bank for member in self._chains[c] if isinstance(member, TreeMember)]
+            if trees:
+                return _run_row(trees, self.orders_[c].tolist(), X, labels, weight)
         order = self.orders_[c]
         decided, proba = np.zeros((X.shape[0], len(order)), dtype=np.int64), np.zeros((X.shape[0], len(order)))
         seen, true = X, X
@@ -215,6 +227,27 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
             rule = f"'given', 'random' or a permutation of 0..{self.n_labels_ - 1}"
             raise ValueError(f"order must be {rule}. Got {self.order!r} instead.")
         return order
+
+
+def _run_row(
+    trees: list[TreeBank], order: list[int], X: Array, labels: Array | None, weight: Array | None
+) -> Prediction:
+    """Do what `_run_chain` does for one row and trees, without a new table for each label."""
+    n_features = X.shape[1]
+    seen, true = np.empty((2, 1, n_features + len(order)))
+    seen[:, :n_features] = true[:, :n_features] = X
+    decided, proba = np.zeros((1, len(order)), dtype=np.int64), np.zeros((1, len(order)))
+    for k, (bank, j) in enumerate(zip(trees, order, strict=True), n_features):
+        if labels is None:
+            votes = bank.predict(seen[:, :k])
+        else:
+            ahead = None if k == n_features else seen[:, :k]
+            votes = bank.predict_then_learn(true[:, :k], labels[:, j : j + 1], weight=weight, X_predict=ahead)
+        absent, present = votes[0, 0].tolist()
+        decided[0, j] = seen[0, k] = present > absent
+        proba[0, j] = present
+        true[0, k] = seen[0, k] if labels is None or labels[0, j] == SKIP else labels[0, j]
+    return decided, proba
 
 
 def _beside(X: Features, columns: Array) -> Features:

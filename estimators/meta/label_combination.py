@@ -9,6 +9,7 @@ from sklearn.utils import Tags, check_random_state
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._locks import lock_of
+from estimators._targets import has_unknown
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier, check_precision, fails_late
@@ -127,8 +128,8 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
         check_precision(self.estimator, X)
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
-        complete = _complete(Y)
-        if not complete.all():
+        if has_unknown(Y):
+            complete = _complete(Y)
             X, Y, weight = X[complete], Y[complete], None if weight is None else weight[complete]
         own = self._sets.codes_of_known_sets(Y) if weight is None else None
         if own is not None:
@@ -142,6 +143,8 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
             self._model.learn(rows, codes, None if weight is None else weights)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
+        if len(Y) == 1:
+            return self._test_then_train(X, Y)
         parts = [self._test_then_train(X[a : a + BLOCK], Y[a : a + BLOCK]) for a in range(0, X.shape[0], BLOCK)]
         return np.concatenate([part for part, _ in parts]), np.concatenate([part for _, part in parts])
 
@@ -159,13 +162,13 @@ class LabelCombination(MetaEstimatorMixin, StreamClassifier):
     # ------------------------------------------------------------------ parts
     def _test_then_train(self, X: Features, Y: Array) -> tuple[Array, Array]:
         """Predict a row at the first of its learning steps, and learn one row, or none, at each step."""
-        known_before, complete = self._sets.n_known, _complete(Y)
-        own = self._sets.codes_of_known_sets(Y) if complete.all() else None
+        known_before, is_complete = self._sets.n_known, not has_unknown(Y)
+        own = self._sets.codes_of_known_sets(Y) if is_complete else None
         if own is not None:
             codes, n_known = own
             self._model.announce(self._sets.n_known)
             return self._decide(self._model.predict_then_learn(X, codes), n_known)
-        steps = self._sets.process(X, Y, complete.astype(np.float64))
+        steps = self._sets.process(X, Y, _complete(Y).astype(np.float64))
         self._model.announce(self._sets.n_known)
         if all(len(step.rows) == 1 and step.is_own for step in steps):
             prediction = self._model.predict_then_learn(X, np.array([step.codes[0] for step in steps]))

@@ -96,6 +96,9 @@ class RowStore:
 
     def keep(self, rows: CodedRows, slots: Array) -> None:
         """Store the rows of a chunk in their slots, -1 for no slot, later rows over earlier ones."""
+        if len(slots) == 1 and not self.is_sparse:
+            self._keep_one(rows, slots[0].tolist())
+            return
         kept, column = np.nonzero(slots >= 0)
         last = dict(zip(slots[kept, column].tolist(), kept.tolist(), strict=True))
         if not last:
@@ -109,6 +112,13 @@ class RowStore:
         else:
             self.values[to] = rows.values.reshape(len(rows.weight), -1)[of]
         self.ends[to] = self.starts[to] + lengths
+
+    def _keep_one(self, rows: CodedRows, slots: list[int]) -> None:
+        for slot in slots:
+            if slot >= 0:
+                self.codes[slot], self.weight[slot] = rows.codes[0], rows.weight[0]
+                self.values[slot] = rows.values
+                self.ends[slot] = self.starts[slot] + len(rows.values)
 
     def make_sparse(self) -> None:
         """From now on, keep only the features that are not zero."""

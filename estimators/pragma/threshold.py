@@ -10,7 +10,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from estimators._failed_calls import check_not_diverged, unchanged_on_error
+from estimators._failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators._targets import ClassTarget, make_target
 from estimators._typing import Array
 from estimators._validation import Features, check_features
@@ -218,7 +218,7 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
         y_proba : ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
             As `predict_proba` returns row by row; equal shares before anything is learnt.
         """
-        with unchanged_on_error(self, in_place=True) as call:
+        with unchanged_or_marked(self) as call:
             check_not_diverged(self)
             if self.calibration is not None:
                 raise ValueError(f"calibration must be None for partial_fit. Got {self.calibration!r} instead.")

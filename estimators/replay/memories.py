@@ -97,15 +97,25 @@ class _BlindMemory(BoundedMemory):
             return self._plan(n_samples)
 
     def _plan_learnt(self, codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:  # noqa: ARG002 - it is blind
-        return self._plan(int(learnt.sum()))
+        return self._plan(int(np.count_nonzero(learnt)))
 
     def _plan(self, n_samples: int) -> ReplayPlan:
+        if n_samples == 1:
+            return self._plan_one()
         seen = self.n_seen_ + np.arange(n_samples)
         chance = chances(self.seed_, seen, self.draws + 1)
         held = np.minimum(seen, self.size)[:, np.newaxis]
         draws = np.where(held > self.draws, (chance[:, :-1] * held).astype(np.int64), -1)
         self.n_seen_ += n_samples
         return ReplayPlan(draws, self._store(seen, chance[:, -1]))
+
+    def _plan_one(self) -> ReplayPlan:
+        """Plan for a single row, over which numbers of Python take less time than arrays."""
+        seen, held = np.array([self.n_seen_]), min(self.n_seen_, self.size)
+        chance = chances(self.seed_, seen, self.draws + 1)
+        drawn = [int(one * held) if held > self.draws else -1 for one in chance[0, :-1].tolist()]
+        self.n_seen_ += 1
+        return ReplayPlan(np.array([drawn]), self._store(seen, chance[:, -1]))
 
     def _store(self, seen: Integers, chance: npt.NDArray[np.float64]) -> Integers:
         raise NotImplementedError
@@ -207,6 +217,8 @@ def no_replay(n_samples: int) -> ReplayPlan:
 
 def join_plans(memories: Sequence[BoundedMemory], codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
     """Plan for the rows that are learnt from all memories, whose slots follow each other; codes are those of labels."""
+    if len(learnt) == 1 and learnt[0]:
+        return _join_plans_of_one(memories, codes, learnt)
     widths = [memory.draws for memory in memories]
     draws, slots = (np.full((len(learnt), width), -1) for width in (sum(widths), len(memories)))
     columns, first = np.cumsum([0, *widths]).tolist(), 0
@@ -216,6 +228,19 @@ def join_plans(memories: Sequence[BoundedMemory], codes: Array, learnt: npt.NDAr
         slots[learnt, k] = np.where(plan.slots >= 0, plan.slots + first, -1)
         first += memory.size
     return ReplayPlan(draws, slots)
+
+
+def _join_plans_of_one(memories: Sequence[BoundedMemory], codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
+    """Do the same for a single row, over which numbers of Python take less time than arrays."""
+    draws: list[int] = []
+    slots: list[int] = []
+    first = 0
+    for memory in memories:
+        plan = memory._plan_learnt(codes, learnt)
+        draws += [slot + first if slot >= 0 else -1 for slot in plan.draws[0].tolist()]
+        slots += [slot + first if slot >= 0 else -1 for slot in plan.slots.tolist()]
+        first += memory.size
+    return ReplayPlan(np.array([draws], dtype=np.int64), np.array([slots], dtype=np.int64))
 
 
 def replay_order(plan: ReplayPlan, learnt: npt.NDArray[np.bool_], n_slots: int) -> tuple[Integers, Integers, Integers]:

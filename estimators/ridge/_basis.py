@@ -51,8 +51,8 @@ def with_constant(X: Features) -> Features:
 def score(F: Features, coef: Array) -> Array:
     """Multiply rows by coefficients (n_features, n_labels), each row in one order of additions."""
     out = np.zeros((F.shape[0], coef.shape[1]))
-    # A kernel is compiled for each order in memory: that of LAPACK, which coefficients mostly have.
-    coef = np.asfortranarray(coef)
+    # A kernel is compiled for each order in memory: the one in which the labels of a feature are neighbours.
+    coef = np.ascontiguousarray(coef)
     if isinstance(F, sparse.csr_array):
         sparse_scores(F.indptr, F.indices, F.data, coef, out)
     else:

@@ -6,7 +6,7 @@ import numpy as np
 
 from estimators._typing import Array
 from estimators.base import Mask
-from estimators.ridge._kernels.calibration import estimate, estimate_then_learn
+from estimators.ridge._kernels.calibration import N_EVIDENCE, estimate_then_learn
 from estimators.ridge._sums import widened
 
 # Weights before any row, and the variance that they may have: the usual prevalence holds, and late labels are believed
@@ -72,9 +72,8 @@ class Calibration(NamedTuple):
             Whether the rows follow those learnt; otherwise labels are expected to be as frequent as usual, and weights
             are the steady ones.
         """
-        decided, proba = np.zeros(scores.shape, dtype=np.bool_), np.zeros(scores.shape)
-        estimate(scores, tuple(self), late, proba, decided)
-        return decided, proba
+        nothing = np.zeros((0, scores.shape[1]), dtype=np.uint8)
+        return self._copied()._run(scores, nothing, nothing.astype(np.bool_), np.zeros(0), late=late)
 
     def estimate_then_learn(
         self, scores: Array, Y: Array, counted: Mask, weight: Array
@@ -92,7 +91,15 @@ class Calibration(NamedTuple):
         weight : ndarray of shape (n_samples,)
             Positive weights of rows.
         """
-        after = Calibration(*(part.copy() for part in self))
-        decided, proba = np.zeros(scores.shape, dtype=np.bool_), np.zeros(scores.shape)
-        estimate_then_learn(scores, Y, counted, weight, _PRIOR, tuple(after), proba, decided)
-        return decided, proba, after
+        after = self._copied()
+        return *after._run(scores, Y, counted, weight, late=True), after
+
+    def _copied(self) -> "Calibration":
+        # a state that was loaded may be read-only
+        return Calibration(*(part.copy() for part in self))
+
+    def _run(self, scores: Array, Y: Array, counted: Mask, weight: Array, *, late: bool) -> tuple[Mask, Array]:
+        decided, proba = np.empty(scores.shape, dtype=np.bool_), np.empty(scores.shape)
+        room = np.empty((scores.shape[1], N_EVIDENCE)), np.empty(N_EVIDENCE)
+        estimate_then_learn(scores, Y, counted, weight, _PRIOR, tuple(self), late, *room, proba, decided)
+        return decided, proba

@@ -137,7 +137,7 @@ class Concepts(NamedTuple):
         if everything is None:
             return self
         parts = [everything.coef, *(_with_prevalence(expert, everything) for expert in self.experts)]
-        return self._replace(coef=np.hstack(parts))
+        return self._replace(coef=np.ascontiguousarray(np.hstack(parts)))
 
     # ---------------------------------------------------------------- learning
     def plus(self, block: Block, sums: Sums, everything: Sums, solve: Solver) -> "Concepts":
@@ -218,7 +218,8 @@ def _distance(first: Expert, second: Expert, products: Array) -> float:
     """Return the squared difference of scores that two concepts would lose as one, as in Ward's clustering."""
     if first.model is None or second.model is None:
         return np.inf
-    difference = first.model.coef - second.model.coef
+    # columns are labels: BLAS adds them up in the order of memory
+    difference = np.asfortranarray(first.model.coef - second.model.coef)
     with one_thread():
         loss = float(np.vdot(difference, products @ difference))
     return loss * first.n_rows * second.n_rows / (first.n_rows + second.n_rows)

@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from estimators._typing import Array
-from estimators.ridge._kernels.mixing import blend, blend_then_follow
+from estimators.ridge._kernels.mixing import blend_then_follow
 from estimators.ridge._sums import widened
 
 # A loss must be lower by this share before it is evidence against the model of all rows, or for that of recent rows.
@@ -50,15 +50,14 @@ class Contest(NamedTuple):
 
     def blend(self, scores: Array) -> Array:
         """Return the mixture (n_samples, n_labels) of scores (n_samples, n_models * n_labels)."""
-        out = np.empty((len(scores), self.late.shape[1]))
-        blend(scores, self.weights, out)
-        return out
+        nothing = np.zeros((0, self.late.shape[1]), dtype=np.uint8)
+        return self.blend_then_follow(scores, nothing, nothing.astype(np.bool_), np.zeros(nothing.shape[1]), 0)[0]
 
     def blend_then_follow(
         self, scores: Array, Y: Array, counted: Array, prevalence: Array, current: int
     ) -> tuple[Array, "Contest"]:
         """Return the mixture of each row by the weights that rows before it leave, and the contest after all."""
-        after, out = Contest(*(part.copy() for part in self)), np.empty(Y.shape)
+        after, out = Contest(*(part.copy() for part in self)), np.empty((len(scores), Y.shape[1]))
         margins = np.full(len(self.weights), 0.0 if current else _MARGIN)
         margins[1] = _MARGIN
         numbers = after.weights, after.evidence, after.spans, after.gains, after.late, after.errors

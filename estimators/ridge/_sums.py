@@ -144,7 +144,7 @@ def solve(sums: Sums, penalty: Array) -> Model:
         raise ValueError("X must be small enough to be squared and summed. Got sums that are not finite instead.")
     coef = _solve_positive(system, target) * scale[:, np.newaxis]
     constant = prevalence - (label_mean * coef).sum(axis=0)
-    return Model(np.vstack([constant, coef]), np.clip(prevalence, 0.0, 1.0))
+    return Model(np.ascontiguousarray(np.vstack([constant, coef])), np.clip(prevalence, 0.0, 1.0))
 
 
 def _solve_positive(system: Array, target: Array) -> Array:

@@ -1,7 +1,5 @@
 """Ridge regression on running sums: drifts are followed, and probabilities follow the labels of late."""
 
-from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,8 @@ from estimators.base import Mask, StreamClassifier
 from estimators.ridge._basis import Basis, score, with_constant
 from estimators.ridge._calibration import Calibration
 from estimators.ridge._concepts import Concepts
+from estimators.ridge._parameters import check_parameters, require_memory
+from estimators.ridge._projection import Projection, n_dimensions
 from estimators.ridge._sums import Block, Model, Sums, solve, stack, widened
 
 # From this number of features on, the basis is the features: sums of products grow with the square of the basis.
@@ -60,8 +60,13 @@ class StreamRidgeClassifier(StreamClassifier):
     follow_drift : bool, default=True
         Whether changes in what labels depend on are found and followed, and earlier concepts recalled where they come
         back (see Notes). Without it, a row takes half to nine tenths of the time, and the memory is a half or less.
+    n_components : int, 'auto' or None, default='auto'
+        Dimensions that more features than this are projected to. The learner then works as on a table of as many
+        features (see Notes). 'auto': 2,000 for more than 5,000 features. None: features are never projected.
+    max_bytes : int, default=8589934592
+        Most memory that sums may take; what would need more is refused at the first call. By default 8 GiB.
     random_state : int, RandomState instance or None, default=None
-        Seed of the random units.
+        Seed of the random units, and of the projection.
     on_new_labels : {'error', 'grow'}, default='error'
         What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
 
@@ -131,6 +136,16 @@ class StreamRidgeClassifier(StreamClassifier):
     takes its third power; no two are fewer than a fiftieth of the basis apart. Rows wait, at most 1,024, until they are
     added; cuts into chunks do not matter.
 
+    More features than `n_components` are projected by a sketch with a single non-zero for each feature (CountSketch):
+    features get random signs, and are added up in `n_components` dimensions, each of as many features. A row costs its
+    non-zeros. The inner product of two rows becomes that of their sketches in the mean, with a variance of
+    2 / n_components times the squares of their lengths at most, so that what is lost are effects of features that are
+    rare and many. A dimension follows the features in it that vary most: bring features of different units to one scale
+    before, for instance by a `StreamPipeline` with scikit-learn's `MaxAbsScaler`.
+
+    Sums and coefficients of D features and L labels take at most 8 D (24 D + 90 L) bytes, without `follow_drift`
+    8 D (6 D + 22 L).
+
     A label that is unknown in a row (NaN) is outside its mask. Its mean, its products with the features and what
     calibrates it come from the rows that count it. All labels share the covariance of all rows, so unknown labels
     take neither memory nor time.
@@ -145,6 +160,8 @@ class StreamRidgeClassifier(StreamClassifier):
     Computation 14(1), 2002 (the prevalence of late).
     Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods", 1999
     (logistic regression on scores).
+    Charikar, Chen, Farach-Colton, "Finding frequent items in data streams", ICALP 2002 (CountSketch).
+    Weinberger, Dasgupta, Langford, Smola, Attenberg, "Feature hashing for large scale multitask learning", ICML 2009.
     Penny, Roberts, "Dynamic logistic regression", IJCNN 1999 (the filter).
     Böhning, Lindsay, "Monotonicity of quadratic-approximation algorithms", Annals of the Institute of Statistical
     Mathematics 40(4), 1988 (the greatest curvature).
@@ -177,6 +194,8 @@ class StreamRidgeClassifier(StreamClassifier):
         late_in_predict: bool = False,
         refresh: float = 0.2,
         follow_drift: bool = True,
+        n_components: int | str | None = "auto",
+        max_bytes: int = 8 * 2**30,
         random_state: Any = None,
         on_new_labels: OnNewLabels = "error",
     ) -> None:
@@ -187,6 +206,8 @@ class StreamRidgeClassifier(StreamClassifier):
         self.late_in_predict = late_in_predict
         self.refresh = refresh
         self.follow_drift = follow_drift
+        self.n_components = n_components
+        self.max_bytes = max_bytes
         self.random_state = random_state
         self.on_new_labels = on_new_labels
 
@@ -207,9 +228,14 @@ class StreamRidgeClassifier(StreamClassifier):
         return _FIRST_ROWS + 1
 
     def _start(self) -> None:
-        _check_parameters(self)
-        n_features, n_units = self.n_features_in_, self._n_units()
+        check_parameters(self)
+        self._n_dimensions_ = n_dimensions(self.n_features_in_, self.n_components)
+        require_memory(self, self._n_basis(), fewest=_MANY_FEATURES)
         random_state = check_random_state(self.random_state)
+        n_features, n_units = self._n_dimensions_, self._n_units()
+        self._projection_ = None
+        if n_features < self.n_features_in_:
+            self._projection_ = Projection.draw(self.n_features_in_, n_features, random_state)
         self._weights_ = random_state.normal(size=(n_features, n_units)) / np.sqrt(n_features)
         self._biases_ = random_state.normal(size=n_units)
         self._basis_: Basis | None = None
@@ -222,6 +248,7 @@ class StreamRidgeClassifier(StreamClassifier):
 
     def _grow(self, n_before: int) -> None:
         n_new = self.n_labels_ - n_before
+        require_memory(self, self._n_basis(), fewest=_MANY_FEATURES)
         self._sums_ = self._sums_.widened(n_new)
         if self._concepts_ is not None:
             self._concepts_ = self._concepts_.widened(n_new)
@@ -247,13 +274,13 @@ class StreamRidgeClassifier(StreamClassifier):
         return self._estimate(X, late=True)
 
     def _estimate(self, X: Features, *, late: bool) -> tuple[Array, Array]:
-        F = self._features(X)
+        F = self._features(self._projected(X))
         return self.calibration_.estimate(self._late_score(F) if late else self._score(F), late=late)
 
     # ---------------------------------------------------------------- one pass
     def _pass(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> tuple[Array, Array]:
         """Predict and learn rows, up to each occasion to add them to the sums."""
-        self._waiting_ = list(self._waiting_)
+        self._waiting_, X = list(self._waiting_), self._projected(X)
         counted = np.ones(Y.shape, dtype=np.bool_) if mask is None else mask
         weight = np.ones(len(Y)) if weight is None else weight
         learnt = np.flatnonzero(weight > 0)
@@ -309,13 +336,12 @@ class StreamRidgeClassifier(StreamClassifier):
     # -------------------------------------------------------------- the basis
     def _is_placing(self) -> bool:
         """Whether the first rows are still awaited that will place hinges and units."""
-        return self._basis_ is None and self.n_features_in_ < _MANY_FEATURES
+        return self._basis_ is None and self._n_dimensions_ < _MANY_FEATURES
 
     def _place_basis(self) -> None:
         block = stack(self._waiting_)
         X = np.ascontiguousarray(block.F[:, 1:])
-        room = (_LARGEST_BASIS - self._n_units()) // self.n_features_in_ - 1
-        self._basis_ = Basis.fit(X, min(self.knots, room), self._weights_, self._biases_)
+        self._basis_ = Basis.fit(X, self._n_knots(), self._weights_, self._biases_)
         self._waiting_ = [block._replace(F=self._basis_.expand(X))]
         self._sums_, self._concepts_ = self._no_sums(self._waiting_[0].F.shape[1])
 
@@ -324,9 +350,17 @@ class StreamRidgeClassifier(StreamClassifier):
         return Sums.zeros(n_basis, self.n_labels_), concepts
 
     def _n_units(self) -> int:
-        narrow = self.n_features_in_ < _MANY_FEATURES
-        room = min(_UNITS_PER_FEATURE * self.n_features_in_, _LARGEST_BASIS - self.n_features_in_)
-        return min(self.hidden_units, room) if narrow else 0
+        n_features = self._n_dimensions_
+        room = min(_UNITS_PER_FEATURE * n_features, _LARGEST_BASIS - n_features)
+        return min(self.hidden_units, room) if n_features < _MANY_FEATURES else 0
+
+    def _n_knots(self) -> int:
+        room = (_LARGEST_BASIS - self._n_units()) // self._n_dimensions_ - 1
+        return min(self.knots, room) if self._n_dimensions_ < _MANY_FEATURES else 0
+
+    def _n_basis(self) -> int:
+        """Return the size of the basis once it is placed."""
+        return 1 + self._n_dimensions_ * (1 + self._n_knots()) + self._n_units()
 
     def _solve(self, sums: Sums) -> Model:
         return solve(sums, self._penalty(sums))
@@ -337,6 +371,9 @@ class StreamRidgeClassifier(StreamClassifier):
         if self._basis_ is not None:
             penalty[n_basis - len(self._biases_) :] *= _UNIT_PENALTY
         return penalty
+
+    def _projected(self, X: Features) -> Features:
+        return X if self._projection_ is None else self._projection_.apply(X)
 
     def _features(self, X: Features) -> Features:
         if self._basis_ is not None:
@@ -377,20 +414,3 @@ def _require_summable(X: Features, weight: Array) -> None:
 
 def _as_dense(X: Features) -> Array:
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
-
-
-def _check_parameters(ridge: StreamRidgeClassifier) -> None:
-    rules: dict[str, tuple[type, Callable[[Any], bool], str]] = {
-        "l2": (Real, lambda value: value > 0, "a positive number"),
-        "knots": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
-        "hidden_units": (Integral, lambda value: value >= 0, "a whole number, at least 0"),
-        "memory": (Real, lambda value: value >= 1, "a number, at least 1"),
-        "refresh": (Real, lambda value: 0 < value <= 1, "a number above 0, at most 1"),
-    }
-    for name, (kind, fits, rule) in rules.items():
-        value = getattr(ridge, name)
-        if isinstance(value, bool) or not isinstance(value, kind) or not fits(value) or value == np.inf:
-            raise ValueError(f"{name} must be {rule}. Got {value!r} instead.")
-    for name in ("late_in_predict", "follow_drift"):
-        if getattr(ridge, name) not in (True, False):
-            raise ValueError(f"{name} must be True or False. Got {getattr(ridge, name)!r} instead.")

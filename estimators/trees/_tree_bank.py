@@ -27,6 +27,7 @@ __all__ = [
     "check_share",
     "check_tree_params",
     "codes_of",
+    "decide",
     "has_bank",
     "split_evenly",
 ]
@@ -38,6 +39,7 @@ ROW_OVERHEAD_FEATURES = 30
 UNLIMITED_DEPTH = 2**31 - 1
 NO_ROWS = np.zeros((0, 0))
 NO_WEIGHTS = np.zeros(0)
+INTEGERS = np.dtype(np.int64)
 # what is learnt from a label that is absent, present or unknown
 CODES = np.arange(3)
 CODES[UNKNOWN] = SKIP
@@ -107,6 +109,9 @@ class TreeBank:
     def predict(self, X: Features) -> Array:
         """Return the votes (n_rows, n_trees, n_classes) for each row."""
         votes = np.empty((X.shape[0], self.n_trees, self.n_classes))
+        if X.shape[0] == 1 and len(self.groups) == 1:
+            self.kind.predict(self.tree_arrays[0], self.kind.as_rows(X), votes, 0)
+            return votes
 
         def run_group(g: int) -> None:
             for rows in blocks(X):
@@ -136,8 +141,8 @@ class TreeBank:
 
     def _run(self, X: Features, codes: Array, weight: Array | None, X_predict: Features | None, votes: Array) -> None:
         weights = NO_WEIGHTS if weight is None else weight
-        codes = np.ascontiguousarray(codes, dtype=np.int64)
-        if len(self.groups) == 1 and len(codes) == 1:
+        codes = np.ascontiguousarray(codes, dtype=INTEGERS)
+        if len(codes) == 1 and len(self.groups) == 1:
             # a call with one row should cost little more than the row
             to_predict = self.kind.no_rows if X_predict is None else self.kind.as_rows(X_predict)
             chunk = self.kind.chunk_of(to_predict, self.kind.as_rows(X), codes, weights, 0)
@@ -183,6 +188,15 @@ def codes_of(Y: Array, mask: npt.NDArray[np.bool_] | None = None) -> Array:
     if mask is not None:
         codes[~mask] = SKIP
     return codes
+
+
+def decide(votes: Array) -> tuple[Array, Array]:
+    """Return decisions and probabilities (n_rows, n_trees) from the votes for two classes, 0 on a tie."""
+    if len(votes) == 1:
+        # NumPy takes a third of the time over one dimension
+        absent, present = votes[0, :, 0], votes[0, :, 1]
+        return (present > absent)[None], present.copy()[None]
+    return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
 
 
 def check_growth(estimator: Any) -> None:

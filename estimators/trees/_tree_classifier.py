@@ -10,7 +10,7 @@ from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._graphviz import dot
-from estimators.trees._tree_bank import TreeBank, codes_of
+from estimators.trees._tree_bank import TreeBank, codes_of, decide
 
 
 class TreeClassifier(StreamClassifier):
@@ -74,7 +74,7 @@ class TreeClassifier(StreamClassifier):
     # ------------------------------------------------------------------ parts
     def _decide(self, votes: Array) -> tuple[Array, Array]:
         if self._target.multilabel:
-            return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
+            return decide(votes)
         return votes[:, 0], votes[:, 0]
 
     def _feature_names(self) -> list[str]:

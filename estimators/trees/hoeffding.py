@@ -9,9 +9,7 @@ from estimators.trees._tree_bank import TreeBank, check_tree_params
 from estimators.trees._tree_classifier import TreeClassifier
 from metrics._validation import require_choice
 
-ZEROS = ("auto", "one-by-one", "together")
-# with more features, zeros are added together if the first row has few values
-WIDE = 2_000
+BANKS = {"one-by-one": TreeBank, "together": SparseTreeBank}
 
 
 class HoeffdingTreeClassifier(TreeClassifier):
@@ -34,10 +32,10 @@ class HoeffdingTreeClassifier(TreeClassifier):
     max_bytes : int, default=104857600
         Bound of the memory of one tree. Once it is reached, the leaves with the lightest minorities stop observing:
         they go on counting classes, but do not split until they are among the heavier ones again.
-    zeros : {'auto', 'one-by-one', 'together'}, default='auto'
+    zeros : {'one-by-one', 'together'}, default='one-by-one'
         How a leaf learns the features that are 0 in a row, dense or CSR. 'one-by-one': like other values, so that a row
         costs all features. 'together': when the moments of a feature are needed, so that a row costs its values that
-        are not 0. 'auto': together if there are more than 2,000 features, and at most 2 % of the first row's are not 0.
+        are not 0, which pays for wide tables with few of them.
 
     Attributes
     ----------
@@ -89,7 +87,7 @@ class HoeffdingTreeClassifier(TreeClassifier):
         tau: float = 0.05,
         max_depth: int | None = None,
         max_bytes: int = 100 * 2**20,
-        zeros: Literal["auto", "one-by-one", "together"] = "auto",
+        zeros: Literal["one-by-one", "together"] = "one-by-one",
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -107,9 +105,5 @@ class HoeffdingTreeClassifier(TreeClassifier):
         n_groups: int = 1,
         rng: RandomState | None = None,  # noqa: ARG002
     ) -> TreeBank:
-        require_choice(self.zeros, "zeros", ZEROS)
-        params = check_tree_params(self)
-        if self.zeros == "one-by-one" or (self.zeros == "auto" and n_features <= WIDE):
-            return TreeBank(n_trees, n_features, n_classes, params, n_groups=n_groups)
-        decided = self.zeros == "together"
-        return SparseTreeBank(n_trees, n_features, n_classes, params, n_groups=n_groups, decided=decided)
+        require_choice(self.zeros, "zeros", tuple(BANKS))
+        return BANKS[self.zeros](n_trees, n_features, n_classes, check_tree_params(self), n_groups=n_groups)

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer import Abort
 
-from mlstream.cli import challenge, detecting, generate, listing, perturb, publishing, running, synthesise
+from mlstream.cli import challenge, compiling, detecting, generate, listing, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
 from mlstream.cli.inspect import inspect
 from mlstream.cli.suggest_tasks import suggest_tasks
@@ -71,7 +71,8 @@ def options(
     """Take the options of the command as a whole."""
 
 
-app.command(rich_help_panel="Start here")(running.demo)
+for first_command in (running.demo, compiling.warm_up):
+    app.command(rich_help_panel="Start here")(first_command)
 for generator_command in generate.COMMANDS:
     generator_command.add_to(app, MAKE)
 for panel, commands in COMMANDS.items():

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mlstream.data.registry import DatasetEntry
     from mlstream.diagnosis.diagnosis import Diagnosis, LabelDiagnosis
     from mlstream.diagnosis.task_distances import Distances
+    from mlstream.evaluation.compile_ahead import Compilation
     from mlstream.generators import Suggestion
     from mlstream.records.detection_record import Detection
 
@@ -212,6 +213,22 @@ def detection_progress() -> Iterator[Callable[[Detection, bool, int, int], None]
         def show(one: Detection, was_kept: bool, n_done: int, n_in_all: int) -> None:
             bars.update(bar, completed=n_done, total=n_in_all)
             bars.console.print(_detection_ending(one, was_kept, n_done, n_in_all), soft_wrap=True, markup=False)
+
+        yield show
+
+
+@contextmanager
+def compilation_progress(n_names: int) -> Iterator[Callable[[Compilation], None]]:
+    """Show what is compiled: a bar on a terminal, and one line per name that was not compiled before."""
+    console = Console(highlight=False)
+    with Progress(BarColumn(), MofNCompleteColumn(), console=console, disable=not console.is_terminal) as bars:
+        bar = bars.add_task("kernels", total=n_names)
+
+        def show(one: Compilation) -> None:
+            bars.advance(bar)
+            if one.n_kernels:
+                line = f"{one.name}: {one.n_kernels} kernels, {one.cpu_s:.1f} s"
+                bars.console.print(line, soft_wrap=True, markup=False)
 
         yield show
 

@@ -1,4 +1,4 @@
-"""The warm-up of learners: what they import and compile is there before the clock of a run starts."""
+"""The warm-up of learners: what they import and compile, and the meter, are there before the clock of a run starts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mlstream.evaluation.compile_lock import compile_lock
+from mlstream.evaluation.energy import warm_meter
 from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.resources import ResourceMeter
@@ -33,8 +34,11 @@ def warm_up(estimator: Any, stream: Stream, settings: Settings | None = None) ->
     stream : Stream
         Source of the rows: compiled code depends on their types.
     settings : Settings, optional
-        The options of the evaluation: a rule of decisions is compiled too.
+        The options of the evaluation: a rule of decisions is compiled too, and the meter of energy is started.
     """
+    if settings is not None and settings.energy == "codecarbon":
+        # seconds, of which processes need not take turns
+        warm_meter()
     held_out, copy = stream.evaluation_sets[0], fresh(estimator, 0)
     settings = replace(settings or Settings(), warm_up_rows=None)
     learner = adapt_to_stream(copy, stream, ResourceMeter("none"), settings)

@@ -30,7 +30,7 @@ class Growing:
         """Append rows."""
         stop = self._n_rows + len(rows)
         if stop > len(self._array):
-            self._resize(max(stop, self._n_rows * 3 // 2))
+            self._resize(max(stop, self._n_rows * 5 // 4))
         self._array[self._n_rows : stop] = rows
         self._n_rows = stop
 

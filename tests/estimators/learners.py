@@ -106,6 +106,22 @@ class Liar(Logistic):
         super()._learn(X, Y, None, weight)
 
 
+class Hasty(Logistic):
+    """Learns a single row before it predicts it."""
+
+    def predict_then_fit_one(self, x, y, classes=None, *, label_mask=None):
+        super().predict_then_fit_one(x, y, classes, label_mask=label_mask)
+        x = x.toarray()[0] if hasattr(x, "toarray") else x
+        return self.predict([x])[0], self.predict_proba([x])[0]
+
+
+class Careless(Logistic):
+    """Learns a single row without a look at it."""
+
+    def predict_then_fit_one(self, x, y, classes=None, *, label_mask=None):
+        return super().predict_then_fit_one(np.nan_to_num(x), y, classes, label_mask=label_mask)
+
+
 class Refusing(Logistic):
     """States nothing about unknown labels, as learners of users do."""
 

@@ -166,6 +166,8 @@ def _outcome(content: bytes, *, is_short: bool) -> Any:
     try:
         header = parse_header(lines.head(), PATH)
         lines.is_short = is_short
+        # Compiled loops read blocks of any length where they are loaded.
+        importlib.import_module("mlstream.formats._kernels.scan")
         reader, line, found = BlockReader(header.columns, lines), header.n_lines + 1, []
         for block in lines.blocks():
             rows = reader.read(block, line)

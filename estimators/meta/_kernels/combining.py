@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from estimators._kernels.compile import LOOP, njit
+from estimators._kernels.compile import LOOP, Direct, njit
 from estimators._typing import Array
 
 
+@Direct
 @njit(**LOOP)
 def combine(votes: Array, n_known: Array, sets: Array, doubt: float, decided: Array, proba: Array) -> None:
     """Write the decisions and the marginals (n_rows, n_labels) of rows that have votes.

@@ -5,9 +5,7 @@ The state is (kept, usual, late, groups, weights, covariance, steady), as `Calib
 
 import math
 
-import numpy as np
-
-from estimators._kernels.compile import JIT, PART, njit
+from estimators._kernels.compile import LOOP, PART, njit
 from estimators._typing import Array
 
 State = tuple[Array, Array, Array, Array, Array, Array, Array]
@@ -69,22 +67,24 @@ def mean_separation(groups: Array) -> float:
 
 
 @njit(**PART)
-def spread(group: Array) -> float:
-    """Return the sum of squared deviations of scores from their mean: (rows, sum, sum of squares)."""
-    return max(group[2] - group[1] * group[1] / group[0], 0.0) if group[0] > 0.0 else 0.0
+def spread(rows: float, total: float, squares: float) -> float:
+    """Return the sum of squared deviations of scores from their mean: of their number, sum and sum of squares."""
+    return max(squares - total * total / rows, 0.0) if rows > 0.0 else 0.0
 
 
 @njit(**PART)
-def discriminant(score: float, prevalence: float, separation: float, groups: Array) -> float:
+def discriminant(score: float, prevalence: float, separation: float, groups: Array, label: int) -> float:
     """Return the log-odds that a score adds where scores of rows with and without the label are normal."""
-    without, within = groups[0], groups[1]
-    low = without[1] + _PRIOR_WITHOUT * prevalence * (1.0 - separation)
-    low /= without[0] + _PRIOR_WITHOUT
-    high = within[1] + _PRIOR_WITH * (prevalence + (1.0 - prevalence) * separation)
-    high /= within[0] + _PRIOR_WITH
+    without, within = groups[0, 0, label], groups[1, 0, label]
+    low = groups[0, 1, label] + _PRIOR_WITHOUT * prevalence * (1.0 - separation)
+    low /= without + _PRIOR_WITHOUT
+    high = groups[1, 1, label] + _PRIOR_WITH * (prevalence + (1.0 - prevalence) * separation)
+    high /= within + _PRIOR_WITH
     usual = max(separation * (1.0 - separation), 0.02) * prevalence * (1.0 - prevalence)
-    variance = spread(without) + spread(within) + _PRIOR_VARIANCE * usual
-    variance = max(variance / (without[0] + within[0] + _PRIOR_VARIANCE), _LEAST_VARIANCE)
+    variance = spread(without, groups[0, 1, label], groups[0, 2, label])
+    variance += spread(within, groups[1, 1, label], groups[1, 2, label])
+    variance += _PRIOR_VARIANCE * usual
+    variance = max(variance / (without + within + _PRIOR_VARIANCE), _LEAST_VARIANCE)
     added = max(high - low, 0.0) / variance * (score - (high + low) / 2.0)
     return clip(added, -_MOST_EVIDENCE, _MOST_EVIDENCE)
 
@@ -100,7 +100,7 @@ def gather(scores: Array, usual: Array, late: Array, groups: Array, with_late: b
         row = evidence[label]
         row[0] = 1.0
         row[1] = prior
-        row[2] = discriminant(scores[label], prevalence, separation, groups[:, :, label])
+        row[2] = discriminant(scores[label], prevalence, separation, groups, label)
         row[3] = log_odds(scores[label], prevalence) - prior
         for memory in range(len(late)):
             row[_LATE + memory] = 0.0
@@ -112,7 +112,9 @@ def gather(scores: Array, usual: Array, late: Array, groups: Array, with_late: b
             # a label that no row has counted changes nothing
             scored += clip(scores[label], 0.0, 1.0)
             expected += prevalence
-    evidence[:, _ROW] = math.log(scored / expected)
+    row_sum = math.log(scored / expected)
+    for label in range(len(scores)):
+        evidence[label, _ROW] = row_sum
 
 
 @njit(**PART)
@@ -124,97 +126,107 @@ def decide_at(proba: float, positives: float, rows: float) -> bool:
 
 
 @njit(**PART)
-def learn_label(evidence: Array, label: float, weight: float, weights: Array, covariance: Array, moved: Array) -> None:
-    """Take a step of Newton's method on the log loss of one label, in place.
+def learn_label(  # noqa: PLR0913, PLR0917 - numbers and arrays in, arrays out
+    label: int, score: float, y: float, share: float, weight: float, evidence: Array, moved: Array, state: State
+) -> None:
+    """Take a step of Newton's method on the log loss of one label, and count it, in place; old scores fade.
 
-    The step is by the greatest curvature that there is, 1/4, so that it cannot overshoot.
+    The step, of a row that counts as `share` rows, is by the greatest curvature that there is, 1/4, so that it cannot
+    overshoot. `weight` rows are counted, all time and of late; the score is added to the rows of its kind.
     """
+    kept, usual, late, groups, weights, covariance, _ = state
     proba, variance = probability(evidence, weights), 0.0
     for part in range(len(moved)):
         moved[part] = 0.0
         for other in range(len(moved)):
             moved[part] += covariance[part, other] * evidence[other]
         variance += evidence[part] * moved[part]
-    step = weight * (label - proba) / (1.0 + 0.25 * weight * variance)
-    curvature = weight * proba * (1.0 - proba)
+    step = share * (y - proba) / (1.0 + 0.25 * share * variance)
+    curvature = share * proba * (1.0 - proba)
     shrink = curvature / (1.0 + curvature * variance)
     for part in range(len(moved)):
         weights[part] += step * moved[part]
         for other in range(len(moved)):
             covariance[part, other] -= shrink * (moved[part] * moved[other])
+    usual[0, label] += weight * y
+    usual[1, label] += weight
+    for memory in range(len(kept)):
+        late[memory, 0, label] = late[memory, 0, label] * kept[memory] + weight * y
+        late[memory, 1, label] = late[memory, 1, label] * kept[memory] + weight
+    for part in range(3):
+        groups[0, part, label] *= 1.0 - 1.0 / _SCORE_ROWS
+        groups[1, part, label] *= 1.0 - 1.0 / _SCORE_ROWS
+    held, kind = clip(score, -1.0, 2.0), 1 if y > 0.0 else 0
+    groups[kind, 0, label] += weight
+    groups[kind, 1, label] += weight * held
+    groups[kind, 2, label] += weight * held * held
 
 
 @njit(**PART)
-def return_to_prior(weights: Array, covariance: Array, prior: Array) -> None:
-    """Let weights drift back to their first values, and become less certain, in place."""
+def return_to_prior(weights: Array, covariance: Array, steady: Array, prior: Array) -> None:
+    """Let weights drift back to their first values, and become less certain; average them, in place."""
     kept = math.sqrt(1.0 - _RETURN)
     for part in range(len(weights)):
         weights[part] = prior[0, part] + kept * (weights[part] - prior[0, part])
         for other in range(len(weights)):
             covariance[part, other] *= 1.0 - _RETURN
         covariance[part, part] += _RETURN * prior[1, part]
-
-
-@njit(**PART)
-def count_label(
-    score: float, label: float, weight: float, kept: Array, usual: Array, late: Array, group: Array
-) -> None:
-    """Count a label, all time and of late, and add its score to the rows of its kind, in place; old scores fade."""
-    usual[0] += weight * label
-    usual[1] += weight
-    for memory in range(len(kept)):
-        late[memory, 0] = late[memory, 0] * kept[memory] + weight * label
-        late[memory, 1] = late[memory, 1] * kept[memory] + weight
-    group *= 1.0 - 1.0 / _SCORE_ROWS
-    held, kind = clip(score, -1.0, 2.0), 1 if label > 0.0 else 0
-    group[kind, 0] += weight
-    group[kind, 1] += weight * held
-    group[kind, 2] += weight * held * held
-
-
-@njit(**PART)
-def learn_row(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
-    scores: Array, Y: Array, counted: Array, weight: float, evidence: Array, moved: Array, prior: Array, state: State
-) -> None:
-    """Learn the labels of a row that count, in place; their steps are shorter the more they are, being alike."""
-    kept, usual, late, groups, weights, covariance, steady = state
-    n_counted = 0
-    for label in range(len(scores)):
-        n_counted += counted[label]
-    share = weight / math.sqrt(max(n_counted, 1))
-    for label in range(len(scores)):
-        if counted[label]:
-            learn_label(evidence[label], Y[label], share, weights, covariance, moved)
-            rows = usual[:, label], late[:, :, label], groups[:, :, label]
-            count_label(scores[label], Y[label], weight, kept, *rows)
-    return_to_prior(weights, covariance, prior)
-    for part in range(len(weights)):
         steady[part] += (weights[part] - steady[part]) / _STEADY_ROWS
 
 
-@njit(**JIT)
-def estimate(scores: Array, state: State, with_late: bool, proba: Array, decided: Array) -> None:
-    """Fill in probabilities and decisions of rows, all by one state."""
-    _, usual, late, groups, weights, _, steady = state
+@njit(**LOOP)
+def estimate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    scores: Array,
+    Y: Array,
+    counted: Array,
+    weight: Array,
+    prior: Array,
+    state: State,
+    with_late: bool,
+    evidence: Array,
+    moved: Array,
+    proba: Array,
+    decided: Array,
+) -> None:
+    """Fill in probabilities and decisions of each row, and learn it, in place, if there are labels of it.
+
+    Rows that are learnt are predicted by the state after the rows before them; without labels (0, n_labels) one state
+    serves all rows.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_labels)
+        Scores of the labels.
+    Y, counted : ndarray of shape (n_samples, n_labels) or (0, n_labels)
+        Labels, 0 and 1, and whether they count.
+    weight : ndarray of shape (n_samples,) or (0,)
+        Weights of rows.
+    prior : ndarray of shape (2, N_EVIDENCE)
+        First weights and variances.
+    state : tuple
+        As `Calibration` lists it.
+    with_late : bool
+        Whether rows follow those learnt; otherwise the steady weights are used, without evidence of late labels.
+    evidence, moved : ndarray of shape (n_labels, N_EVIDENCE), (N_EVIDENCE,)
+        Room to work in.
+    proba, decided : ndarray of shape (n_samples, n_labels)
+        Filled in.
+    """
+    _, usual, late, groups, weights, covariance, steady = state
     used = weights if with_late else steady
-    evidence = np.empty((scores.shape[1], N_EVIDENCE))
     for row in range(len(scores)):
         gather(scores[row], usual, late, groups, with_late, evidence)
         for label in range(scores.shape[1]):
             proba[row, label] = probability(evidence[label], used)
             decided[row, label] = decide_at(proba[row, label], usual[0, label], usual[1, label])
-
-
-@njit(**JIT)
-def estimate_then_learn(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
-    scores: Array, Y: Array, counted: Array, weight: Array, prior: Array, state: State, proba: Array, decided: Array
-) -> None:
-    """Fill in probabilities and decisions of each row by the state after the rows before it, and learn it, in place."""
-    _, usual, late, groups, weights, _, _ = state
-    evidence, moved = np.empty((scores.shape[1], N_EVIDENCE)), np.empty(N_EVIDENCE)
-    for row in range(len(scores)):
-        gather(scores[row], usual, late, groups, True, evidence)
-        for label in range(scores.shape[1]):
-            proba[row, label] = probability(evidence[label], weights)
-            decided[row, label] = decide_at(proba[row, label], usual[0, label], usual[1, label])
-        learn_row(scores[row], Y[row], counted[row], weight[row], evidence, moved, prior, state)
+        if len(Y):
+            n_counted = 0.0
+            for label in range(scores.shape[1]):
+                n_counted += counted[row, label]
+            # labels are alike: the more there are, the shorter the step of each
+            share = weight[row] / math.sqrt(max(n_counted, 1.0))
+            for label in range(scores.shape[1]):
+                if counted[row, label]:
+                    score, y = scores[row, label], Y[row, label]
+                    learn_label(label, score, y, share, weight[row], evidence[label], moved, state)
+            return_to_prior(weights, covariance, steady, prior)

@@ -5,7 +5,7 @@ Every row is summed by itself and in one order, so that bits do not depend on th
 
 import math
 
-from estimators._kernels.compile import JIT, njit
+from estimators._kernels.compile import LOOP, PART, njit
 from estimators._typing import Array
 
 # Rate at which a loss lowers a weight, and share of all weight that is spread evenly after each row.
@@ -17,28 +17,19 @@ _LEAST_SCORE, _GREATEST_SCORE = -1.0, 2.0
 _LEAST_SHARE = 0.01
 
 
-@njit(**JIT)
-def blend(scores: Array, weights: Array, out: Array) -> None:
-    """Average scores of all models (n_samples, n_models * n_labels), by the same weights for all rows."""
-    n_labels = out.shape[1]
-    for row in range(len(out)):
-        for label in range(n_labels):
-            value = 0.0
-            for model in range(len(weights)):
-                value += weights[model] * scores[row, model * n_labels + label]
-            out[row, label] = value
-
-
-@njit(**JIT)
+@njit(**PART)
 def add_losses(
     scores: Array, y: Array, counted: Array, prevalence: Array, late: Array, errors: Array, losses: Array
-) -> None:
-    """Set the loss of each model on a row: squared errors without their mean of late, both classes equally heavy."""
-    n_labels = len(y)
-    losses[:] = 0.0
-    n_counted = 0
+) -> int:
+    """Set the loss of each model on a row: squared errors without their mean of late, both classes equally heavy.
+
+    Returns the number of labels that count; without any, losses are 0 and nothing else changes.
+    """
+    n_labels, n_counted = len(y), 0
     for label in range(n_labels):
         n_counted += counted[label]
+    for model in range(len(losses)):
+        losses[model] = 0.0
     for label in range(n_labels):
         if counted[label]:
             rows = late[0, label] + _PRIOR_ROWS
@@ -52,12 +43,15 @@ def add_losses(
                 errors[model, label] = errors[model, label] * (1.0 - 1.0 / _MEMORY) + error
             for part in range(2):
                 late[part, label] = late[part, label] * (1.0 - 1.0 / _MEMORY) + (y[label] if part else 1.0)
+    return n_counted
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def reweigh(losses: Array, weights: Array) -> None:
     """Lower weights exponentially by the losses, then share out a little of them evenly, in place."""
-    least = losses.min()
+    least = losses[0]
+    for model in range(len(losses)):
+        least = min(least, losses[model])
     total = 0.0
     for model in range(len(weights)):
         weights[model] *= math.exp(-_RATE * (losses[model] - least))
@@ -66,7 +60,7 @@ def reweigh(losses: Array, weights: Array) -> None:
         weights[model] = (1.0 - _SHARE) * weights[model] / total + _SHARE / len(weights)
 
 
-@njit(**JIT)
+@njit(**PART)
 def gather_evidence(losses: Array, current: int, margins: Array, evidence: Array, spans: Array, gains: Array) -> None:
     """Add what each model saves beside the current one; evidence starts again where it would be negative, in place."""
     for model in range(len(losses)):
@@ -79,7 +73,7 @@ def gather_evidence(losses: Array, current: int, margins: Array, evidence: Array
             spans[model] = 0
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def blend_then_follow(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     scores: Array,
     Y: Array,
@@ -96,10 +90,17 @@ def blend_then_follow(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     losses: Array,
     out: Array,
 ) -> None:
-    """Average the scores of each row, then let its labels change weights and evidence, in place."""
+    """Average scores of all models (n_samples, n_models * n_labels); let labels change weights and evidence, in place.
+
+    Each row is averaged by the weights after the rows before it; without labels (0, n_labels), all by the same.
+    """
+    n_labels = out.shape[1]
     for row in range(len(out)):
-        blend(scores[row : row + 1], weights, out[row : row + 1])
-        if counted[row].any():
-            add_losses(scores[row], Y[row], counted[row], prevalence, late, errors, losses)
+        for label in range(n_labels):
+            value = 0.0
+            for model in range(len(weights)):
+                value += weights[model] * scores[row, model * n_labels + label]
+            out[row, label] = value
+        if len(Y) and add_losses(scores[row], Y[row], counted[row], prevalence, late, errors, losses):
             reweigh(losses, weights)
             gather_evidence(losses, current, margins, evidence, spans, gains)

@@ -3,11 +3,11 @@
 Every row is summed by itself and in one order, so that bits do not depend on the rows around it.
 """
 
-from estimators._kernels.compile import JIT, njit
+from estimators._kernels.compile import LOOP, njit
 from estimators._typing import Array
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def expand(X: Array, shift: Array, scale: Array, knots: Array, weights: Array, biases: Array, out: Array) -> None:
     """Fill rows with 1, standardised features, their hinges at the knots, and random rectified units."""
     n_features, n_knots = knots.shape
@@ -15,7 +15,8 @@ def expand(X: Array, shift: Array, scale: Array, knots: Array, weights: Array, b
     for row in range(len(X)):
         out[row, 0] = 1.0
         units = out[row, first_unit:]
-        units[:] = biases
+        for unit in range(len(units)):
+            units[unit] = biases[unit]
         for feature in range(n_features):
             value = (X[row, feature] - shift[feature]) * scale[feature]
             out[row, 1 + feature] = value
@@ -28,7 +29,7 @@ def expand(X: Array, shift: Array, scale: Array, knots: Array, weights: Array, b
             units[unit] = max(0.0, units[unit])
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def dense_scores(F: Array, coef: Array, out: Array) -> None:
     """Add rows of features times coefficients (n_features, n_labels) to zeros."""
     for row in range(len(F)):
@@ -39,7 +40,7 @@ def dense_scores(F: Array, coef: Array, out: Array) -> None:
                     out[row, label] += value * coef[feature, label]
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def sparse_scores(indptr: Array, indices: Array, data: Array, coef: Array, out: Array) -> None:
     """Add sparse rows times coefficients (n_features, n_labels) to zeros."""
     for row in range(len(indptr) - 1):
@@ -49,7 +50,7 @@ def sparse_scores(indptr: Array, indices: Array, data: Array, coef: Array, out: 
                 out[row, label] += value * coef[indices[entry], label]
 
 
-@njit(**JIT)
+@njit(**LOOP)
 def correlate(products: Array, scale: Array, penalty: Array, system: Array) -> None:
     """Fill the lower triangle with correlations of features, a penalty added to the diagonal.
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, HOT, LOOP, OWNING, PART, njit
+from estimators._kernels.compile import BUILD, HOT, LOOP, OWNING, PART, Direct, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
 from estimators.trees._kernels.hoeffding import (
@@ -84,6 +84,7 @@ def _grown(trees: SparseTrees, n_classes: int) -> SparseTrees:
     return SparseTrees(arrays, series, heavy, n_heavy, n_light, kinds, trees.x)
 
 
+@Direct
 @njit(**LOOP)
 def _predict(trees: SparseTrees, rows: SparseRows, votes: Array, scores: Array, first_column: int) -> None:
     for t in range(len(trees.arrays.trees)):
@@ -92,35 +93,45 @@ def _predict(trees: SparseTrees, rows: SparseRows, votes: Array, scores: Array, 
             _write(votes, r, first_column + t, scores)
 
 
+@Direct
 @njit(**OWNING)
 def _learn_from(
     trees: SparseTrees, chunk: SparseChunk, params: TreeParams, votes: Array, scores: Array, done: int
 ) -> int:
     """Go on from step `done`, tree by tree; return the step before which places ran out, or the number of steps."""
     n_rows, n_classes = len(chunk.codes), votes.shape[2]
-    differs = len(chunk.X_predict.starts) > 1
     for t in range(done // n_rows, len(trees.arrays.trees)):
         for r in range(max(done - t * n_rows, 0), n_rows):
             if not has_room(trees.arrays, n_classes):
                 return t * n_rows + r
-            column = chunk.first_column + t
-            if differs and len(votes):
-                _predict_row(trees, t, chunk.X_predict, r, scores, True)
-                _write(votes, r, column, scores)
-            leaf, guess = _predict_row(trees, t, chunk.X, r, scores, not differs and len(votes) > 0)
-            if not differs:
-                _write(votes, r, column, scores)
-            weight, code = chunk.weights[r] if len(chunk.weights) else 1.0, chunk.codes[r, column]
-            if code != SKIP and weight > 0.0:
-                _update(trees, t, leaf, chunk.X, r, Row(code, weight, guess), params)
+            leaf, row = _vote_on_row(trees, t, chunk, r, scores, votes)
+            if row.weight > 0.0:
+                _update(trees, t, leaf, chunk.X, r, row, params)
     return n_rows * len(trees.arrays.trees)
 
 
 @njit(**HOT)
+def _vote_on_row(
+    trees: SparseTrees, t: int, chunk: SparseChunk, r: int, scores: Array, votes: Array
+) -> tuple[int, Row]:
+    """Write the votes for a row; return the leaf that learns it and the row to learn, of weight 0 if it is skipped."""
+    column, leaf, guess = chunk.first_column + t, NONE, NONE
+    differs = len(chunk.X_predict.starts) > 1
+    # the row to predict, if it differs, then the row to learn
+    for own in range(0 if differs else 1, 2):
+        rows, voting = chunk.X if own else chunk.X_predict, len(votes) > 0 and own != differs
+        leaf, guess = _predict_row(trees, t, rows, r, scores, voting)
+        if voting:
+            _write(votes, r, column, scores)
+    weight = chunk.weights[r] if len(chunk.weights) else 1.0
+    code = chunk.codes[r, column]
+    return leaf, Row(code, weight if code != SKIP else 0.0, guess)
+
+
+@njit(**HOT)
 def _write(votes: Array, r: int, column: int, scores: Array) -> None:
-    if len(votes):
-        for code in range(votes.shape[2]):
-            votes[r, column, code] = scores[1, code]
+    for code in range(votes.shape[2]):
+        votes[r, column, code] = scores[1, code]
 
 
 @njit(**PART)

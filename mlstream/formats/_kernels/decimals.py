@@ -12,19 +12,23 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import JIT, SPLICED, int64, njit, uint64
+from estimators._kernels.compile import HOT, PART, int64, leading_zeros, multiply, njit, uint64
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
-PLUS, MINUS, POINT, ZERO, NINE = ord("+"), ord("-"), ord("."), ord("0"), ord("9")
-SMALL_E, LARGE_E = ord("e"), ord("E")
+# Bytes less bytes are unsigned, so that one comparison finds a digit; unsigned positions never count from the end.
+PLUS, MINUS, POINT, ZERO, SMALL_E, LARGE_E = np.frombuffer(b"+-.0eE", np.uint8)
+NINE, ONE, TEN = np.uint64(9), np.uint64(1), np.uint64(10)
+NOWHERE = np.uint64(0)
+"""In place of the position behind something that could not be read."""
 
 _MIN_EXPONENT, _MAX_EXPONENT = -342, 308
-_MAX_DIGITS = 19
+_UNSURE = -1.0
+_MAX_DIGITS = np.uint64(19)
 # Powers of ten that are doubles, and the greatest integer below which all integers are.
 _EXACT_POWERS = np.array([float(10**exponent) for exponent in range(23)])
 _EXACT = np.uint64(2**53)
-_LOW = np.uint64(2**32 - 1)
+_LOW_BITS = np.uint64(0x1FF)
 _ALL = np.uint64(2**64 - 1)
 
 
@@ -44,124 +48,94 @@ _POWERS_HIGH = np.array([power >> 64 for power in _POWERS], dtype=np.uint64)
 _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint64)
 
 
-@njit(**SPLICED)
-def multiply(a: Any, b: Any) -> Any:
-    """Multiply two 64-bit integers into the high and the low half of 128 bits."""
-    a_low, a_high, b_low, b_high = a & _LOW, a >> uint64(32), b & _LOW, b >> uint64(32)
-    middle = a_high * b_low + (a_low * b_low >> uint64(32))
-    carry = (middle & _LOW) + a_low * b_high
-    return a_high * b_high + (middle >> uint64(32)) + (carry >> uint64(32)), a * b
-
-
-@njit(**SPLICED)
-def _leading_zeros(value: Any) -> Any:
-    n_zeros, rest = 0, value
-    for step in (32, 16, 8, 4, 2, 1):
-        if not rest >> uint64(64 - step):
-            n_zeros += step
-            rest <<= uint64(step)
-    return n_zeros
-
-
-@njit(**JIT)
-def to_double(mantissa: Any, exponent: int) -> tuple[float, bool]:
+@njit(**HOT)
+def to_double(mantissa: Any, exponent: int) -> float:
     """Round mantissa * 10 ** exponent to the nearest double, ties to even.
 
-    The second value is False where 128 bits of the power do not suffice, or the result is not a normal number.
+    It is negative where 128 bits of the power do not suffice, or the result is not a normal number.
     """
-    if mantissa == 0:
-        return 0.0, True
     if mantissa <= _EXACT and -22 <= exponent <= 22:
         # One exact operation on exact numbers rounds once.
-        number = float(mantissa)
-        return (number / _EXACT_POWERS[-exponent] if exponent < 0 else number * _EXACT_POWERS[exponent]), True
-    if not _MIN_EXPONENT <= exponent <= _MAX_EXPONENT:
-        return 0.0, False
-    shift = _leading_zeros(mantissa)
-    high, low = _scale(uint64(mantissa) << uint64(shift), exponent)
-    upper = high >> uint64(63)
-    binary_exponent = ((217706 * exponent) >> 16) + 63 + int64(upper) - shift + 1023
-    if low == _ALL or not 0 < binary_exponent < 2046:
-        return 0.0, False
-    bits = high >> (upper + uint64(9))
-    # Halfway between two doubles, exactly: to the even one.
-    is_tie = low <= 1 and -4 <= exponent <= 23 and bits & uint64(3) == uint64(1)
-    if is_tie and bits << (upper + uint64(9)) == high:
-        bits &= ~uint64(1)
-    bits = (bits + (bits & uint64(1))) >> uint64(1)
-    # Rounding up may carry into the exponent, which is where the bits belong then.
-    word = bits - uint64(2**52) + (uint64(binary_exponent) << uint64(52))
-    return np.uint64(word).view(np.float64), True
+        if exponent < 0:
+            return float(mantissa) / _EXACT_POWERS[-exponent]
+        return float(mantissa) * _EXACT_POWERS[exponent]
+    if mantissa == 0:
+        return 0.0
+    return _round(mantissa, exponent) if _MIN_EXPONENT <= exponent <= _MAX_EXPONENT else _UNSURE
 
 
-@njit(**SPLICED)
-def _scale(mantissa: Any, exponent: int) -> Any:
-    """Multiply by a power of five, to as many bits as are needed."""
+@njit(**PART)
+def _round(mantissa: Any, exponent: int) -> float:
+    shift = leading_zeros(mantissa)
+    mantissa <<= shift
     high, low = multiply(mantissa, _POWERS_HIGH[exponent - _MIN_EXPONENT])
-    if high & uint64(0x1FF) == uint64(0x1FF):
+    if high & _LOW_BITS == _LOW_BITS:
+        # The upper half of the power does not determine the result.
         more, _ = multiply(mantissa, _POWERS_LOW[exponent - _MIN_EXPONENT])
         low += more
         high += uint64(low < more)
-    return high, low
+    upper = high >> uint64(63)
+    binary_exponent = ((217706 * exponent) >> 16) + 63 + int64(upper) - int64(shift) + 1023
+    if low == _ALL or not 0 < binary_exponent < 2046:
+        return _UNSURE
+    bits = high >> (upper + NINE)
+    # Halfway between two doubles, exactly: to the even one.
+    is_tie = low <= ONE and -4 <= exponent <= 23 and bits & uint64(3) == ONE
+    if is_tie and bits << (upper + NINE) == high:
+        bits &= ~ONE
+    bits = (bits + (bits & ONE)) >> ONE
+    # Rounding up may carry into the exponent, which is where the bits belong then.
+    word = bits - uint64(2**52) + (uint64(binary_exponent) << uint64(52))
+    return np.uint64(word).view(np.float64)
 
 
-@njit(**SPLICED)
-def read_digits(text: Bytes, position: int, mantissa: Any) -> Any:
+@njit(**HOT)
+def read_digits(text: Bytes, position: Any, mantissa: Any) -> Any:
     """Append the digits at a position to an integer; give it, and where they end."""
     digit = text[position] - ZERO
-    while 0 <= digit <= 9:
-        mantissa = mantissa * uint64(10) + uint64(digit)
-        position += 1
+    while digit <= NINE:
+        mantissa = mantissa * TEN + digit
+        position += ONE
         digit = text[position] - ZERO
     return mantissa, position
 
 
-@njit(**SPLICED)
-def _skip_zeros(text: Bytes, position: int) -> int:
-    while text[position] == ZERO:
-        position += 1
-    return position
-
-
-@njit(**JIT)
-def read_number(text: Bytes, position: int) -> tuple[float, int]:
+@njit(**HOT)
+def read_number(text: Bytes, position: Any) -> Any:
     """Read the number at a position of a text that goes on behind it.
 
-    The second value is where the number ends, or -1 where no number can be read here: no digits, more than 19 of
-    them, infinity, or a result that needs more precision.
+    The second value is where the number ends, or `NOWHERE` where no number can be read here: no digits, more than 19
+    of them, infinity, or a result that needs more precision.
     """
     is_negative = text[position] == MINUS
-    if is_negative or text[position] == PLUS:
-        position += 1
-    start = position
-    first = _skip_zeros(text, position)
-    mantissa, position = read_digits(text, first, uint64(0))
-    n_read, n_digits, exponent = position - start, position - first, 0
+    start = position + ONE if is_negative or text[position] == PLUS else position
+    mantissa, position = read_digits(text, start, NOWHERE)
+    n_digits, exponent = position - start, 0
     if text[position] == POINT:
-        start = position + 1
-        first = start if n_digits else _skip_zeros(text, start)
-        mantissa, position = read_digits(text, first, mantissa)
-        n_read += position - start
-        n_digits += position - first
-        exponent = start - position
-    if n_read == 0 or n_digits > _MAX_DIGITS:
-        return 0.0, -1
+        behind = position + ONE
+        mantissa, position = read_digits(text, behind, mantissa)
+        n_digits += position - behind
+        exponent = int64(behind - position)
+    if n_digits > _MAX_DIGITS:
+        # Zeros before the first other digit do not count.
+        while text[start] == ZERO or text[start] == POINT:
+            n_digits -= uint64(text[start] == ZERO)
+            start += ONE
+    if n_digits == 0 or n_digits > _MAX_DIGITS:
+        return 0.0, NOWHERE
     if text[position] == SMALL_E or text[position] == LARGE_E:
-        power, position = _read_exponent(text, position + 1)
-        if position < 0:
-            return 0.0, -1
+        power, position = _read_power(text, position + ONE)
         exponent += power
-    number, is_sure = to_double(mantissa, exponent)
-    return (-number if is_negative else number), (position if is_sure else -1)
+    number = to_double(mantissa, exponent)
+    if number < 0.0:
+        return number, NOWHERE
+    return (-number if is_negative else number), position
 
 
-@njit(**JIT)
-def _read_exponent(text: Bytes, position: int) -> tuple[int, int]:
+@njit(**PART)
+def _read_power(text: Bytes, position: Any) -> Any:
     is_negative = text[position] == MINUS
-    if is_negative or text[position] == PLUS:
-        position += 1
-    start = position
-    power, position = read_digits(text, position, uint64(0))
-    if not 0 < position - start < 9:
-        return 0, -1
-    return (-int64(power) if is_negative else int64(power)), position
+    start = position + ONE if is_negative or text[position] == PLUS else position
+    power, position = read_digits(text, start, NOWHERE)
+    is_read = ONE <= position - start < NINE
+    return int64(-power if is_negative else power), (position if is_read else NOWHERE)

@@ -1,141 +1,131 @@
-"""Compiled loops over the rows of an ARFF file: plain numbers and missing values, and nothing else.
+"""A compiled loop over the rows of an ARFF file: plain numbers and missing values, and nothing else.
 
-A scan goes on until the text ends or a row needs care (quotes, comments, mistakes), and says where that row begins.
-Every line of the text must end.
+It reads dense and sparse rows alike, because every loop more takes a second to compile. It goes on until the text ends
+or a row needs care (quotes, comments, mistakes), and says where that row begins. Every line of the text must end.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from estimators._kernels.compile import JIT, SPLICED, njit
-from mlstream.formats._kernels.decimals import ZERO, Bytes, read_digits, read_number
-from mlstream.formats._kernels.place import Place
+from estimators._kernels.compile import HOT, LOOP, int64, njit, uint64
+from mlstream.formats._kernels.decimals import NINE, NOWHERE, ONE, POINT, ZERO, Bytes, read_digits, read_number
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
 
-BLANK, TAB, NEWLINE, RETURN = ord(" "), ord("\t"), ord("\n"), ord("\r")
-COMMA, OPEN, CLOSE, PERCENT, ONE = ord(","), ord("{"), ord("}"), ord("%"), ord("1")
-UNKNOWN = ord("?")
-NOWHERE = -1
+BLANK, TAB, NEWLINE, RETURN, COMMA, OPEN, CLOSE, PERCENT, UNKNOWN = np.frombuffer(b" \t\n\r,{}%?", np.uint8)
 
 
-@njit(**SPLICED)
-def _skip_blanks(text: Bytes, position: int) -> int:
+@njit(**HOT)
+def _skip_blanks(text: Bytes, position: Any) -> Any:
     while text[position] == BLANK or text[position] == TAB:
-        position += 1
+        position += ONE
     return position
 
 
-@njit(**SPLICED)
-def _ends_line(text: Bytes, position: int) -> bool:
-    return text[position] == NEWLINE or text[position] == RETURN
-
-
-@njit(**SPLICED)
-def _next_line(text: Bytes, position: int) -> int:
-    while not _ends_line(text, position):
-        position += 1
-    if text[position] == RETURN and position + 1 < len(text) and text[position + 1] == NEWLINE:
-        position += 1
-    return position + 1
-
-
-@njit(**SPLICED)
-def _read_cell(text: Bytes, position: int, is_binary: bool) -> tuple[float, int]:
+@njit(**HOT)
+def _read_cell(text: Bytes, position: Any, is_binary: bool) -> Any:
     # Labels and counts, mostly: one digit.
-    digit, following = text[position] - ZERO, text[position + 1]
-    if 0 <= digit <= 9 and following in (COMMA, CLOSE, NEWLINE):
-        return (float(digit), position + 1) if digit <= 1 or not is_binary else (0.0, NOWHERE)
-    if text[position] == UNKNOWN:
-        return np.nan, position + 1
-    number, end = read_number(text, position)
-    return (number, end) if not is_binary or number in (0.0, 1.0) else (0.0, NOWHERE)
+    digit, following = text[position] - ZERO, text[position + ONE]
+    if digit <= NINE and (following < POINT or following == CLOSE):
+        number, end = float(digit), position + ONE
+    elif text[position] == UNKNOWN:
+        return np.nan, position + ONE
+    else:
+        number, end = read_number(text, position)
+    if is_binary and 0.0 != number != 1.0:
+        return number, NOWHERE
+    return number, end
 
 
-@njit(**JIT)
-def _scan_dense_row(text: Bytes, position: int, is_binary: Flags, row: Floats) -> int:
-    for column in range(len(row)):
-        if column:
-            if text[position] != COMMA:
-                return NOWHERE
-            position = _skip_blanks(text, position + 1)
-        row[column], position = _read_cell(text, position, is_binary[column])
-        if position < 0:
-            return NOWHERE
-        position = _skip_blanks(text, position)
-    if text[position] == COMMA:
-        # MOA ends rows with a comma.
-        position = _skip_blanks(text, position + 1)
-    return position if _ends_line(text, position) else NOWHERE
+@njit(**HOT)
+def _read_index(text: Bytes, position: Any, least: int, n_columns: int) -> Any:
+    """Read an index and the blanks behind it."""
+    number, end = read_digits(text, position, NOWHERE)
+    following, index = _skip_blanks(text, end), int64(number)
+    is_read = ONE <= end - position <= NINE and following > end and least <= index < n_columns
+    return (index, following) if is_read else (0, NOWHERE)
 
 
-@njit(**JIT)
-def scan_dense(text: Bytes, place: Place, is_binary: Flags, cells: Floats, lines: Numbers) -> Place:
-    """Read rows that list every cell, until one needs care or there is no room for it."""
-    position, line, n_rows, n_stored = place
-    while position < len(text):
-        start = _skip_blanks(text, position)
-        if text[start] != PERCENT and not _ends_line(text, start):
-            if n_rows == len(cells):
+@njit(**HOT)
+def _scan_row(
+    text: Bytes, position: Any, is_binary: Flags, values: Floats, indices: Indices, n_stored: int
+) -> tuple[int, Any]:
+    """Append the cells of a row; give the number of all that are stored, and what is behind the last."""
+    n_columns, is_sparse, column = len(is_binary), len(indices) > 0, 0
+    # A cell comes behind a brace or a comma, or is the first of a dense row.
+    position -= uint64(not is_sparse)
+    while column < n_columns:
+        position = _skip_blanks(text, position + ONE)
+        if is_sparse:
+            if text[position] == CLOSE and column == 0:
                 break
-            start = _scan_dense_row(text, start, is_binary, cells[n_rows])
-            if start < 0:
-                break
-            lines[n_rows] = line
-            n_rows += 1
-        position, line = _next_line(text, start), line + 1
-    return Place(position, line, n_rows, n_stored)
-
-
-@njit(**JIT)
-def _scan_sparse_row(text: Bytes, position: int, is_binary: Flags, values: Floats, indices: Indices) -> tuple[int, int]:
-    """Read pairs of rising indices and values after an opening brace; give their number and where the line ends."""
-    n_pairs, least = 0, np.int64(0)
-    position = _skip_blanks(text, position)
-    while text[position] != CLOSE or n_pairs:
-        start = position
-        digits, position = read_digits(text, position, np.uint64(0))
-        index = np.int64(digits)
-        if not 0 < position - start < 10 or not least <= index < len(is_binary):
-            return 0, NOWHERE
-        start = _skip_blanks(text, position)
-        value, end = _read_cell(text, start, is_binary[index])
-        if start == position or end < 0:
-            return 0, NOWHERE
-        values[n_pairs], indices[n_pairs] = value, index
-        n_pairs, least = n_pairs + 1, index + 1
-        position = _skip_blanks(text, end)
-        if text[position] == CLOSE:
-            break
+            column, position = _read_index(text, position, column, n_columns)
+            if position == NOWHERE:
+                return n_stored, NOWHERE
+            indices[n_stored] = column
+        values[n_stored], position = _read_cell(text, position, is_binary[column])
+        if position == NOWHERE:
+            return n_stored, NOWHERE
+        n_stored, column, position = n_stored + 1, column + 1, _skip_blanks(text, position)
         if text[position] != COMMA:
-            return 0, NOWHERE
-        position = _skip_blanks(text, position + 1)
-    position = _skip_blanks(text, position + 1)
-    return (n_pairs, position) if _ends_line(text, position) else (0, NOWHERE)
+            break
+    is_whole = text[position] == CLOSE if is_sparse else column == n_columns
+    return n_stored, (position if is_whole else NOWHERE)
 
 
-@njit(**JIT)
-def scan_sparse(
-    text: Bytes, place: Place, is_binary: Flags, cells: tuple[Floats, Indices, Numbers], lines: Numbers
-) -> Place:
-    """Read rows of ``{index value, ...}``, until one needs care; `cells` are values, columns, and ends of rows."""
-    position, line, n_rows, n_stored = place
-    values, indices, ends = cells
-    while position < len(text):
-        start = _skip_blanks(text, position)
-        if text[start] != PERCENT and not _ends_line(text, start):
-            if text[start] != OPEN:
+@njit(**LOOP)
+def scan(
+    text: Bytes,
+    place: Numbers,
+    is_binary: Flags,
+    values: Floats,
+    indices: Indices,
+    ends: Numbers,
+    lines: Numbers,
+) -> None:
+    """Read rows until one needs care, or is of the other notation, or there is no room for it.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+        Whole lines.
+    place : ndarray of int64, shape (4,)
+        A `Place`, which is moved forwards.
+    is_binary : ndarray of bool, shape (n_columns,)
+        Whether a column holds 0, 1 and missing values only.
+    values : ndarray of float64
+        The cells, row after row.
+    indices : ndarray of int32
+        The column of each cell of sparse rows; empty to read dense ones.
+    ends, lines : ndarray of int64, shape (n_rows,)
+        How many cells are stored up to the end of each row, and the number of its line.
+    """
+    start, line, n_rows, n_stored = uint64(place[0]), place[1], place[2], place[3]
+    is_sparse = len(indices) > 0
+    # MOA ends dense rows with a comma.
+    closing = CLOSE if is_sparse else COMMA
+    while start < uint64(len(text)):
+        position = _skip_blanks(text, start)
+        if text[position] != PERCENT and text[position] != NEWLINE and text[position] != RETURN:
+            if n_rows == len(lines) or (text[position] == OPEN) != is_sparse:
                 break
-            n_pairs, start = _scan_sparse_row(text, start + 1, is_binary, values[n_stored:], indices[n_stored:])
-            if start < 0:
+            n_after, position = _scan_row(text, position, is_binary, values, indices, n_stored)
+            if position != NOWHERE and text[position] == closing:
+                position = _skip_blanks(text, position + ONE)
+            if position == NOWHERE or (text[position] != NEWLINE and text[position] != RETURN):
                 break
-            n_stored += n_pairs
-            ends[n_rows], lines[n_rows] = n_stored, line
+            n_stored, ends[n_rows], lines[n_rows] = n_after, n_after, line
             n_rows += 1
-        position, line = _next_line(text, start), line + 1
-    return Place(position, line, n_rows, n_stored)
+        while text[position] != NEWLINE and text[position] != RETURN:
+            position += ONE
+        start, line = position + ONE, line + 1
+        if text[position] == RETURN and start < uint64(len(text)) and text[start] == NEWLINE:
+            start += ONE
+    place[0], place[1], place[2], place[3] = int64(start), line, n_rows, n_stored

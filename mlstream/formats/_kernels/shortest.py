@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from estimators._kernels.compile import JIT, SPLICED, int64, njit, uint64
-from mlstream.formats._kernels.decimals import MINUS, PLUS, POINT, SMALL_E, ZERO, Bytes, multiply
+from estimators._kernels.compile import JIT, SPLICED, int64, multiply, njit, uint64
+from mlstream.formats._kernels.decimals import MINUS, PLUS, POINT, SMALL_E, ZERO, Bytes
 
 LONGEST = 24
 """The greatest number of characters of a double."""

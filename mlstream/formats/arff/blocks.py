@@ -1,8 +1,9 @@
-"""Blocks of ARFF rows as tables: compiled loops read plain numbers, and whatever they leave is read with care."""
+"""Blocks of ARFF rows as tables: a compiled loop reads plain numbers, and whatever it leaves is read with care."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -12,7 +13,6 @@ from scipy import sparse
 
 from mlstream.formats._growing_arrays import Cells
 from mlstream.formats._joined_features import make_csr
-from mlstream.formats._kernels.place import Place
 from mlstream.formats.arff.rows import RowReader
 from mlstream.formats.lines import Lines
 from mlstream.formats.table import Column
@@ -21,8 +21,33 @@ Dense: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int32]
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
+# To load the compiled loop takes as long as to read so much, or twice as much, with care.
+CAREFUL_BYTES = 4 * 2**20
+_LOOP = "mlstream.formats._kernels.scan"
+
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _FIRST_ROW = re.compile(rb"^[ \t]*+([^%\s])", re.MULTILINE)
+
+
+class Place(NamedTuple):
+    """How far a block has been read."""
+
+    position: int
+    line: int
+    n_rows: int
+    n_stored: int
+
+
+class Buffers(NamedTuple):
+    """Room for the rows of a block."""
+
+    values: Dense
+    """The cells, row after row."""
+    indices: Indices
+    """The column of each cell of sparse rows; empty for dense ones."""
+    ends: Numbers
+    """How many cells are stored up to the end of each row."""
+    lines: Numbers
 
 
 class RowBlock(NamedTuple):
@@ -53,7 +78,7 @@ class BlockReader:
 
     Notes
     -----
-    A short file is read with care only: loading compiled loops would take longer.
+    A short file, and the first `CAREFUL_BYTES` of a process that has not loaded the compiled loop, are read with care.
     """
 
     def __init__(self, columns: Sequence[Column], lines: Lines) -> None:
@@ -65,9 +90,11 @@ class BlockReader:
         self._is_binary = np.array([column.numbers in {(0.0, 1.0), (1.0, 0.0)} for column in columns])
         # Codes of values are not in the text; only Python's dictionaries know them.
         self._is_compiled = not lines.is_short and not any(column.is_coded for column in columns)
+        self._n_read = 0
 
     def read(self, block: bytes, first_line: int) -> RowBlock:
         """Read whole lines, the first of which has a given number."""
+        self._n_read += len(block)
         if _starts_sparse(block):
             return self._read_sparse(block, first_line)
         try:
@@ -78,58 +105,49 @@ class BlockReader:
     def _read_dense(self, block: bytes, first_line: int) -> RowBlock:
         # A row that lists every cell is at least as long as its commas.
         n_most = len(block) // (2 * self._width) + 1
-        cells, lines, n_careful = np.empty((n_most, self._width)), np.empty(n_most, np.int64), 0
-        place = Place(0, first_line, 0, 0)
-        while (place := self._scan_dense(block, place, cells, lines)).position < len(block):
+        found = _make_buffers(n_most, n_most * self._width, 0)
+        cells, n_careful, place = found.values.reshape(n_most, self._width), 0, Place(0, first_line, 0, 0)
+        while (place := self._scan(block, place, found)).position < len(block):
             text, end = self._line_at(block, place)
             if text:
                 if place.n_rows == n_most:
                     raise _TooManyRowsError
-                cells[place.n_rows], lines[place.n_rows] = self._read_row(place.line, text), place.line
-            place = Place(end, place.line + 1, place.n_rows + bool(text), 0)
+                cells[place.n_rows], found.lines[place.n_rows] = self._read_row(place.line, text), place.line
+            n_rows = place.n_rows + bool(text)
+            place = Place(end, place.line + 1, n_rows, n_rows * self._width)
             n_careful += bool(text)
-        return RowBlock(cells[: place.n_rows], lines[: place.n_rows], n_careful, place.line)
+        return RowBlock(cells[: place.n_rows], found.lines[: place.n_rows], n_careful, place.line)
 
-    def _read_sparse(self, block: bytes, first_line: int, *, by_blanks: bool = False) -> RowBlock:
-        n_lines, n_careful = block.count(b"\n") + block.count(b"\r"), 0
-        # Cells are parted by commas, but for rows that use blanks instead, which are few.
-        n_most = len(block) // 2 + 1 if by_blanks else block.count(b",") + n_lines
-        values, indices = np.empty(n_most), np.empty(n_most, np.int32)
-        ends, lines = np.zeros(n_lines + 1, np.int64), np.empty(n_lines, np.int64)
-        place = Place(0, first_line, 0, 0)
-        while (place := self._scan_sparse(block, place, (values, indices, ends[1:]), lines)).position < len(block):
+    def _read_sparse(self, block: bytes, first_line: int, *, n_least_bytes: int = 4) -> RowBlock:
+        # A pair is at least as long as `0 1,`, and a cell of a row that lists every cell as `1,`, but these are few.
+        n_lines, n_most = block.count(b"\n") + block.count(b"\r"), len(block) // n_least_bytes + 1
+        found, n_careful, place = _make_buffers(n_lines, n_most, n_most), 0, Place(0, first_line, 0, 0)
+        while (place := self._scan(block, place, found)).position < len(block):
             text, end = self._line_at(block, place)
             row_indices, row = self._read_pairs(place.line, text) if text else ([], [])
             stop = place.n_stored + len(row)
-            if len(row) > text.count(",") + 1 and not by_blanks:
-                return self._read_sparse(block, first_line, by_blanks=True)
-            indices[place.n_stored : stop], values[place.n_stored : stop] = row_indices, row
+            if stop > end // n_least_bytes:
+                return self._read_sparse(block, first_line, n_least_bytes=2)
+            found.indices[place.n_stored : stop], found.values[place.n_stored : stop] = row_indices, row
             if text:
-                ends[place.n_rows + 1], lines[place.n_rows] = stop, place.line
+                found.ends[place.n_rows], found.lines[place.n_rows] = stop, place.line
             place = Place(end, place.line + 1, place.n_rows + bool(text), stop)
             n_careful += bool(text)
-        parts = values[: place.n_stored], indices[: place.n_stored], ends[: place.n_rows + 1].astype(np.int32)
-        cells = make_csr(*parts, self._width)
-        # Compiled loops take rising columns only.
+        starts = np.concatenate([[0], found.ends[: place.n_rows]]).astype(np.int32)
+        cells = make_csr(found.values[: place.n_stored], found.indices[: place.n_stored], starts, self._width)
+        # The compiled loop takes rising columns only.
         cells.has_sorted_indices = not n_careful
         cells.sort_indices()
-        return RowBlock(self._add_defaults(cells), lines[: place.n_rows], n_careful, place.line)
+        return RowBlock(self._add_defaults(cells), found.lines[: place.n_rows], n_careful, place.line)
 
-    def _scan_dense(self, block: bytes, place: Place, cells: Dense, lines: Numbers) -> Place:
-        if not self._is_compiled:
+    def _scan(self, block: bytes, place: Place, found: Buffers) -> Place:
+        if not self._is_compiled or (self._n_read <= CAREFUL_BYTES and _LOOP not in sys.modules):
             return place
-        from mlstream.formats._kernels.scan import scan_dense
+        from mlstream.formats._kernels.scan import scan
 
-        found: Place = scan_dense(np.frombuffer(block, np.uint8), place, self._is_binary, cells, lines)
-        return found
-
-    def _scan_sparse(self, block: bytes, place: Place, cells: tuple[Dense, Indices, Numbers], lines: Numbers) -> Place:
-        if not self._is_compiled:
-            return place
-        from mlstream.formats._kernels.scan import scan_sparse
-
-        found: Place = scan_sparse(np.frombuffer(block, np.uint8), place, self._is_binary, cells, lines)
-        return found
+        state = np.array(place)
+        scan(np.frombuffer(block, np.uint8), state, self._is_binary, *found)
+        return Place(*state.tolist())
 
     def _line_at(self, block: bytes, place: Place) -> tuple[str, int]:
         match = _LINE_END.search(block, place.position)
@@ -161,6 +179,11 @@ class BlockReader:
         values = np.repeat([self._defaults[index] for index in self._shifted], n_absent)
         places = np.concatenate(absent), np.repeat(self._shifted, n_absent)
         return sparse.csr_array(cells + sparse.csr_array((values, places), shape=cells.shape))
+
+
+def _make_buffers(n_rows: int, n_values: int, n_indices: int) -> Buffers:
+    ends, lines = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    return Buffers(np.empty(n_values), np.empty(n_indices, np.int32), ends, lines)
 
 
 def _starts_sparse(block: bytes) -> bool:

@@ -73,7 +73,7 @@ def read_arff(source: Readable, path: Path) -> Iterator[Table]:
     for block in lines.blocks():
         rows = reader.read(block, first_line)
         table = Table(path, header.columns, rows.cells, rows.lines, header.relation)
-        # Compiled loops read 0 and 1 only where these are declared.
+        # The compiled loop reads 0 and 1 only where these are declared.
         if rows.n_careful or has_values:
             _require_declared(table)
         yield table

@@ -21,7 +21,7 @@ UNKNOWN = "?"
 # What is written at once: enough to be fast, few enough to be small.
 _CELLS = 2**18
 # Below this, nothing is gained by loading compiled loops.
-_SHORT_CELLS = 2**17
+SHORT_CELLS = 2**17
 _PLAIN_NAME = re.compile(r"""[^\s{},%'"\\?@\x00-\x1f\x7f][^\s{},%'"\\\x00-\x1f\x7f]*""")
 _ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t"} | {character: f"\\{character}" for character in "'\"\\%"}
 _SPECIAL = re.compile(r"""['"\\%\x00-\x1f\x7f]""")
@@ -86,7 +86,7 @@ def _require_type(X: Features) -> None:
 def _format_rows(X: Features, Y: Indicator) -> Iterator[str]:
     n_rows = _CELLS * len(Y) // (X.size + Y.size + 1) + 1
     # Compiled loops write doubles only; all of X counts, for the rest will follow.
-    write = _write_compiled if X.dtype == np.float64 and X.size > _SHORT_CELLS else _write
+    write = _write_compiled if X.dtype == np.float64 and X.size > SHORT_CELLS else _write
     for start in range(0, len(Y), n_rows):
         yield write(_require_finite(X[start : start + n_rows]), _codes(Y[start : start + n_rows]))
 

@@ -1,6 +1,8 @@
 """Compiled loops and careful reading give the same rows, bit by bit, and the same errors."""
 
 import math
+import sys
+from fractions import Fraction
 from io import BytesIO
 from itertools import compress
 from pathlib import Path
@@ -12,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mlstream.formats.arff.blocks import BlockReader, RowBlock
+from mlstream.formats._kernels import scan
+from mlstream.formats.arff.blocks import CAREFUL_BYTES, BlockReader, RowBlock
 from mlstream.formats.content import FormatError
 from mlstream.formats.lines import Lines
 from mlstream.formats.table import Column, nominal
@@ -62,6 +65,47 @@ def test_numbers_are_those_of_python_to_the_last_bit(rows: list[str]) -> None:
     assert np.asarray(read.cells).tobytes() == np.array(numbers)[whole].tobytes()
 
 
+@st.composite
+def hard_numbers(draw: st.DrawFn) -> str:
+    """Decimals halfway between two doubles, beside such a place, or with more zeros than digits that count; never 0."""
+    below = draw(st.floats(min_value=1e-3, max_value=1e18))
+    middle = (Fraction(below) + Fraction(math.nextafter(below, math.inf))) / 2
+    digits, shift = str(int(middle * 10**60)), draw(st.integers(-20, 20))
+    n_kept, step = draw(st.integers(1, 19)), draw(st.integers(-1, 1))
+    significant = str(max(int(digits[:n_kept]) + step, 1))
+    exponent = len(digits) - n_kept - 60 - shift
+    sign, zeros = draw(st.sampled_from(["", "-", "+"])), "0" * draw(st.integers(0, 22))
+    written = [f"{zeros}{significant}e{exponent}", f"{zeros}.{zeros}{significant}E{exponent + len(zeros):+}"]
+    return sign + draw(st.sampled_from([*written, f"{zeros}{max(int(middle), 1)}", f"{zeros}{significant}.{zeros}"]))
+
+
+@given(st.lists(hard_numbers(), min_size=2, max_size=12))
+def test_numbers_hard_to_round_are_those_of_python_to_the_last_bit(numbers: list[str]) -> None:
+    rows = [f"0,{a},1,{b}" for a, b in zip(numbers[::2], numbers[1::2], strict=False)]
+    sparse_rows = [f"{{0 0,1 {a},2 1,3 {b}}}" for a, b in zip(numbers[::2], numbers[1::2], strict=False)]
+    expected = np.array([[float(cell) for cell in row.split(",")] for row in rows])
+    for written in (rows, sparse_rows):
+        read = read_block("\n".join(written).encode() + b"\n", compiled=True)
+        assert np.asarray(to_dense(read.cells)).tobytes() == expected.tobytes()
+
+
+# The last doubles before infinity are read with care.
+@given(st.lists(st.floats(sys.float_info.min, 2.0**1023, exclude_max=True), min_size=1, max_size=9))
+def test_the_compiled_loop_reads_every_normal_double_that_python_writes(numbers: list[float]) -> None:
+    read = read_block("".join(f"0,{number!r},1,-{number!r}\n" for number in numbers).encode(), compiled=True)
+    assert read.n_careful == 0
+    assert np.asarray(read.cells)[:, 1].tolist() == numbers
+
+
+@pytest.mark.parametrize("position", range(len("0,1.25,1,-7e1")))
+@pytest.mark.parametrize("sign", list("\x00\x1f ,.-+/:?e{}%'\"\x7f\xff0"))
+def test_a_changed_byte_is_read_alike_with_and_without_compiling(position: int, sign: str) -> None:
+    for row in ("0,1.25,1,-7e1", "{0 0,1 -2.}"):
+        changed = (row[:position] + sign + row[position + 1 :]).encode("latin-1")
+        block = changed + b"\n0,2,1,4\n"
+        assert outcome(block, compiled=True) == outcome(block, compiled=False)
+
+
 def test_plain_rows_need_no_care() -> None:
     dense = read_block(b"0,1.5e-3,1,-7\r\n\n% c\n1, 2 ,0,3.25,\n", compiled=True)
     assert (dense.n_careful, dense.cells.tolist()) == (0, [[0, 0.0015, 1, -7], [1, 2, 0, 3.25]])
@@ -74,6 +118,24 @@ def test_blanks_for_commas_among_sparse_rows(compiled: bool) -> None:
     rows = read_block(b"{1 7}\n0 1 0 1\n0 2 0 2\n{}\n{0 1}\n" + b"{0 1,1 2,2 0,3 4}\n" * 5, compiled=compiled)
     expected = [[0, 7, 1, 0], [0, 1, 0, 1], [0, 2, 0, 2], [0, 0, 1, 0], [1, 0, 1, 0]] + [[1, 2, 0, 4]] * 5
     assert rows.cells.toarray().tolist() == expected
+
+
+@pytest.mark.parametrize("n_dense", [1, 4, 40, 400])
+def test_rows_that_list_every_cell_do_not_take_the_room_of_sparse_ones(n_dense: int) -> None:
+    block = b"{0 1}\n" + b"1,1,1,1\n" * n_dense + b"{0 1,1 2,2 0,3 4}\n" * 100
+    rows = read_block(block, compiled=True)
+    expected = [[1, 0, 1, 0]] + [[1, 1, 1, 1]] * n_dense + [[1, 2, 0, 4]] * 100
+    assert (rows.n_careful, rows.cells.toarray().tolist()) == (n_dense, expected)
+
+
+def test_the_compiled_loop_is_loaded_by_long_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Compiled rows of all sorts are read by the other tests, where it is loaded.
+    block = b"0,1,0,1\n" * (CAREFUL_BYTES // 8 // 4)
+    reader = make_reader(COLUMNS, compiled=True)
+    monkeypatch.delitem(sys.modules, scan.__name__)
+    n_careful = [reader.read(block, 1).n_careful for _ in range(5)]
+    assert n_careful == [CAREFUL_BYTES // 8 // 4] * 4 + [0]
+    assert make_reader(COLUMNS, compiled=True).read(block, 1).n_careful == 0
 
 
 def test_rows_know_their_lines_and_blocks_where_they_end() -> None:
@@ -110,6 +172,10 @@ def make_reader(columns: Any, *, compiled: bool) -> BlockReader:
 
 def read_block(block: bytes, *, compiled: bool) -> RowBlock:
     return make_reader(COLUMNS, compiled=compiled).read(block, 10)
+
+
+def to_dense(cells: Any) -> Any:
+    return cells.toarray() if sparse.issparse(cells) else cells
 
 
 def outcome(block: bytes, *, compiled: bool) -> Any:

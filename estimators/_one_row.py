@@ -1,0 +1,51 @@
+"""One row of a stream, as the table of one row that learners take."""
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from estimators._targets import BITS, CODES, FEW, LabelTarget, is_binary
+from estimators._typing import Array
+from estimators._validation import FLOATS, is_finite, is_sparse
+
+
+def plain_row(estimator: Any, x: Any, y: Any) -> tuple[Array, Array] | None:
+    """Return features (1, n_features) and labels (1, n_labels) of a row for a learner that has learnt others.
+
+    None is for a row that the checks of whole tables must look at: the learner does not know its widths yet, or the row
+    is not as most are, or something is wrong with it.
+    """
+    target = getattr(estimator, "_target", None)
+    if (
+        isinstance(target, LabelTarget)
+        and type(x) is np.ndarray
+        and type(y) is np.ndarray
+        and x.dtype in FLOATS
+        and x.shape == (estimator.n_features_in_,)
+        and y.shape == (target.width,)
+        and not hasattr(estimator, "feature_names_in_")
+        and ((len(x) <= FEW and isfinite(sum(x.tolist()))) or is_finite(x))
+        and (BITS.issuperset(y.tolist()) if len(y) <= FEW and y.dtype.kind in "buif" else is_binary(y))
+    ):
+        return x[None], y.astype(CODES)[None]
+    return None
+
+
+def as_table(x: Any, name: str) -> Any:
+    """Return features, labels or the class of a row as a table, or a vector, of one row; CSR stays CSR."""
+    if x is None:
+        return None
+    if is_sparse(x):
+        x = x.reshape(1, -1) if len(x.shape) == 1 else x
+        shape, is_row = x.shape, x.shape[0] == 1
+    else:
+        x = np.asarray(x)
+        shape, is_row = x.shape, x.ndim == 1 or (x.ndim == 0 and name == "y")
+        x = x[np.newaxis]
+    if not is_row:
+        raise ValueError(
+            f"{name} must be one row, without a second dimension. Got shape {shape} instead; "
+            "`predict_then_fit` takes several rows."
+        )
+    return x

@@ -1,0 +1,181 @@
+"""Compilation of kernels before anybody waits for them: every learner meets a few rows, every reader a small file."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mlstream.stream import Dataset, Stream
+
+# enough that warnings, splits, drifts and full windows come before a learner's last row
+_N_ROWS = 1200
+_N_FEATURES, _N_LABELS = 6, 4
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What one name needed.
+
+    Parameters
+    ----------
+    name : str
+        A strategy, or one of `OTHERS`.
+    n_kernels : int
+        Kernels compiled now; 0 if all were there.
+    cpu_s : float
+        Seconds of processor time that this took, with imports.
+    """
+
+    name: str
+    n_kernels: int
+    cpu_s: float
+
+
+def compilable() -> tuple[str, ...]:
+    """Return what can be compiled ahead: the strategies, and `OTHERS`."""
+    from estimators.strategies import STRATEGIES
+
+    return (*STRATEGIES, *OTHERS)
+
+
+def compile_ahead(names: Iterable[str] = ()) -> Iterator[Compilation]:
+    """Compile the kernels of strategies, readers and detectors, as far as they are not there.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of `compilable`; none: all of them.
+
+    Yields
+    ------
+    Compilation
+        After each name.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, before anything is compiled.
+
+    Examples
+    --------
+    >>> [one.name for one in compile_ahead(["last_class", "mean"])]
+    ['last_class', 'mean']
+    """
+    known, wanted = compilable(), list(names)
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"What is compiled must be among {', '.join(known)}. Got {name!r} instead.")
+    return _compile(wanted or list(known))
+
+
+def _compile(names: list[str]) -> Iterator[Compilation]:
+    from estimators._kernels.watching import count_compiled
+
+    for name in names:
+        start = time.process_time()
+        with count_compiled() as counted, warnings.catch_warnings():
+            # of a few rows without meaning
+            warnings.simplefilter("ignore")
+            _meet_kernels(name)
+        yield Compilation(name, counted(), time.process_time() - start)
+
+
+def _meet_kernels(name: str) -> None:
+    from estimators.strategies import make_strategy
+
+    if name in OTHERS:
+        OTHERS[name]()
+    else:
+        _meet(make_strategy(name))
+
+
+def _meet(*learners: Any) -> None:
+    """Give learners the rows of a dense and of a sparse stream."""
+    from mlstream.evaluation.warm_up import warm_up
+
+    for learner in learners:
+        for stream in (_stream(), _stream(sparse=True)):
+            warm_up(learner, stream)
+
+
+def _rows() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:
+    X = np.random.default_rng(0).random((_N_ROWS, _N_FEATURES))
+    return X, (X[:, :_N_LABELS] > 0.5).astype(np.uint8)
+
+
+def _stream(*, sparse: bool = False) -> Stream:
+    from mlstream.generators.from_tables.clustering import task_stream
+
+    X, Y = _rows()
+    features, labels = (tuple(f"{kind}{i}" for i in range(n)) for kind, n in (("x", _N_FEATURES), ("y", _N_LABELS)))
+    return task_stream(Dataset(sp.csr_array(X) if sparse else X, Y, features, labels, name="rows"), n_tasks=2)
+
+
+def _meet_other_learners() -> None:
+    import estimators
+
+    trees = estimators.AdaptiveRandomForestClassifier(2)
+    _meet(
+        *(estimators.OnlineNeuralClassifier(hidden_units=2, dtype="float64", optimizer=one) for one in ("adam", "sgd")),
+        estimators.NearestRowClassifier(metric="cosine"),
+        estimators.MultiLabelHoeffdingTreeClassifier(),
+        estimators.HoeffdingAdaptiveTreeClassifier(),
+        estimators.HoeffdingTreeClassifier(zeros="together"),
+        estimators.OnlineCoordinateBoosting(estimators.OnlineLogisticRegression()),
+        estimators.InvariantLogisticClassifier(),
+        estimators.PrevalenceThreshold(estimators.MeanLabelsClassifier()),
+        estimators.PragmaStreamForestClassifier(trees, random_state=0),
+        estimators.PragmaThreshold(estimators.MeanLabelsClassifier(), random_state=0),
+    )
+
+
+def _meet_pragma() -> None:
+    from estimators import PragmaForestClassifier, PragmaTreeClassifier
+
+    X, Y = _rows()
+    for search in ("exact", "annealing"):
+        PragmaForestClassifier(3, search=search, random_state=0).fit(X, Y).predict(X)
+    PragmaTreeClassifier(random_state=0).fit(X, Y[:, 0]).predict(X)
+
+
+def _meet_detectors() -> None:
+    from estimators.detectors import DETECTORS, make_detector
+
+    errors = _rows()[1].astype(float)
+    values = {"LabelDrift": (errors,), "LabelSetDrift": (errors[:, 0], errors)}
+    for name in DETECTORS:
+        make_detector(name).update_many(*values.get(name, (errors[:, 0],)))
+
+
+def _meet_files() -> None:
+    from mlstream.formats.arff.blocks import CAREFUL_BYTES
+    from mlstream.formats.arff.reader import parse_arff
+    from mlstream.formats.arff.writer import SHORT_CELLS, format_arff
+
+    for row in (b"0.5,1\n", b"{0 0.5,1 1}\n"):
+        # shorter texts are read and written without a kernel
+        rows = row * (CAREFUL_BYTES // len(row) + 2)
+        parse_arff(b"@relation r\n@attribute x numeric\n@attribute y {0,1}\n@data\n" + rows, Path("r.arff"))
+    X = np.ones((SHORT_CELLS + 1, 1))
+    for table in (X, sp.csr_array(X)):
+        "".join(format_arff(table, X.astype(np.uint8), ["x"], ["y"], title="r"))
+
+
+# What has no strategy's name -> what meets its kernels.
+OTHERS: Mapping[str, Callable[[], None]] = MappingProxyType(
+    {
+        "other-learners": _meet_other_learners,
+        "PRAGMA": _meet_pragma,
+        "detectors": _meet_detectors,
+        "ARFF": _meet_files,
+    }
+)

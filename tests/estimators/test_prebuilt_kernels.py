@@ -1,0 +1,109 @@
+"""Kernels compiled elsewhere are loaded where they fit exactly, and compiled here otherwise."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import llvmlite.binding
+import pytest
+
+from estimators._kernels.prebuilt import FEATURES, MANIFEST, PACKAGE, TARGET
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("BR_LR", "no_features", "NN")
+SCORES = """
+import json, sys
+import numpy as np
+from estimators import make_strategy
+from estimators._kernels.watching import count_compiled
+
+X = np.random.default_rng(0).normal(size=(200, 5))
+Y = (X[:, :3] > 0.2).astype(int)
+found = {}
+for name in sys.argv[1:]:
+    with count_compiled() as counted:
+        learner = make_strategy(name)
+        predicted = learner.predict_then_fit(X, Y)
+        bits = learner.predict_proba(X).tobytes().hex() + predicted.tobytes().hex()
+    found[name] = {"compiled": counted(), "bits": bits}
+print(json.dumps(found))
+"""
+
+pytestmark = pytest.mark.skipif(
+    not all(llvmlite.binding.get_host_cpu_features().get(name) for name in FEATURES),
+    reason=f"this processor is no {TARGET}",
+)
+
+
+def run(arguments, cache, packages=None, **settings):
+    paths = [*([str(packages)] if packages else []), *sys.path]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(paths)} | settings
+    done = subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """Return what is found without the package."""
+    return json.loads(run(["-c", SCORES, *NAMES], tmp_path_factory.mktemp("here")))
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """Build the package, without the wheel around it."""
+    packages = tmp_path_factory.mktemp("packages")
+    (packages / PACKAGE).mkdir()
+    command = [str(ROOT / "tools" / "build_kernels.py"), "--compile", str(packages / PACKAGE), *NAMES]
+    run(command, tmp_path_factory.mktemp("there"), NUMBA_CPU_NAME=TARGET)
+    return packages
+
+
+def test_what_fits_is_loaded_and_gives_the_same_bits(packages, here, tmp_path):
+    found = json.loads(run(["-c", SCORES, *NAMES], tmp_path, packages))
+    assert {name: one["bits"] for name, one in found.items()} == {name: one["bits"] for name, one in here.items()}
+    assert found["BR_LR"]["compiled"] == found["no_features"]["compiled"] == 0
+    assert here["BR_LR"]["compiled"] > 0 < here["no_features"]["compiled"]
+
+
+def test_kernels_that_may_reorder_sums_are_compiled_here(packages, here, tmp_path):
+    found = json.loads(run(["-c", SCORES, "NN"], tmp_path, packages))
+    assert found["NN"]["compiled"] == here["NN"]["compiled"] > 0
+
+
+def change_needs(manifest):
+    manifest["needs"]["versions"][0] += ".1"
+
+
+def change_sources(manifest):
+    manifest["needs"]["sources"] = "0" * 64
+
+
+def ask_for_more(manifest):
+    manifest["features"].append("an instruction of the future")
+
+
+def forget(manifest):
+    del manifest["target"]
+
+
+@pytest.mark.parametrize("spoil", [change_needs, change_sources, ask_for_more, forget])
+def test_what_does_not_fit_is_compiled_here(spoil, packages, here, tmp_path):
+    spoilt = tmp_path / "packages" / PACKAGE
+    spoilt.mkdir(parents=True)
+    for file in (packages / PACKAGE).iterdir():
+        (spoilt / file.name).write_bytes(file.read_bytes())
+    manifest = json.loads((spoilt / MANIFEST).read_text())
+    spoil(manifest)
+    (spoilt / MANIFEST).write_text(json.dumps(manifest))
+    assert json.loads(run(["-c", SCORES, "BR_LR"], tmp_path / "cache", spoilt.parent))["BR_LR"] == here["BR_LR"]
+
+
+def test_files_cut_short_are_compiled_here(packages, here, tmp_path):
+    cut = tmp_path / "packages" / PACKAGE
+    cut.mkdir(parents=True)
+    for file in (packages / PACKAGE).iterdir():
+        content = file.read_bytes()
+        (cut / file.name).write_bytes(content[: len(content) // 2] if file.suffix == ".nbc" else content)
+    assert json.loads(run(["-c", SCORES, "BR_LR"], tmp_path / "cache", cut.parent))["BR_LR"] == here["BR_LR"]

@@ -1,0 +1,51 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mlstream.evaluation.compile_ahead import compile_ahead
+from tests.mlstream.evaluation import kernels_ahead
+
+USE = "from estimators import make_strategy; make_strategy('no_features').predict_then_fit([[0.0], [1.0]], [[0], [1]])"
+
+
+def run(arguments, cache):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+def test_every_kernel_is_on_disk_after_all_names_and_nothing_is_compiled_twice(tmp_path):
+    found = json.loads(run([kernels_ahead.__file__], tmp_path).stdout)
+    assert found["missing"] == []
+    assert found["kernels"] > 60
+    assert found["compiled"] > 60
+    assert found["again"] == 0
+
+
+def test_what_is_compiled_ahead_is_there_in_the_next_process(tmp_path):
+    command = ["-m", "mlstream", "warm-up", "no_features", "mean"]
+    first, second = (run(command, tmp_path) for _ in range(2))
+    lines = first.stdout.splitlines()
+    assert lines[0].startswith("no_features: ")
+    assert len(lines) == 2
+    assert int(lines[1].split()[0]) > 0
+    assert second.stdout.startswith("0 kernels compiled")
+    assert first.stderr == second.stderr == ""
+    assert run(["-c", USE], tmp_path).stderr == ""
+
+
+def test_the_first_compilation_says_so_in_one_line(tmp_path):
+    first, second = (run(["-c", USE], tmp_path).stderr for _ in range(2))
+    assert first == (
+        "Compiling kernels of estimators, once per installation: a few seconds. "
+        "`mlstream warm-up` compiles all beforehand.\n"
+    )
+    assert second == ""
+
+
+def test_an_unknown_name_is_refused_before_anything_is_compiled():
+    with pytest.raises(ValueError, match=r"What is compiled must be among NN, .* ARFF\. Got 'no_feature' instead"):
+        compile_ahead(["mean", "no_feature"])

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy import sparse
 
-from estimators._typing import Array
 from estimators._validation import Features
 from estimators.trees._kernels.sparse_learning import (
     SparseChunk,

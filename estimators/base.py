@@ -213,6 +213,26 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
             X = self._check_features(X)
             return self._target.probabilities(self._predict_proba(X))
 
+    def predict_with_proba(self, X: Any) -> tuple[Array, Array]:
+        """Predict labels and estimate their probabilities in one pass over the rows, where two calls would take two.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        Y_pred : ndarray of shape (n_samples, n_labels) or (n_samples,)
+            As `predict` returns.
+        Y_proba : ndarray of shape (n_samples, n_labels) or (n_samples, n_classes)
+            As `predict_proba` returns.
+        """
+        with lock_of(self):
+            X = self._check_features(X)
+            decided, scores = self._infer(X)
+            return self._target.decisions(decided, scores), self._target.probabilities(scores)
+
     def predict_then_fit(self, X: Any, Y: Any, classes: Any = None, *, label_mask: Any = None) -> tuple[Array, Array]:
         """Test, then train: predict each row with what was learnt from the rows before it, then learn it.
 

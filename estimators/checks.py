@@ -189,6 +189,14 @@ def check_predict_changes_nothing(estimator: Any) -> None:
     )
 
 
+def check_one_call_equals_two(estimator: Any) -> None:
+    """Check that ``predict_with_proba`` returns the bits of ``predict`` and of ``predict_proba``."""
+    A, _, test = stream().parts(60, 0)
+    learnt = learn(fresh(estimator), A)
+    both = learnt.predict_with_proba(test.X)
+    require(same(predictions(learnt, test), both), "one call for both differs from a call for each")
+
+
 def check_same_seed_same_bits(estimator: Any) -> None:
     """Check that two clones that learn the same rows give the same bits."""
     A, _, test = stream().parts(60, 0)
@@ -285,6 +293,10 @@ def _has_learners_inside(estimator: Any) -> bool:
     return bool(learners_inside(estimator))
 
 
+def _predicts_with_proba(estimator: Any) -> bool:
+    return hasattr(estimator, "predict_with_proba")
+
+
 def _tests_then_trains(estimator: Any) -> bool:
     return hasattr(estimator, "predict_then_fit")
 
@@ -326,6 +338,7 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
     check_cuts_do_not_matter: _always,
     check_chunk_without_a_positive: _always,
     check_predict_changes_nothing: _always,
+    check_one_call_equals_two: _predicts_with_proba,
     check_same_seed_same_bits: _always,
     check_pickle_continues_exactly: _always,
     check_memory_is_bounded: _always,

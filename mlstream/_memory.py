@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 
+# Of a row of a stream: where it comes from, its task, and what selects it while a stream is made.
+INDEX_BYTES = 32
+
 
 def require_memory(n_bytes: int, what: str, error: type[ValueError] = ValueError) -> None:
     """Refuse arrays that are larger than the memory of this machine.

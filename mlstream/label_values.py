@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mlstream._mapped import pieces
+
 Indicator: TypeAlias = npt.NDArray[np.uint8] | npt.NDArray[np.float32]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -171,7 +173,7 @@ def _as_numbers(Y: Any, what: str) -> npt.NDArray[Any]:
 
 def _is_indicator(cells: npt.NDArray[Any]) -> bool:
     if cells.dtype == np.uint8:
-        return int(cells.max(initial=0)) <= 1
+        return all(int(piece.max(initial=0)) <= 1 for piece in pieces(cells))
     return cells.dtype == np.float32 and bool(np.isin(cells.view(np.uint32), [_ABSENT, _PRESENT, _UNKNOWN]).all())
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from mlstream import _html, array_likes, label_values
+from mlstream._mapped import pieces
 from mlstream.card_model import ReadingCard, StreamCard, summarise
 from mlstream.frames import make_table
 from mlstream.summaries import describe_shape, label_shares, list_facts
@@ -455,7 +456,8 @@ class Stream:
         """Tasks present in each experience: boolean (n_experiences, n_tasks), the ``order`` of the metrics."""
         present = np.zeros((len(self), self.n_tasks), dtype=bool)
         for row, experience in zip(present, self.experiences, strict=True):
-            row[np.unique(experience.task_ids)] = True
+            for task_ids in pieces(experience.task_ids):
+                row[task_ids] = True
         return present
 
 
@@ -494,17 +496,23 @@ def _require_rows(X: Features, Y: Indicator, name: str) -> None:
 
 
 def _require_finite(X: Features, names: tuple[str, ...], table: str, *, keeps_missing: bool) -> None:
-    values = X.data if sparse.issparse(X) else np.asarray(X)
-    fine = np.isfinite(values)
-    if keeps_missing:
-        fine |= np.isnan(values)
-    if not fine.all():
-        column = int(X.tocoo().col[~fine].min() if sparse.issparse(X) else np.argmin(fine.all(axis=0)))
+    found = np.zeros(X.shape[1], dtype=bool)
+    if sparse.issparse(X):
+        found[X.indices[_wrong(X.data, keeps_missing)]] = True
+    else:
+        for piece in pieces(np.asarray(X)):
+            found |= _wrong(piece, keeps_missing).any(axis=0)
+    if found.any():
+        column = int(np.argmax(found))
         rule, got = ("finite or NaN", "infinity") if keeps_missing else ("finite", "NaN or infinity")
         way_out = "; missing= of Dataset.from_frame and load_dataset reads missing values" * bool(
-            np.isnan(values).any()
+            np.isnan(X.data if sparse.issparse(X) else np.asarray(X)).any()
         )
         raise ValueError(f"{table}: X must be {rule}. Got {got} in column {column}, {names[column]!r}{way_out}.")
+
+
+def _wrong(values: npt.NDArray[np.floating], keeps_missing: bool) -> Mask:
+    return np.asarray(np.isinf(values) if keeps_missing else ~np.isfinite(values))
 
 
 def _require_consistent(stream: StreamParts) -> None:

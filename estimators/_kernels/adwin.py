@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import HOT, OWNING, njit
+from estimators._kernels.compile import HOT, LOOP, PART, njit
 from estimators._typing import Array
 
 # as in River and MOA: numbers between two checks, buckets of each size, shortest part and shortest window to check
@@ -54,7 +54,8 @@ def reset(windows: Windows, d: int) -> None:
     head = windows.heads[d]
     head.width = head.total = head.squares = 0.0
     head.n_ticks = head.n_levels = 0
-    windows.counts[d] = 0
+    for level in range(windows.counts.shape[1]):
+        windows.counts[d, level] = 0
 
 
 @njit(**HOT)
@@ -87,7 +88,7 @@ def shows_change(windows: Windows, d: int, value: float, delta: float) -> bool:
     return head.width > MIN_WINDOW and has_cut(windows, d, delta)
 
 
-@njit(**OWNING)
+@njit(**LOOP)
 def detect_any_change(windows: Windows, d: int, values: Array, delta: float) -> bool:
     """Add values to a window, and return whether the mean has changed at any of them."""
     changed = False
@@ -116,7 +117,7 @@ def _insert(windows: Windows, d: int, value: float) -> None:
             return
 
 
-@njit(**OWNING)
+@njit(**PART)
 def has_cut(windows: Windows, d: int, delta: float) -> bool:
     """Return whether any cut of the window, oldest first, leaves two parts whose means differ by more than chance.
 

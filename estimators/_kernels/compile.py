@@ -23,7 +23,7 @@ from numba.experimental import structref
 from numba.extending import intrinsic
 
 from estimators._kernels.cache import KERNELS, Folder, hash_sources, open_folder
-from estimators._kernels.parts import PartCompiler
+from estimators._kernels.parts import PartCompiler, share_among_integers
 from estimators._kernels.prebuilt import Prebuilt, describe, find_prebuilt
 from estimators._kernels.watching import CompilationWatcher
 
@@ -82,14 +82,16 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
     """Compile a kernel as `numba.njit` does, and keep what was compiled in the one folder of all kernels.
 
     Numba's own cache looks at the file of the function only: it would keep machine code that holds an older version of
-    a kernel from another file.
+    a kernel from another file. And it would compile a function again for each constant that compiled code passes to it.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
         dispatcher = numba.njit(**options)(function)
-        if cache and not numba.config.DISABLE_JIT and _folder() is not None:
+        if numba.config.DISABLE_JIT:
+            return dispatcher
+        if cache and _folder() is not None:
             dispatcher._cache = _KernelCache(function)
-        return dispatcher
+        return share_among_integers(dispatcher)
 
     return compiled
 
@@ -205,7 +207,8 @@ class Direct:
     """A compiled function that is given arguments of the same types, arrays contiguous, at every call.
 
     Numba looks at all arguments to choose among the compilations of a function, which takes several times as long as
-    to learn a row with a tree. Here the first call decides. What is only read may be read-only or not.
+    to learn a row with a tree. Here the first call decides. What is only read may be read-only or not: that makes no
+    second compilation.
 
     Parameters
     ----------
@@ -220,10 +223,17 @@ class Direct:
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
         if self._compiled is None:
-            result = self._function(*arguments)
-            self._compiled = self._function.get_overload(self._function.nopython_signatures[0])
-            return result
+            self._compiled = self._function.compile(tuple(_writable(numba.typeof(one)) for one in arguments))
         return self._compiled(*arguments)
+
+
+def _writable(kind: Any) -> Any:
+    """Return the type of an array, or of a tuple with arrays, that may be written to."""
+    if isinstance(kind, types.BaseTuple):
+        return types.BaseTuple.from_types(
+            [_writable(part) for part in kind.types], getattr(kind, "instance_class", None)
+        )
+    return kind.copy(readonly=False) if isinstance(kind, types.Array) else kind
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]

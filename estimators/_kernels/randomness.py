@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from estimators._kernels.compile import JIT, njit
+from estimators._kernels.compile import JIT, PART, njit
 from estimators._typing import Array
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -36,7 +36,7 @@ def fill_chances(seed: int, rows: Array, chances: Array) -> None:
             chances[i, j] = uniform(np.uint64(seed << 32) + (place + np.uint64(1)) * GOLDEN)
 
 
-@njit(**JIT)
+@njit(**PART)
 def draw_subset(state: int, n: int, subset: Array) -> int:
     """Draw len(subset) distinct numbers below n, sorted, each subset equally likely, and return the new state.
 

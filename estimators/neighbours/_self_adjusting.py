@@ -7,7 +7,7 @@ import numpy as np
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
-from estimators.neighbours._kernels.self_adjusting import predict_rows, predict_then_learn_rows
+from estimators.neighbours._kernels.self_adjusting import predict_then_learn_rows
 from estimators.neighbours._options import check_options, count_candidates
 from estimators.neighbours._state import new_room, new_state, with_more_labels, with_room
 from estimators.neighbours._window import blocks, dense_rows
@@ -50,8 +50,11 @@ class SelfAdjustingClassifier(StreamClassifier):
 
     def _predict_proba(self, X: Features) -> Array:
         proba, room = np.empty((X.shape[0], self.n_labels_)), new_room(self._state)
+        nothing = np.empty((0, self.n_labels_), np.uint8)  # rows of weight 0 are not learnt
         for block in blocks(len(proba)):
-            predict_rows(self._state, self._options, room, dense_rows(X[block]), proba[block])
+            rows = dense_rows(X[block])
+            parts = rows, nothing, np.zeros(len(rows)), proba[block]
+            predict_then_learn_rows(self._state, self._options, room, *parts)
         return self._without_gaps(proba)
 
     # ------------------------------------------------------------------ parts
@@ -60,7 +63,7 @@ class SelfAdjustingClassifier(StreamClassifier):
         for block in blocks(len(Y)):
             rows = dense_rows(X[block])
             self._state = with_room(self._state, len(rows), self._options.max_window)
-            parts = rows, np.array(Y[block], order="C"), weight[block], proba[block]
+            parts = rows, np.array(Y[block], np.uint8, order="C"), weight[block], proba[block]
             predict_then_learn_rows(self._state, self._options, new_room(self._state), *parts)
         return self._without_gaps(proba)
 

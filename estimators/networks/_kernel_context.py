@@ -30,7 +30,8 @@ class ReusableContext:
         self.options, self.n_rows, self.state, self.store = options, n_rows, state, store
         self.max_length = batch.length
         taken = np.empty(len(store.weight), np.int64)
-        self.context = make_context(Workspace(net, make_lazy(net.w.dtype), batch, store, taken))
+        lazy = None if options.dense else make_lazy(net.w.dtype)
+        self.context = make_context(Workspace(net, lazy, batch, store, taken))
 
     def fits(self, options: RunOptions, n_rows: int, state: State, rows: CodedRows, store: CodedRows) -> bool:
         """Return whether the context can serve a call."""

@@ -16,10 +16,7 @@ from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRo
 State = dict[str, npt.NDArray[Any]]
 # sums of gradients under this can be squared, and multiplied by a learning rate under it
 LIMIT = {np.dtype(np.float32): 1e18, np.dtype(np.float64): 1e150}
-_DENSE = (
-    np.empty(0, np.int64),
-    np.empty(0, np.int32),
-)  # dense rows have all features, so that no table of them is needed
+_DENSE: tuple[Any, Any] = None, None  # dense rows have all features, so that no table of them is needed
 
 
 def draw_state(sizes: Sequence[int], dtype: npt.DTypeLike, random_state: RandomState, *, freeze: bool) -> State:
@@ -79,8 +76,11 @@ def as_network(state: State, options: RunOptions) -> Network:
     """Return a state in the form of the kernels, which change its arrays in place."""
     w = state["w"]
     constants = make_constants(w.dtype)
+    live = state["live"] if len(state["live"]) else None
+    counts, scaler = (state["counts"], state["scaler"]) if options.balance or options.scale else (None, None)
+    parts: dict[str, Any] = {**state, "live": live, "counts": counts, "scaler": scaler}
     return Network(
-        **state,
+        **parts,
         g=np.empty_like(w),
         options=options,
         limit=LIMIT[w.dtype],
@@ -89,9 +89,9 @@ def as_network(state: State, options: RunOptions) -> Network:
     )
 
 
-def _live_inputs(state: State) -> npt.NDArray[np.bool_]:
-    """Return the live outputs if features feed them directly; in a network with hidden layers, an empty array."""
-    return state["live"] if len(state["sizes"]) == 2 else state["live"][:0]
+def _live_inputs(state: State) -> npt.NDArray[np.bool_] | None:
+    """Return the live outputs if only some are and features feed them directly, otherwise None."""
+    return state["live"] if len(state["live"]) and len(state["sizes"]) == 2 else None
 
 
 def make_batch(net: Network, rows: CodedRows, store: CodedRows, n_rows: int) -> Batch:

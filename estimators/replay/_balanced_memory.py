@@ -49,9 +49,12 @@ class BalancedMemory:
         groups, tasks = groups.reshape(-1), _tasks(kinds)
         held[: self.n_held] = groups[: self.n_held]
         seen = self.n_seen + np.arange(n_rows)
-        chance, entry = chances(self.seed, seen, 2).T
+        chance, entry = np.ascontiguousarray(chances(self.seed, seen, 2).T)
         admitted = entry * (seen + 1) < size  # as by algorithm R
-        slots, due = place(groups[self.n_held :], tasks, held, chance, admitted, self.share, n_changed)
+        slots, due = np.full(n_rows, NONE), np.zeros(n_rows, dtype=bool)
+        counts, sizes = np.zeros((2, len(tasks)), dtype=np.int64)
+        inputs = chance, admitted, float(self.share), n_changed
+        place(groups[self.n_held :], tasks, held, counts, sizes, *inputs, slots, due)
         self.n_seen += n_rows
         self.n_changed = int(n_changed[0])
         return slots, due

@@ -10,7 +10,8 @@ from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
 from mlstream._files import write_text_atomically
-from mlstream.campaign.executors import run_in_processes, run_on_cluster, run_serially
+from mlstream.campaign.cpu_times import RunCpu
+from mlstream.campaign.executors import Ended, run_in_processes, run_on_cluster, run_serially
 from mlstream.campaign.job import Job
 from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.progress_files import read_progress, remove_progress
@@ -49,6 +50,8 @@ class CampaignProgress(NamedTuple):
         Seeds of the order of tasks and of the split of rows, where these are repeated.
     worker : str
         Machine and process of the run; empty for this process.
+    cpu : RunCpu or None
+        CPU time of a run that has ended now, by part; None if its process died, and for other events.
     """
 
     stream: str
@@ -62,6 +65,7 @@ class CampaignProgress(NamedTuple):
     order_seed: int | None = None
     split_seed: int | None = None
     worker: str = ""
+    cpu: RunCpu | None = None
 
 
 def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
@@ -190,9 +194,9 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     is_elsewhere = dask is not None or n_jobs != 1
     ended = _run_elsewhere(waiting, chosen, backend) if is_elsewhere else run_serially(waiting, notifier.row_callback)
     with notifier.watching(waiting if is_elsewhere else []):
-        for job, record in ended:
+        for job, record, cpu in ended:
             records[job.path] = record
-            notifier.notify_end(record, record.status)
+            notifier.notify_end(record, record.status, cpu)
     return Runs(records[job.path] for job in jobs)
 
 
@@ -214,7 +218,7 @@ def _prepare_folder(directory: Path, jobs: Sequence[Job], streams: Sequence[Stre
         write_text_atomically(directory / "config.toml", config)
 
 
-def _run_elsewhere(jobs: Sequence[Job], options: CampaignOptions, backend: str) -> Iterator[tuple[Job, RunResult]]:
+def _run_elsewhere(jobs: Sequence[Job], options: CampaignOptions, backend: str) -> Ended:
     if options.dask is not None:
         return run_on_cluster(jobs, options.dask)
     return run_in_processes(jobs, options.n_jobs, backend)
@@ -234,14 +238,15 @@ class _Notifier:
             return None
         return lambda n_done, n_rows: self._notify_rows(job, n_done, n_rows, "")
 
-    def notify_end(self, record: RunResult, state: State) -> None:
+    def notify_end(self, record: RunResult, state: State, cpu: RunCpu | None = None) -> None:
         """Notify that a run has ended, now or earlier."""
         self._n_ended += 1
         if self._callback is None:
             return
         n_rows = sum(record.experience_sizes)
         run, others = (record.stream, record.strategy, record.seed), (record.order_seed, record.split_seed)
-        self._callback(CampaignProgress(*run, state, n_rows, n_rows, self._n_ended, self._n_runs, *others))
+        counts = (n_rows, n_rows, self._n_ended, self._n_runs)
+        self._callback(CampaignProgress(*run, state, *counts, *others, cpu=cpu))
 
     @contextmanager
     def watching(self, jobs: Sequence[Job]) -> Iterator[None]:

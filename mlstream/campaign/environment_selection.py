@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.held_out import score_environment
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learner_base import Learner
@@ -134,7 +135,8 @@ def score_on_environments(
     """
     warm_up(estimator, stream, settings)
     counted, scores = CountedLabels(stream, settings.label_space), []
-    with ResourceMeter(settings.energy, settings.cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__):
+    warned, energy = collapsed_warnings(type(estimator).__name__), (settings.energy, settings.cpu_power_w)
+    with cpu_part("scores"), ResourceMeter(*energy) as meter, warned:
         for fold in list_folds(stream, method, seed):
             learner = adapt_to_stream(fresh(estimator, seed), stream, meter, settings)
             if not _learn(learner, fold.learnt, settings.chunk_size, deadline):

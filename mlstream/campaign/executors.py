@@ -14,14 +14,17 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mlstream._files import atomic_path
+from mlstream.campaign.cpu_times import RunCpu, read_ledger
 from mlstream.campaign.job import Job
 from mlstream.campaign.progress_files import remove_progress
 from mlstream.campaign.worker import record_failure, run_job
+from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
 from mlstream.evaluation.run import RowProgress
 from mlstream.records.run_record import RunResult
 from mlstream.stream import Stream
 
-Ended = Iterator[tuple[Job, RunResult]]
+Measured = tuple[RunResult, RunCpu | None]
+Ended = Iterator[tuple[Job, RunResult, RunCpu | None]]
 
 _DIED = "The process of this run died: killed by the system (out of memory, for example), or by the learner's own code."
 
@@ -38,15 +41,17 @@ def run_serially(jobs: Sequence[Job], row_callback: Callable[[Job], RowProgress 
 
     Yields
     ------
-    job, record
+    job, record, CPU time
         In the order of the jobs.
     """
     for job in jobs:
-        yield job, _run_unless_recorded(job, row_callback(job))
+        yield job, *_run_unless_recorded(job, row_callback(job))
 
 
 def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
     """Run jobs in processes of this machine.
+
+    Jobs on large streams begin first, so that at the end no process waits long for another.
 
     When a process dies, the unfinished runs are started again, each alone: a run that kills its process again is
     recorded as failed, and the others go on.
@@ -62,19 +67,19 @@ def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
 
     Yields
     ------
-    job, record
-        In the order in which they end.
+    job, record, CPU time
+        In the order in which they end; the last is None for a run whose process died.
     """
-    waiting = {job.path: job for job in jobs}
+    waiting = {job.path: job for job in largest_first(jobs)}
     while waiting:
         try:
-            for job, record in _in_pool(list(waiting.values()), n_jobs, backend):
+            for job, record, cpu in _in_pool(list(waiting.values()), n_jobs, backend):
                 del waiting[job.path]
-                yield job, record
+                yield job, record, cpu
         except TerminatedWorkerError:
             for job in [job for job in waiting.values() if job.progress_path.exists()] or list(waiting.values()):
                 del waiting[job.path]
-                yield job, _run_alone(job, backend)
+                yield job, *_run_alone(job, backend)
 
 
 def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
@@ -90,7 +95,7 @@ def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
 
     Yields
     ------
-    job, record
+    job, record, CPU time
         In the order in which they end. Jobs of a worker that dies go to another one; a job that kills several workers
         is recorded as failed.
 
@@ -110,48 +115,65 @@ def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
     with Client(address) as client, _shared_streams(jobs) as paths:
         _require_one_thread_each(client)
         futures = {}
-        for job in jobs:
+        for job in largest_first(jobs):
             parcel = replace(job, stream=cast(Any, None))
             futures[client.submit(_run_from_file, parcel, paths[id(job.stream)], pure=False)] = job
         for future in as_completed(futures):
             job = futures[future]
             try:
-                yield job, future.result()
+                yield job, *future.result()
             except KilledWorker:
-                yield job, record_failure(job, _DIED)
+                yield job, record_failure(job, _DIED), None
+
+
+def largest_first(jobs: Sequence[Job]) -> list[Job]:
+    """Sort jobs by the numbers in their streams, most first; those on one stream stay in their order."""
+    return sorted(jobs, key=lambda job: n_cells(job.stream), reverse=True)
+
+
+def n_cells(stream: Stream) -> int:
+    """Return the number of features and labels in the rows to learn; of sparse rows, those that are stored."""
+    return sum(part.X.size + part.Y.size for part in stream)
 
 
 def _in_pool(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
     threads = {"inner_max_num_threads": 1} if backend == "loky" else {}
     with parallel_config(backend=backend, n_jobs=n_jobs, **threads):
         # Large arrays reach the workers as memory maps; writable ones, which compiled code takes for plain arrays.
-        ended = Parallel(return_as="generator_unordered", mmap_mode="c")(
+        # Runs one by one: several in a batch would be sent back, and followed, by the last of them.
+        ended = Parallel(return_as="generator_unordered", mmap_mode="c", batch_size=1)(
             delayed(_run_numbered)(number, job) for number, job in enumerate(jobs)
         )
-        for number, record in ended:
-            yield jobs[number], record
+        for number, measured in ended:
+            yield jobs[number], *measured
 
 
-def _run_alone(job: Job, backend: str) -> RunResult:
+def _run_alone(job: Job, backend: str) -> Measured:
     try:
         # With one process, joblib would run a single job in this one.
-        return next(_in_pool([job], 2, backend))[1]
+        _, record, cpu = next(_in_pool([job], 2, backend))
     except TerminatedWorkerError:
         remove_progress(job.progress_path)
-        return record_failure(job, _DIED)
+        return record_failure(job, _DIED), None
+    return record, cpu
 
 
-def _run_numbered(number: int, job: Job) -> tuple[int, RunResult]:
+def _run_numbered(number: int, job: Job) -> tuple[int, Measured]:
     return number, _run_unless_recorded(job)
 
 
-def _run_unless_recorded(job: Job, progress: RowProgress | None = None) -> RunResult:
-    # The job may have been recorded just before its process died, or by another process in the same folder.
-    return job.find_record() or run_job(job, progress)
+def _run_unless_recorded(job: Job, progress: RowProgress | None = None) -> Measured:
+    with CpuLedger() as ledger:
+        # The job may have been recorded just before its process died, or by another process in the same folder.
+        with cpu_part("records"):
+            record = job.find_record()
+        if record is None:
+            record = run_job(job, progress)
+    return record, read_ledger(ledger)
 
 
-def _run_from_file(parcel: Job, path: Path) -> RunResult:
-    return _run_numbered(0, replace(parcel, stream=_mapped(path)))[1]
+def _run_from_file(parcel: Job, path: Path) -> Measured:
+    return _run_unless_recorded(replace(parcel, stream=_mapped(path)))
 
 
 @cache

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from mlstream._files import write_text_atomically
 from mlstream.campaign.search import Criterion, Search, choose
+from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.provenance import describe_run, to_json
 from mlstream.evaluation.settings import Settings
 from mlstream.records.paths import Repetition, progress_path, run_path, selection_path
@@ -84,10 +85,15 @@ class Job:
         """
         if not isinstance(self.learner, Search):
             return None
-        kept = self.find_selection()
+        with cpu_part("records"):
+            kept = self.find_selection()
         if kept is not None:
             return kept
         selection = choose(self.learner, self.stream, self.repetition.seed, self.settings, self.criterion)
+        with cpu_part("records"):
+            return self._keep(selection)
+
+    def _keep(self, selection: Selection) -> Selection | None:
         path = self._selection_path
         path.parent.mkdir(parents=True, exist_ok=True)
         record = SelectionRecord(run=self._origin(), selection=selection)

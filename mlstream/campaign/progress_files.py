@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 import time
 import uuid
 from collections.abc import Iterator
@@ -14,6 +12,8 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from pydantic import TypeAdapter, ValidationError
+
+from mlstream.campaign.cpu_times import worker_name
 
 _UPDATE_INTERVAL_S = 0.5
 _MAX_BYTES = 4096
@@ -43,8 +43,7 @@ class ProgressFile:
     def __init__(self, path: Path, n_rows: int) -> None:
         self._path = path
         self._n_rows = n_rows
-        self._worker = f"{socket.gethostname()} {os.getpid()}"
-
+        self._worker = worker_name()
         # Other processes may run the same job.
         self._part = path.with_name(f".{uuid.uuid4().hex}.part")
 

@@ -9,23 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from pydantic import JsonValue
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
-from metrics import frug
+from metrics import LabelCounts, ba_macro_from_counts, frug, label_counts
 from mlstream.campaign.environment_selection import require_environments, score_on_environments
-from mlstream.evaluation.label_space import (
-    CountedLabels,
-    labels_at_prediction,
-    learning_view,
-)
+from mlstream.evaluation.cpu_ledger import cpu_part
+from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
 from mlstream.evaluation.learners import adapt_to_stream, fresh
-from mlstream.evaluation.prequential import Plan, PrequentialScorer
 from mlstream.evaluation.provenance import to_json
 from mlstream.evaluation.repeated_warnings import collapsed_warnings
 from mlstream.evaluation.resources import ResourceMeter
-from mlstream.evaluation.run import precision_k, test_then_train
+from mlstream.evaluation.run import test_then_train
 from mlstream.evaluation.settings import CampaignOptions, Objective, SelectionMethod, Settings, require_count
 from mlstream.evaluation.warm_up import warm_up
 from mlstream.records.frugality import FRUGALITIES
@@ -277,21 +274,23 @@ def _test_on_first_experience(
 ) -> tuple[float | None, bool, Resources]:
     first, mask = learning_view(stream).experiences[0], next(CountedLabels(stream, settings.label_space).online())
     heads = labels_at_prediction(stream, first.task_ids)
-    plan = Plan(checkpoints=(len(first),), window=len(first), cuts=(len(first),))
-    scorer = PrequentialScorer(plan, precision_k(stream), settings.one_class)
     warm_up(estimator, stream, settings)
-    copy = fresh(estimator, seed)
-    with ResourceMeter(settings.energy, settings.cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__):
+    copy, nothing = fresh(estimator, seed), np.zeros(stream.n_labels, dtype=np.int64)
+    counts, n_rows = LabelCounts(nothing, nothing, nothing, nothing), 0
+    warned, energy = collapsed_warnings(type(estimator).__name__), (settings.energy, settings.cpu_power_w)
+    with cpu_part("scores"), ResourceMeter(*energy) as meter, warned:
         learner = adapt_to_stream(copy, stream, meter, settings)
         learner.begin(first.X, first.Y)
         for scored in test_then_train(learner, first, mask, settings.chunk_size, heads):
-            scorer.add(scored)
+            if scored.mask.any():
+                counts += label_counts(scored.Y, scored.predictions.decided, label_mask=scored.mask)
+            n_rows += len(scored.Y)
             if time.perf_counter() > deadline:
                 break
         else:
             learner.first_rows.require_closed()
         used = meter.report(None)
-    return to_score(scorer.finish()[0]["ba_macro"]), scorer.n_rows == len(first), used
+    return to_score(ba_macro_from_counts(counts, one_class=settings.one_class)), n_rows == len(first), used
 
 
 def _best(trials: Sequence[Trial]) -> int:

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from mlstream.campaign.job import Job
 from mlstream.campaign.progress_files import ProgressFile
 from mlstream.campaign.search import select_cost
+from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.evaluate import UndefinedCellsWarning, evaluate
 from mlstream.evaluation.run import RowProgress
 from mlstream.evaluation.warm_up import warm_up
@@ -58,6 +59,11 @@ def record_failure(job: Job, error: str, selection: Selection | None = None) -> 
 
 def _save(result: RunResult, job: Job, selection: Selection | None) -> RunResult:
     """Add the names, the order and split, and the choice of the configuration to a record, and write it."""
+    with cpu_part("records"):
+        return _write(result, job, selection)
+
+
+def _write(result: RunResult, job: Job, selection: Selection | None) -> RunResult:
     resources = result.resources
     if selection is not None and resources is not None:
         resources = resources.model_copy(update={"phases": {"select": select_cost(selection)} | resources.phases})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from mlstream._mapped import pieces
 from mlstream.card_model import (
     DropCard,
     ExperienceCard,
@@ -121,7 +122,7 @@ def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> M
         experiences=[
             ExperienceCard(tasks=_tasks_of(experience), n_samples=len(experience)) for experience in parts.experiences
         ],
-        persistence=_describe_persistence([labels_that_count(experience) for experience in parts.experiences]),
+        persistence=_describe_persistence(map(labels_that_count, parts.experiences)),
         data_sha256=hash_data(parts),
     )
 
@@ -185,7 +186,8 @@ def _arrays(X: Features) -> tuple[npt.NDArray[np.generic], ...]:
 def _update(digest: hashlib._Hash, *arrays: npt.NDArray[np.generic]) -> None:
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
+        for piece in pieces(array):
+            digest.update(np.ascontiguousarray(piece).data)
 
 
 def _kept_parents(dataset: Dataset) -> dict[str, str]:
@@ -211,7 +213,7 @@ def _describe_source(dataset: Dataset) -> SourceCard:
     )
 
 
-def _describe_persistence(segments: Sequence[Indicator]) -> PersistenceCard | None:
+def _describe_persistence(segments: Iterable[Indicator]) -> PersistenceCard | None:
     """Measure how often rows repeat the label set before them, in segments that each begin afresh."""
     counts = [count_repeated(Y) for Y in segments]
     n_rows = sum(one.n_rows for one in counts)

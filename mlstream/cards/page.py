@@ -247,10 +247,16 @@ def _loading(card: StreamCard) -> Iterator[str]:
     yield from ("## How to load it", "", "```python", "from mlstream import load", "")
     yield from ('stream = load("stream.npz")', "for experience in stream:")
     yield from ("    experience.X, experience.Y, experience.task_ids, experience.label_mask", "```", "")
+    if any(file.name.endswith(".arff") for file in card.files) or not card.files:
+        yield from _plain_rows(card)
+    yield 'NumPy alone reads the arrays: `numpy.load("stream.npz")`.'
+
+
+def _plain_rows(card: StreamCard) -> Iterator[str]:
     values = "0, 1 or ? (unknown)" if has_unknown_labels(card) else "0 or 1"
     yield f"Any reader of ARFF takes the plain rows: the first {len(card.label_names)} columns are the labels, {values}"
     yield f"(MEKA: `-C {len(card.label_names)}`), the others are features. The schedule above lists the rows of each"
-    yield 'experience. NumPy alone reads the arrays: `numpy.load("stream.npz")`.'
+    yield "experience."
 
 
 def _files(card: StreamCard) -> Iterator[str]:

@@ -60,6 +60,13 @@ def fetch(
 def publish(
     stream: StreamPath,
     folder: Annotated[Path, typer.Argument(help="Folder to make.")],
+    arff: Annotated[
+        bool,
+        typer.Option(
+            "--arff/--no-arff",
+            help="Also write plain rows as ARFF; without them, a stream larger than memory can be published.",
+        ),
+    ] = True,
     force: Annotated[
         bool,
         typer.Option(
@@ -80,7 +87,7 @@ def publish(
 
     with named_options(FLAGS):
         stated = read_terms(terms)
-    publish_stream(open_stream(stream), folder, force=force, **stated)
+    publish_stream(open_stream(stream), folder, arff=arff, force=force, **stated)
     console.print_line(f"Published {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from mlstream.campaign.config import CampaignConfig, DetectionConfig
     from mlstream.records.run_record import RunResult
     from mlstream.stream import Stream
+
+Events: TypeAlias = "list[CampaignProgress]"
 
 INTERRUPTED = 130
 
@@ -69,6 +72,10 @@ def run(
         ),
     ] = ["NN,NN_TL,BR_HT"],  # noqa: B006 - Typer copies it
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    times: Annotated[
+        bool,
+        typer.Option("--times", help="Print at the end where CPU time went: into learners' calls, or what else."),
+    ] = False,
     **options: Any,
 ) -> None:
     """Run learners on streams: test-then-train, transfer matrix, resources. Runs recorded earlier are kept.
@@ -76,48 +83,70 @@ def run(
     A run that fails stops no other; the exit status is 1 once all have ended. Of streams that share a name, the first
     keeps it, and the others get -2, -3 and so on added to it; --name of `mlstream generate` makes better names.
 
-    A campaign file holds the same options under the names that Python uses; only --output, --jobs, --dask, --decision
-    and --quiet may be combined with one. A campaign file that names a class runs its code: read a file that someone
-    else wrote before you run it.
+    A campaign file holds the same options under the names that Python uses; only --output, --jobs, --dask, --decision,
+    --quiet and --times may be combined with one. A campaign file that names a class runs its code: read a file that
+    someone else wrote before you run it.
     """
-    chosen = read_options(options)
+    from mlstream.campaign.cpu_times import read_ledger
+    from mlstream.evaluation.cpu_ledger import CpuLedger
+
+    began_s, chosen = time.perf_counter(), read_options(options)
+    ended: list[CampaignProgress] = []
     files = [name for name in sources if name.lower().endswith(".toml")]
     if files and len(sources) > 1:
         raise ValueError(f"A campaign file must be the only source. Got {files[0]} among {len(sources)} sources.")
     if output is not None:
         require_folder(output, "--output")
-    if files:
-        typed = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
-        changed = {name: chosen[name] for name in typed if name in _FOR_FILES}
-        _run_file(Path(sources[0]), output, changed, typed, quiet=quiet)
-        return
+    with CpuLedger() as ledger:
+        if files:
+            typed = [one.name for one in context.command.params if one.name and _is_typed(context, one.name)]
+            changed = {name: chosen[name] for name in typed if name in _FOR_FILES}
+            results, folder = _run_file(Path(sources[0]), output, changed, typed, quiet=quiet, ended=ended)
+        else:
+            results, folder = _run_streams(sources, strategies, output, quiet=quiet, ended=ended, **chosen)
+    if times and not quiet:
+        from mlstream.cli.time_tables import show_times
+
+        show_times(ended, read_ledger(ledger), time.perf_counter() - began_s)
+    _require_success(results, folder)
+
+
+def _run_streams(
+    sources: Sequence[str], strategies: Sequence[str], output: Path | None, *, quiet: bool, ended: Events, **chosen: Any
+) -> tuple[Sequence[RunResult], Path]:
+    """Run strategies on streams by the options that were typed."""
     if output is None:
         raise ValueError("--output must name the folder of the records. Got nothing.")
     if not quiet:
         announce(f"{', '.join(strategies)} on {', '.join(sources)}; records go to {output}")
     from mlstream.cli.strategy_texts import parse_strategies
+    from mlstream.evaluation.cpu_ledger import cpu_part
     from mlstream.publishing.named_streams import open_named
 
-    learners, streams = parse_strategies(strategies), [open_named(name) for name in sources]
-    results = _run_and_show(learners, streams, output, quiet=quiet, **chosen)
-    _require_success(results, output)
+    learners = parse_strategies(strategies)
+    with cpu_part("streams"):
+        streams = [open_named(name) for name in sources]
+    return _run_and_show(learners, streams, output, quiet=quiet, ended=ended, **chosen), output
 
 
-def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str], *, quiet: bool) -> None:
+def _run_file(
+    path: Path, output: Path | None, changed: dict[str, Any], typed: Sequence[str], *, quiet: bool, ended: Events
+) -> tuple[Sequence[RunResult], Path]:
     """Run a campaign file, and write its report."""
     if not quiet:
         announce(str(path))
     from mlstream.campaign.config import DetectionConfig, load_config
     from mlstream.cli import console
+    from mlstream.evaluation.cpu_ledger import cpu_part
     from mlstream.publishing.named_streams import open_named
     from mlstream.reporting.report import report as write_report
 
-    refused = [name for name in typed if name not in {"sources", "output", "quiet", *_FOR_FILES}]
+    refused = [name for name in typed if name not in {"sources", "output", "quiet", "times", *_FOR_FILES}]
     if refused:
         flags = [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in refused]
         raise ValueError(
-            f"{path} must hold every other option: only --output, --jobs, --dask, --decision and --quiet may be "
-            f"combined with a campaign file. Got {', '.join(flags)}."
+            f"{path} must hold every other option: only --output, --jobs, --dask, --decision, --quiet and --times may "
+            f"be combined with a campaign file. Got {', '.join(flags)}."
         )
     # Classes may lie beside the campaign file.
     sys.path.insert(0, str(path.resolve().parent))
@@ -127,16 +156,19 @@ def _run_file(path: Path, output: Path | None, changed: dict[str, Any], typed: S
         raise ValueError(f"{path} must name the directory of the records, or --output must. Got neither.")
     require_folder(folder, f"{path}: directory")
     if isinstance(config, DetectionConfig):
-        _detect_file(path, config, folder, changed, quiet=quiet)
-        return
-    with errors_in(path):
+        _detect_file(path, config, folder, changed | {name: True for name in typed if name == "times"}, quiet=quiet)
+        return [], folder
+    with errors_in(path), cpu_part("streams"):
         learners, streams = config.learners(), [open_named(name, path.parent) for name in config.streams]
     text = _as_run(path, config, changed)
-    results = _run_and_show(learners, streams, folder, quiet=quiet, config=text, **config.options | changed)
-    page = write_report(folder)
+    results = _run_and_show(
+        learners, streams, folder, quiet=quiet, ended=ended, config=text, **config.options | changed
+    )
+    with cpu_part("reports"):
+        page = write_report(folder)
     if not quiet:
         console.print_line(f"Wrote {page}")
-    _require_success(results, folder)
+    return results, folder
 
 
 def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
@@ -147,7 +179,7 @@ def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dic
     from mlstream.records.detection_record import require_detected
     from mlstream.reporting.report import report as write_report
 
-    if refused := [OPTIONS[name].flags[0] for name in changed if name != "n_jobs"]:
+    if refused := [OPTIONS[name].flags[0] if name in OPTIONS else f"--{name}" for name in changed if name != "n_jobs"]:
         raise ValueError(
             f"{path} is of the kind 'detect': only --output, --jobs and --quiet may be combined with it. "
             f"Got {', '.join(refused)}."
@@ -197,11 +229,12 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 
 def _run_and_show(
-    strategies: Any, streams: Sequence[Stream], folder: Path, *, quiet: bool, **options: Any
+    strategies: Any, streams: Sequence[Stream], folder: Path, *, quiet: bool, ended: Events, **options: Any
 ) -> list[RunResult]:
     from mlstream.campaign.campaign import run_campaign
     from mlstream.cli import console
     from mlstream.cli.run_tables import show_results
+    from mlstream.evaluation.cpu_ledger import cpu_part
 
     last: list[CampaignProgress] = []
     try:
@@ -209,6 +242,8 @@ def _run_and_show(
 
             def progress(event: CampaignProgress) -> None:
                 last[:] = [event]
+                if event.state != "running":
+                    ended.append(event)
                 if show is not None:
                     show(event)
 
@@ -219,7 +254,8 @@ def _run_and_show(
         typer.echo(f"Interrupted: {recorded}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if not quiet:
-        show_results(results)
+        with cpu_part("reports"):
+            show_results(results)
     return results
 
 

@@ -128,12 +128,13 @@ class CodeCarbonMeter:
         self.start()
         self.stop()
         self._parts: list[Any] = self._tracker._hardware
+        self._method = f"codecarbon {metadata.version('codecarbon')}: {', '.join(map(_describe, self._parts))}"
         self._overhead = self._measure_overhead()
 
     @property
     def method(self) -> str:
         """Description for records."""
-        return f"codecarbon {metadata.version('codecarbon')}: {', '.join(map(_describe, self._parts))}"
+        return self._method
 
     @property
     def is_estimate(self) -> bool:

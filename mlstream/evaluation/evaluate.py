@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.decisions import require_probabilities
 from mlstream.evaluation.learners import adapt_to_stream, fresh, model_size_bytes
 from mlstream.evaluation.predictions import Floats
@@ -80,7 +81,8 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
         gets the labels of the row's task there too, and is called row by row. Where labels emerge, an estimator made
         with ``on_new_labels="grow"`` is given the labels that have emerged so far, in that order; others are given all.
     stream : Stream, str or path
-        The stream; or its file, its published folder, or the name of one that this project publishes.
+        The stream; or its file, its published folder, or the name of one that this project publishes. Rows of an NPZ
+        file stay in it until they are learnt, so that memory does not depend on their number.
     label_space : {"task", "seen", "all"}, optional
         Labels that count in a score: those of the row's task, of all tasks seen so far, or all; by default as the
         scenario asks. That is "seen" for the scenarios class-incremental, task-free, label-emerging and iirc, and
@@ -214,8 +216,10 @@ def evaluate(  # noqa: PLR0913 - the options of an evaluation are what its recor
     stream = as_stream(stream)
     copy = fresh(estimator, require_seed(seed))
     require_probabilities(estimator, decision)
-    description = describe_run(estimator, stream, seed, settings)
-    with ResourceMeter(energy, cpu_power_w) as meter, collapsed_warnings(type(estimator).__name__) as counts:
+    with cpu_part("records"):
+        description = describe_run(estimator, stream, seed, settings)
+    warned = collapsed_warnings(type(estimator).__name__)
+    with cpu_part("scores"), ResourceMeter(energy, cpu_power_w) as meter, warned as counts:
         learner = adapt_to_stream(copy, stream, meter, settings)
         run = Run(learner, stream, settings)
         run.run(progress)
@@ -241,7 +245,8 @@ def _warn_of_undefined_cells(result: RunResult) -> None:
 def _record(
     description: dict[str, Any], stream: Stream, run: Run, resources: Resources, bounds: ReferenceScores | None
 ) -> RunResult:
-    prequential, curves = run.finish()
+    with cpu_part("curves"):
+        prequential, curves = run.finish()
     record = ScoreRecord(is_complete=run.is_complete)
     matrices, order = without_pretraining(run.R, stream.order, stream.card)
     R = matrices["ba_macro"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
 from metrics import (
+    LabelCounts,
     hierarchy_consistency,
     jaccard,
     nce,
@@ -16,17 +18,24 @@ from metrics import (
     refinement_recall,
     stack_counts,
 )
+from mlstream._mapped import slices
 from mlstream.card_model import StreamCard
 from mlstream.evaluation.label_space import CountedLabels
-from mlstream.evaluation.named_scores import Metrics, score_named
-from mlstream.evaluation.pools import count_known, pooled_ba_macro
+from mlstream.evaluation.learner_base import Learner
+from mlstream.evaluation.named_scores import Metrics, score_sums, sum_rows
+from mlstream.evaluation.pools import add_counts, count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats, Predictions, no_predictions
-from mlstream.evaluation.scoring import CORE_METRICS, Scored, count_known_only, score
+from mlstream.evaluation.scoring import CORE_METRICS, Scored, count_known_only, join_scored, score_tallies, tally
 from mlstream.evaluation.settings import OneClass
-from mlstream.stream import Mask, Stream
+from mlstream.stream import EvaluationSet, Mask, Stream
 
 HIERARCHY_METRICS = ("pw_js", "jaccard", "refinement_jaccard", "refinement_recall", "hierarchy_consistency")
 ENVIRONMENT_METRICS = ("nce",)
+
+# Of features, or of labels, that are predicted in one call.
+_CELLS_AT_A_TIME = 2**20
+
+PredictedRows: TypeAlias = tuple[slice, Predictions]
 
 
 class SetScorer:
@@ -64,27 +73,35 @@ class SetScorer:
             *(one.name for one in metrics),
         )
 
-    def score(self, scored: Scored) -> dict[str, float]:
+    def score(self, parts: Iterable[Scored]) -> dict[str, float]:
         """Score one evaluation set.
 
         Parameters
         ----------
-        scored : Scored
-            Its rows; without rows, or without a label that counts, every score is undefined.
+        parts : iterable of Scored
+            Its rows, some at a time; without rows, or without a label that counts, every score is undefined. Only
+            paths through a hierarchy, and cross-entropies of environments, need all rows in memory.
 
         Returns
         -------
         dict
             Name of each metric -> score; NaN where it is not defined.
         """
-        found = dict.fromkeys(self.names, math.nan) | score(scored, self._k, self._one_class)
-        found |= score_named(scored, self._k, self._metrics)
-        if not len(scored.Y) or not scored.mask.any():
+        found = dict.fromkeys(self.names, math.nan)
+        tallies, sums, kept = [], [], []
+        for part in parts:
+            if self._parents or self._has_environments:
+                kept.append(part)
+            if len(part.Y) and part.mask.any():
+                tallies.append(tally(part, self._k))
+                sums.append(sum_rows(part, self._k, self._metrics))
+        if not tallies:
             return found
+        found |= score_tallies(tallies, self._k, self._one_class) | score_sums(tallies, sums, self._metrics)
         if self._parents:
-            found |= self._score_paths(scored)
+            found |= self._score_paths(join_scored(kept))
         if self._has_environments:
-            found["nce"] = score_environment(scored)
+            found["nce"] = score_environment(join_scored(kept))
         return found
 
     def _score_paths(self, scored: Scored) -> dict[str, float]:
@@ -129,15 +146,15 @@ class HeldOutScorer:
         self._signatures = np.stack([task.signature for task in stream.tasks])
         self.names = scorer.names
 
-    def score(self, step: int, predictions: Iterable[Predictions]) -> dict[str, Floats]:
+    def score(self, step: int, predictions: Iterable[Iterable[PredictedRows]]) -> dict[str, Floats]:
         """Score the predictions of all evaluation sets.
 
         Parameters
         ----------
         step : int
             Number of experiences that were learnt.
-        predictions : iterable of Predictions
-            Of each evaluation set, in the order of tasks; one is in memory at a time.
+        predictions : iterable of iterables of (slice, Predictions)
+            Of each evaluation set, in the order of tasks, as `predict_held_out` gives them.
 
         Returns
         -------
@@ -146,13 +163,47 @@ class HeldOutScorer:
         """
         rows, counts = [], []
         for held_out, predicted in zip(self._stream.evaluation_sets, predictions, strict=True):
+            known: list[LabelCounts] = []
             mask = self._counted.held_out(step, held_out.task_id)
-            rows.append(self._scorer.score(count_known_only(held_out.Y, predicted, mask)))
-            counts.append(count_known(held_out.Y, predicted.decided))
+            rows.append(self._scorer.score(_count_each(held_out, predicted, mask, known)))
+            counts.append(add_counts(known, self._stream.n_labels))
         found = {name: np.array([row[name] for row in rows]) for name in self.names}
         pools = self._counted.pools(step)
         found["ba_macro"] = pooled_ba_macro(stack_counts(counts), pools, self._signatures, self._one_class)
         return found
+
+
+def predict_held_out(learner: Learner, held_out: EvaluationSet, heads: Mask | None) -> Iterator[PredictedRows]:
+    """Predict an evaluation set, some rows at a time.
+
+    Parameters
+    ----------
+    learner : Learner
+        The learner, which stays as it is.
+    held_out : EvaluationSet
+        The rows.
+    heads : ndarray of bool, shape (n_labels,), or None
+        The labels of the task, where the scenario shows it at prediction.
+
+    Yields
+    ------
+    slice, Predictions
+        Consecutive rows, all of a set of common size at once.
+    """
+    X, Y = held_out.X, held_out.Y
+    n_rows = max(1, _CELLS_AT_A_TIME // max(X.shape[1], Y.shape[1]))
+    for rows in slices(len(held_out), n_rows, X, Y):
+        yield rows, learner.predict(X[rows], heads)
+
+
+def _count_each(
+    held_out: EvaluationSet, predicted: Iterable[PredictedRows], mask: Mask, counts: list[LabelCounts]
+) -> Iterator[Scored]:
+    """Yield rows to score, and add the counts of their known labels to a list."""
+    for rows, predictions in predicted:
+        Y = held_out.Y[rows]
+        counts.append(count_known(Y, predictions.decided))
+        yield count_known_only(Y, predictions, mask)
 
 
 def count_constant_labels(stream: Stream, counted: CountedLabels) -> dict[str, tuple[int, int]]:

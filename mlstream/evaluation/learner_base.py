@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
+from mlstream._mapped import plain
 from mlstream.evaluation.decisions import make_decisions
 from mlstream.evaluation.first_rows import FirstRows
 from mlstream.evaluation.label_space import mask_rows
@@ -85,6 +85,7 @@ class Learner(ABC):
 
         A row of which no label counts has nothing to learn: it is only predicted.
         """
+        X, Y = plain(X), plain(Y)
         predictions = self._test_then_train_known(X, Y, mask, heads)
         if self._decisions is None:
             return predictions
@@ -107,6 +108,7 @@ class Learner(ABC):
 
     def learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
         """Learn rows one after the other, except those without a label that counts."""
+        X, Y = plain(X), plain(Y)
         known = np.broadcast_to(mask.any(axis=-1), len(Y))
         if not known.all():
             X, Y, mask = X[known], Y[known], mask_rows(mask, known)
@@ -153,7 +155,7 @@ class Learner(ABC):
 
     def _try_first_rows(self, X: Features, Y: Indicator, mask: Mask) -> None:
         Y, mask, learnt = self._known_part(Y, mask)
-        rows = self.first_rows.add(plain(X)[learnt], Y[learnt], mask_rows(mask, learnt))
+        rows = self.first_rows.add(X[learnt], Y[learnt], mask_rows(mask, learnt))
         if rows is None:
             return
         try:
@@ -185,6 +187,9 @@ class Learner(ABC):
         """Learn rows, one after the other."""
 
     def _call_predict(self, X: Features, heads: Mask | None) -> tuple[Any, Any]:
+        if hasattr(self.estimator, "predict_with_proba") and (heads is None or not any(self._with_heads.values())):
+            decided, proba = self.estimator.predict_with_proba(X)
+            return decided, proba
         decided, proba = (
             getattr(self.estimator, name)(X, **({} if heads is None or not takes_heads else {"label_mask": heads}))
             if hasattr(self.estimator, name)
@@ -207,11 +212,6 @@ class Learner(ABC):
 
     def _visible(self, mask: Mask) -> dict[str, Mask]:
         return {"label_mask": mask} if self._uses_task else {}
-
-
-def plain(X: Features) -> Features:
-    """Return a memory-mapped array as a plain one: validation and compiled code are slower on subclasses."""
-    return X if sparse.issparse(X) else np.asarray(X)
 
 
 def _takes_mask(estimator: Any, method: str) -> bool:

@@ -13,11 +13,12 @@ from sklearn.multioutput import MultiOutputClassifier
 from estimators._new_labels import grows
 from estimators._seeding import clone_with_seed
 from estimators.base import StreamClassifier
+from mlstream._mapped import plain
 from mlstream.evaluation.emerged_labels import EmergedLabels, labels_emerge
 from mlstream.evaluation.first_rows import forget
 from mlstream.evaluation.foreign_labels import known_part
 from mlstream.evaluation.label_space import mask_rows, shows_task_at_prediction
-from mlstream.evaluation.learner_base import Learner, plain, takes_task_to_predict
+from mlstream.evaluation.learner_base import Learner, takes_task_to_predict
 from mlstream.evaluation.predictions import Predictions, join_predictions, no_predictions, read_predictions
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
@@ -115,7 +116,7 @@ class ChunkLearner(Learner):
     def begin(self, X: Features, Y: Indicator) -> None:
         """Take the estimator's own start state, if it has one."""
         if hasattr(self.estimator, "begin"):
-            self.estimator.begin(plain(X)[:1], Y[:1])
+            self.estimator.begin(plain(X[:1]), plain(Y[:1]))
             self._can_predict = True
 
     def _wait_or_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
@@ -141,7 +142,6 @@ class ChunkLearner(Learner):
         mask: Mask,
         heads: Mask | None,  # noqa: ARG002 - `predict_then_fit` has no mask for predictions
     ) -> Predictions:
-        X = plain(X)
         with self._meter.block(), self._meter.phase("online"):
             decided, proba = self.estimator.predict_then_fit(X, Y, **self._visible(mask))
         self._can_predict = True
@@ -150,7 +150,6 @@ class ChunkLearner(Learner):
     def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
         if not self._can_predict:
             return no_predictions(X.shape[0], self._n_labels)
-        X = plain(X)
         with self._meter.block(), self._meter.phase("online"):
             predictions = self._call_predict(X, heads)
         return self._read(*predictions, X.shape[0])
@@ -211,7 +210,7 @@ class RowLearner(Learner):
         """Do nothing: in scikit-learn's contract there is no prediction before the first row is learnt."""
 
     def _test_then_train(self, X: Features, Y: Indicator, mask: Mask, heads: Mask | None) -> Predictions:
-        X, predictions = plain(X), []
+        predictions = []
         Y, mask, learnt = self._known_part(Y, mask)
         with self._meter.block():
             for row in _single_rows(len(Y)):
@@ -221,12 +220,10 @@ class RowLearner(Learner):
         return join_predictions(predictions)
 
     def _predict_online(self, X: Features, heads: Mask | None) -> Predictions:
-        X = plain(X)
         with self._meter.block():
             return join_predictions([self._test(X, row, heads) for row in _single_rows(X.shape[0])])
 
     def _learn(self, X: Features, Y: Indicator, mask: Mask) -> None:
-        X = plain(X)
         Y, mask, learnt = self._known_part(Y, mask)
         with self._meter.block():
             for row in _single_rows(len(Y)):

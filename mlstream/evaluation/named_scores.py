@@ -9,7 +9,7 @@ import numpy as np
 from metrics import LabelCounts, stack_counts
 from metrics.named import NamedMetric
 from mlstream.evaluation.predictions import Floats
-from mlstream.evaluation.scoring import Scored, Tally, accumulate, tally
+from mlstream.evaluation.scoring import Scored, Tally, accumulate
 
 Metrics = tuple[NamedMetric, ...]
 
@@ -77,15 +77,15 @@ class NamedSums:
         return found
 
 
-def score_named(scored: Scored, k: int, metrics: Metrics) -> dict[str, float]:
-    """Score rows on their own.
+def score_sums(pieces: Sequence[Tally], sums: Sequence[Floats], metrics: Metrics) -> dict[str, float]:
+    """Score all rows of some pieces together.
 
     Parameters
     ----------
-    scored : Scored
-        The rows; without rows, or without a label that counts, every score is undefined.
-    k : int
-        Number of best-scored labels.
+    pieces : sequence of Tally
+        At least one.
+    sums : sequence of ndarray of shape (n_metrics,)
+        The result of `sum_rows` for each of them.
     metrics : tuple of NamedMetric
         The metrics.
 
@@ -94,10 +94,8 @@ def score_named(scored: Scored, k: int, metrics: Metrics) -> dict[str, float]:
     dict
         Name of each metric -> score; NaN where it is not defined.
     """
-    if not metrics or not len(scored.Y) or not scored.mask.any():
-        return {one.name: float("nan") for one in metrics}
-    sums = NamedSums([tally(scored, k)], [sum_rows(scored, k, metrics)], metrics)
-    return {name: float(values[0]) for name, values in sums.between([0], [len(scored.Y)]).items()}
+    found = NamedSums(pieces, sums, metrics).between([0], [sum(piece.n_rows for piece in pieces)])
+    return {name: float(values[0]) for name, values in found.items()}
 
 
 def _sum(one: NamedMetric, scored: Scored, k: int) -> float:

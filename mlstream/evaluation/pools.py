@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from metrics import LabelCounts, ba_macro_from_counts, label_counts
@@ -31,6 +35,12 @@ def count_known(Y: Indicator, decided: Indicator) -> LabelCounts:
         nothing = np.zeros(Y.shape[1], dtype=np.int64)
         return LabelCounts(nothing, nothing, nothing, nothing)
     return label_counts(filled(Y), decided, label_mask=cells)
+
+
+def add_counts(counts: Iterable[LabelCounts], n_labels: int) -> LabelCounts:
+    """Return the sum of counts of the same labels; zeros if there are none."""
+    nothing = np.zeros(n_labels, dtype=np.int64)
+    return reduce(add, counts, LabelCounts(nothing, nothing, nothing, nothing))
 
 
 def pooled_ba_macro(counts: LabelCounts, pools: Mask, signatures: Mask, one_class: OneClass) -> Floats:

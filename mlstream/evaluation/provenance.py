@@ -6,6 +6,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
@@ -101,6 +102,12 @@ def to_json(value: Any) -> JsonValue:
 
 def installed_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that matter, as far as they are installed."""
+    return dict(_installed_versions())
+
+
+@cache
+def _installed_versions() -> Mapping[str, str]:
+    # Reading them takes longer than a short run.
     versions = {"python": platform.python_version()}
     for package in _VERSIONED:
         try:
@@ -121,6 +128,7 @@ def describe_machine() -> dict[str, str]:
     }
 
 
+@cache
 def _processor() -> str:
     try:
         facts = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")

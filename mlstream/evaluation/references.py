@@ -9,10 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from metrics import stack_counts
+from mlstream.evaluation.held_out import predict_held_out
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.learners import adapt_to_stream, fresh
-from mlstream.evaluation.pools import count_known, pooled_ba_macro
+from mlstream.evaluation.pools import add_counts, count_known, pooled_ba_macro
 from mlstream.evaluation.predictions import Floats
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
@@ -95,9 +96,11 @@ class _Models:
         for held_out, needed in zip(self._stream.evaluation_sets, is_needed, strict=True):
             heads = labels_at_prediction(self._stream, np.array([held_out.task_id]))
             if needed:
-                counts.append(count_known(held_out.Y, learner.predict(held_out.X, heads).decided))
+                predicted = predict_held_out(learner, held_out, heads)
+                known = (count_known(held_out.Y[rows], one.decided) for rows, one in predicted)
+                counts.append(add_counts(known, self._stream.n_labels))
             else:
-                counts.append(count_known(held_out.Y[:0], held_out.Y[:0]))
+                counts.append(add_counts((), self._stream.n_labels))
         return pooled_ba_macro(stack_counts(counts), pools, self._signatures, self._one_class)
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Literal, Self, get_args
 
+from mlstream.evaluation.cpu_ledger import count_cpu_as, cpu_part
 from mlstream.evaluation.energy import CpuSeconds, Energy, Meter, warm_meter
 from mlstream.evaluation.peak_memory import PeakMemory
 from mlstream.evaluation.settings import EnergyMethod
@@ -60,7 +61,8 @@ class ResourceMeter:
         self._peaks: dict[Phase, int] = {}
         meter: Meter | None = None
         if energy != "none":
-            meter = warm_meter() if energy == "codecarbon" else CpuSeconds(cpu_power_w)
+            with cpu_part("meters"):
+                meter = warm_meter() if energy == "codecarbon" else CpuSeconds(cpu_power_w)
         self._laps = None if meter is None else _Laps(meter, self._watches)
         self._memory = PeakMemory()
         self._memory_before = self._memory.read()
@@ -71,6 +73,7 @@ class ResourceMeter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        count_cpu_as("learners", sum(watch.cpu_time_s for watch in self._watches.values()))
         if self._laps is not None:
             self._laps.close()
 
@@ -82,11 +85,13 @@ class ResourceMeter:
     def block(self) -> Iterator[None]:
         """Watch the memory of some calls; all phases that run in a block share its peak."""
         before = {name: watch.wall_time_s for name, watch in self._watches.items()}
-        if self._laps is not None:
-            self._laps.tick()
-        self._memory.restart()
+        with cpu_part("meters"):
+            if self._laps is not None:
+                self._laps.tick()
+            self._memory.restart()
         yield
-        peak = self._memory.read()
+        with cpu_part("meters"):
+            peak = self._memory.read()
         for name, watch in self._watches.items():
             if watch.wall_time_s > before.get(name, 0.0):
                 self._peaks[name] = max(peak, self._peaks.get(name, 0))
@@ -150,7 +155,8 @@ class _Laps:
         if self._began is None:
             return
         wall, cpu = time.perf_counter() - self._began, time.process_time() - self._began_cpu
-        energy = self.meter.stop()
+        with cpu_part("meters"):
+            energy = self.meter.stop()
         self._began = None
         for name, watch in self._watches.items():
             wall_before, cpu_before = self._marks.get(name, (0.0, 0.0))

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from metrics.named import find_metrics
-from mlstream.evaluation.held_out import HeldOutScorer, SetScorer, count_constant_labels
+from mlstream._mapped import slices
+from mlstream.evaluation.held_out import HeldOutScorer, SetScorer, count_constant_labels, predict_held_out
 from mlstream.evaluation.label_space import CountedLabels, labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learner_base import Learner
 from mlstream.evaluation.predictions import Floats, Predictions
@@ -53,8 +54,7 @@ def test_then_train(
     Scored
         A chunk with its predictions.
     """
-    for start in range(0, len(experience), chunk_size):
-        rows = slice(start, start + chunk_size)
+    for rows in slices(len(experience), chunk_size, experience.X, experience.Y):
         Y, shown = experience.Y[rows], mask_rows(experience.label_mask, rows)
         own = None if heads is None else mask_rows(heads, rows)
         predictions = learner.test_then_train(experience.X[rows], Y, shown, own)
@@ -139,7 +139,7 @@ class Run:
             self.R[name][step] = values
         self._n_rows_of_R += 1
 
-    def _predictions(self) -> Iterator[Predictions]:
+    def _predictions(self) -> Iterator[Iterator[tuple[slice, Predictions]]]:
         for held_out in self._stream.evaluation_sets:
             heads = labels_at_prediction(self._stream, np.array([held_out.task_id]))
-            yield self._learner.predict(held_out.X, heads)
+            yield predict_held_out(self._learner, held_out, heads)

@@ -93,7 +93,9 @@ class Tally(NamedTuple):
 
 
 def join_scored(parts: Sequence[Scored]) -> Scored:
-    """Join consecutive rows of one experience."""
+    """Join consecutive rows of one experience, or of one evaluation set."""
+    if len(parts) == 1:
+        return parts[0]
     Y, predictions, masks = zip(*parts, strict=True)
     if any(mask.ndim == 2 for mask in masks):
         masks = tuple(np.broadcast_to(mask, part.shape) for mask, part in zip(masks, Y, strict=True))
@@ -168,13 +170,13 @@ class CumulativeSums:
         }
 
 
-def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
-    """Score rows on their own.
+def score_tallies(pieces: Sequence[Tally], k: int, one_class: OneClass) -> dict[str, float]:
+    """Score all rows of some pieces together.
 
     Parameters
     ----------
-    scored : Scored
-        The rows; without rows, or without a label that counts, every score is undefined.
+    pieces : sequence of Tally
+        At least one.
     k : int
         Number of best-scored labels.
     one_class : {"skip", "recall", "river"}
@@ -185,11 +187,7 @@ def score(scored: Scored, k: int, one_class: OneClass) -> dict[str, float]:
     dict
         Name of each metric -> score; NaN where it is not defined.
     """
-    n_rows = len(scored.Y)
-    if not n_rows or not scored.mask.any():
-        return dict.fromkeys(CORE_METRICS, float("nan"))
-    sums = CumulativeSums([tally(scored, k)], k, one_class)
-    found = sums.between([0], [n_rows])
+    found = CumulativeSums(pieces, k, one_class).between([0], [sum(piece.n_rows for piece in pieces)])
     return {name: float(found[name][0]) for name in CORE_METRICS}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mlstream.evaluation.compile_lock import compile_lock
+from mlstream.evaluation.cpu_ledger import cpu_part
 from mlstream.evaluation.energy import warm_meter
 from mlstream.evaluation.label_space import labels_at_prediction, learning_view, mask_rows
 from mlstream.evaluation.learners import adapt_to_stream, fresh
@@ -22,6 +23,7 @@ from mlstream.stream import Experience, Stream
 _WARM_UP_ROWS, _MAX_WARM_UP_ROWS = 2, 1000
 
 
+@cpu_part("warm-up")
 def warm_up(estimator: Any, stream: Stream, settings: Settings | None = None) -> None:
     """Import and compile what an estimator needs: a clone learns as many rows as it asks for, and is dropped.
 

@@ -10,7 +10,9 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -18,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mlstream._files import open_plain
+from mlstream._mapped import keep_open, pieces
 from mlstream.formats._joined_features import Stacked
 from mlstream.formats.content import FormatError, show
 
 Array: TypeAlias = npt.NDArray[Any]
 
 _ALIGNMENT = 64
-_ROWS = 4096
+_PIECE_BYTES = 2**20
 _LOCAL_HEADER_BYTES = 30
 # What is added for files of more than 4 GiB.
 _LARGE_FILE_BYTES = 20
@@ -67,14 +70,11 @@ def write_arrays(path: Path, arrays: Mapping[str, Array | Stacked]) -> None:
 
 def _write_values(member: IO[bytes], part: Array) -> None:
     # Parts that do not lie row by row are copied, some rows at a time.
-    if part.flags.c_contiguous:
-        member.write(part.reshape(-1).view(np.uint8).data)
-        return
-    for start in range(0, len(part), _ROWS):
-        member.write(np.ascontiguousarray(part[start : start + _ROWS]).reshape(-1).view(np.uint8).data)
+    for piece in pieces(part):
+        member.write(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
 
 
-def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
+def read_arrays(path: Path, *, mmap: bool = False, check: bool = True) -> dict[str, Array]:
     """Read all members of an NPZ file that `write_arrays` wrote.
 
     Parameters
@@ -82,7 +82,9 @@ def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
     path : Path
         The file.
     mmap : bool
-        Leave the arrays in the file, read-only, instead of reading and checking them.
+        Leave the arrays in the file, read-only.
+    check : bool
+        Compare checksums.
 
     Returns
     -------
@@ -94,16 +96,24 @@ def read_arrays(path: Path, *, mmap: bool = False) -> dict[str, Array]:
     FormatError
         If the file is no such archive, a member claims more bytes than the file holds, or a checksum is wrong.
     """
-    with open_plain(path) as stream:
+    with ExitStack() as stack:
+        stream = stack.enter_context(open_plain(path))
         try:
             with zipfile.ZipFile(stream) as archive:
                 members = archive.infolist()
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
             raise FormatError(f"{path} must be an NPZ file. Got: {show(str(error))}.") from None
         found = {info.filename.removesuffix(".npy"): _locate(stream, info, path) for info in members}
+        if not mmap:
+            return {key: member.read(stream, path, check=check) for key, member in found.items()}
+        for member in found.values() if check else ():
+            member.compare(stream, path)
         # One map for all: opening a file costs more than finding the places in it.
         whole = np.memmap(stream, np.uint8, "r")
-    return {key: member.read(whole, path, mmap=mmap) for key, member in found.items()}
+        keep_open(whole, stream, path.absolute())
+        # The file stays open as long as its map.
+        stack.pop_all()
+    return {key: member.view(whole) for key, member in found.items()}
 
 
 @dataclass(frozen=True)
@@ -117,18 +127,36 @@ class _Member:
     header_crc: int
     crc: int
 
-    def read(self, whole: Array, path: Path, *, mmap: bool) -> Array:
+    def view(self, whole: Array) -> Array:
+        """Return the array where it lies in a map of the file."""
         if 0 in self.shape:
             return np.empty(self.shape, self.dtype)
-        view: Array = np.ndarray(self.shape, self.dtype, whole, self.offset)
-        if mmap:
-            return view
-        array = view.copy()
-        if zlib.crc32(array.reshape(-1).view(np.uint8).data, self.header_crc) != self.crc:
+        return np.ndarray(self.shape, self.dtype, whole, self.offset)
+
+    def read(self, file: BufferedReader, path: Path, *, check: bool) -> Array:
+        """Read the array, without a copy on the way."""
+        array: Array = np.empty(self.shape, self.dtype)
+        content = array.reshape(-1).view(np.uint8).data
+        file.seek(self.offset)
+        if file.readinto(content) != len(content):
+            raise FormatError(f"{path} must be a whole NPZ file. Got less of {show(self.name)} than its header says.")
+        if check:
+            self._require(zlib.crc32(content, self.header_crc), path)
+        return array
+
+    def compare(self, file: BufferedReader, path: Path) -> None:
+        """Compare the checksum, and keep nothing of what is read."""
+        crc, n_left = self.header_crc, math.prod(self.shape) * self.dtype.itemsize
+        file.seek(self.offset)
+        while n_left and (piece := file.read(min(n_left, _PIECE_BYTES))):
+            crc, n_left = zlib.crc32(piece, crc), n_left - len(piece)
+        self._require(crc, path)
+
+    def _require(self, crc: int, path: Path) -> None:
+        if crc != self.crc:
             raise FormatError(
                 f"{path} must be unchanged since it was written. Got a wrong checksum of {show(self.name)}."
             )
-        return array
 
 
 def _npy_header(array: Array | Stacked) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mlstream._mapped import pieces
 from mlstream.card_model import StreamCard
 from mlstream.formats._joined_features import cut_rows, join_rows
 from mlstream.label_values import as_indicator
@@ -80,7 +81,7 @@ def flatten(stream: Stream, *, join: Callable[[Sequence[Any]], Any] = join_rows)
     stream : Stream
         The stream.
     join : callable
-        What puts the X of all parts, and the Y, one below the other.
+        What puts the X of all parts, the Y and each kind of index, one below the other.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def flatten(stream: Stream, *, join: Callable[[Sequence[Any]], Any] = join_rows)
     mask_ids = np.split(ids.ravel(), np.cumsum([len(mask) for mask in stacked])[:-1])
     n_learning = len(stream.experiences)
     learning = [experience.task_ids for experience in stream.experiences]
-    evaluation = [np.full(len(part), part.task_id) for part in stream.evaluation_sets]
+    evaluation = [np.broadcast_to(np.int64(part.task_id), len(part)) for part in stream.evaluation_sets]
     return FlatStream(
         np.array([task.signature for task in stream.tasks]),
         masks,
@@ -170,14 +171,16 @@ def _join(
 ) -> FlatParts:
     by_row = [part.label_mask.ndim == 2 for part in parts]
     sizes = [len(part) for part in parts]
-    of_rows = [ids if each else np.repeat(ids, size) for size, ids, each in zip(sizes, mask_ids, by_row, strict=True)]
+    of_rows = [
+        ids if each else np.broadcast_to(ids, size) for size, ids, each in zip(sizes, mask_ids, by_row, strict=True)
+    ]
     of_parts = [BY_ROW if each else int(ids[0]) for ids, each in zip(mask_ids, by_row, strict=True)]
     return FlatParts(
         join([part.X for part in parts]),
         join(_of_one_type([part.Y for part in parts])),
-        np.concatenate(task_ids),
-        np.concatenate([part.row_ids for part in parts]),
-        np.concatenate(of_rows),
+        join(task_ids),
+        join([part.row_ids for part in parts]),
+        join(of_rows),
         np.array(of_parts),
         np.cumsum([0, *sizes]),
     )
@@ -241,7 +244,8 @@ def _require_rows_fit(rows: FlatParts, flat: FlatStream) -> None:
 
 def _require_values(rows: FlatParts, flat: FlatStream, *, check_all: bool) -> None:
     if check_all:
-        as_indicator(rows.Y)
+        for piece in pieces(rows.Y):
+            as_indicator(piece)
         _require_between(rows.task_ids, 0, len(flat.signatures), "task_ids")
     if check_all or (rows.part_mask_ids == BY_ROW).any():
         _require_between(rows.mask_ids, 0, len(flat.masks), "mask_ids")
@@ -249,5 +253,6 @@ def _require_values(rows: FlatParts, flat: FlatStream, *, check_all: bool) -> No
 
 
 def _require_between(array: Index, least: int, stop: int, name: str) -> None:
-    if array.size and not least <= array.min() <= array.max() < stop:
-        raise ValueError(f"{name} must be between {least} and {stop - 1}. Got {array.min()} to {array.max()}.")
+    for piece in pieces(array) if array.size else ():
+        if not least <= piece.min() <= piece.max() < stop:
+            raise ValueError(f"{name} must be between {least} and {stop - 1}. Got {piece.min()} to {piece.max()}.")

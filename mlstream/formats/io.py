@@ -43,7 +43,7 @@ def save(stream: Stream, path: str | os.PathLike[str]) -> None:
     (save_npz if _require_suffix(path) == ".npz" else save_tables)(stream, path)
 
 
-def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
+def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None = None) -> Stream:
     """Read a stream that `save` wrote.
 
     Parameters
@@ -51,7 +51,11 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
     path : path
         The file.
     mmap : bool
-        Leave the arrays of an NPZ file on disk, read-only, until they are used; for streams larger than memory.
+        Leave the arrays of an NPZ file on disk, read-only, until they are used; for streams larger than memory. The
+        file must not be written to meanwhile; to replace it, as `save` does, is harmless.
+    check : bool, optional
+        Look at checksums and values; by default unless the file is mapped, whose opening then takes no longer than that
+        of a small one.
 
     Returns
     -------
@@ -70,9 +74,9 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
     if not path.is_file():
         raise FileNotFoundError(f"{path} must be a file that exists.")
     if suffix == ".npz":
-        return load_npz(path, mmap=mmap)
-    if mmap:
-        raise ValueError(f"{path} must be an NPZ file to be mapped into memory.")
+        return load_npz(path, mmap=mmap, check=check)
+    if mmap or check is False:
+        raise ValueError(f"{path} must be an NPZ file to be mapped into memory, or to be read without checks.")
     return load_tables(path)
 
 

@@ -36,6 +36,7 @@ import numpy as np
 from scipy import sparse
 
 from mlstream._files import atomic_path
+from mlstream._mapped import plain, release
 from mlstream.card_model import parse_card
 from mlstream.formats._joined_features import Stacked, make_csr, stack_rows
 from mlstream.formats._zip import Array, read_arrays, write_arrays
@@ -59,6 +60,8 @@ _ROWS = {
     "part_mask_ids": ("i", 1),
     "offsets": ("i", 1),
 }
+# The arrays with an entry per row; others are small.
+_LONG = {"Y", "task_ids", "row_ids", "mask_ids"}
 
 
 def save_npz(stream: Stream, path: str | os.PathLike[str]) -> None:
@@ -81,7 +84,7 @@ def save_npz(stream: Stream, path: str | os.PathLike[str]) -> None:
         write_arrays(temporary, arrays)
 
 
-def load_npz(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
+def load_npz(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None = None) -> Stream:
     """Read a stream from NPZ.
 
     Parameters
@@ -89,9 +92,13 @@ def load_npz(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
     path : path
         The file.
     mmap : bool
-        Leave X and Y in the file, read-only, until they are used: the time is that of a small file, whatever the size.
-        Neither checksums nor values are looked at then, so that the file should be one to be trusted. Labels are read
-        where some are unknown, since each part holds them in the type that its own need.
+        Leave X and Y in the file, read-only, until they are used. The file must not be written to meanwhile; to replace
+        it is harmless. Labels are read where some are unknown, since each part holds them in the type that its own
+        need.
+    check : bool, optional
+        Look at checksums and values; by default unless the file is mapped. A mapped file is read once for that, in
+        constant memory; without it, the time is that of a small file, whatever the size, and the file should be one to
+        be trusted.
 
     Returns
     -------
@@ -104,13 +111,14 @@ def load_npz(path: str | os.PathLike[str], *, mmap: bool = False) -> Stream:
         If the file does not hold a stream of this version, or is not as it was written.
     """
     path = Path(path)
-    arrays = read_arrays(path, mmap=mmap)
+    check = not mmap if check is None else check
+    arrays = read_arrays(path, mmap=mmap, check=check)
     if arrays.get("format_version", np.zeros(0)).tolist() != [FORMAT_VERSION]:
         got = arrays["format_version"].tolist() if "format_version" in arrays else "no format_version"
         raise FormatError(f"{path} must hold a stream in format version {FORMAT_VERSION}. Got {got}.")
     _require_keys(arrays, path)
     try:
-        return restore(_from_arrays(arrays, check=not mmap), check_values=not mmap)
+        return restore(_from_arrays(arrays, check=check), check_values=check)
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
 
@@ -130,11 +138,12 @@ def _from_arrays(arrays: Mapping[str, Array], *, check: bool) -> FlatStream:
     learning, evaluation = (
         FlatParts(
             _to_features(arrays, half, len(card.feature_names), check=check),
-            **{key: arrays[f"{half}_{key}"] for key in _ROWS},
+            **{key: arrays[f"{half}_{key}"] for key in _LONG},
+            **{key: plain(arrays[f"{half}_{key}"]) for key in _ROWS.keys() - _LONG},
         )
         for half in ("learning", "evaluation")
     )
-    return FlatStream(arrays["signatures"], arrays["masks"], learning, evaluation, card)
+    return FlatStream(plain(arrays["signatures"]), plain(arrays["masks"]), learning, evaluation, card)
 
 
 def _from_features(X: Features | Stacked) -> dict[str, Array | Stacked]:
@@ -151,6 +160,7 @@ def _to_features(arrays: Mapping[str, Array], half: str, n_features: int, *, che
         raise ValueError(f"{half}_X_indptr must rise from 0 to the number of stored values, {len(data)}.")
     if check:
         _require_indices(indices, indptr, half, n_features)
+        release(indices, indptr)
     dtype = np.promote_types(indices.dtype, indptr.dtype)
     return make_csr(data, indices.astype(dtype, copy=False), indptr.astype(dtype, copy=False), n_features)
 

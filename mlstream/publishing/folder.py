@@ -39,6 +39,8 @@ CITATION = "CITATION.cff"
 SUMS = "SHA256SUMS"
 
 _DATA = (NPZ, ARFF, EVALUATION, LABELS)
+# What there is only with plain rows.
+_PLAIN = (ARFF, EVALUATION, LABELS, OPENML)
 _TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
 _LISTED = (*_DATA, CARD, *_TEXTS)
 # Far more than the files of a folder need, far less than memory.
@@ -48,7 +50,12 @@ _SUM = re.compile(r"([0-9a-f]{64})  ([^/\\]+)")
 
 
 def publish(
-    stream: Stream, folder: str | os.PathLike[str], *, force: bool = False, **terms: Unpack[StreamTerms]
+    stream: Stream,
+    folder: str | os.PathLike[str],
+    *,
+    arff: bool = True,
+    force: bool = False,
+    **terms: Unpack[StreamTerms],
 ) -> Path:
     """Write a stream as a folder for others; the folder appears when it is complete and verified, or not at all.
 
@@ -60,6 +67,9 @@ def publish(
         The stream.
     folder : path
         The folder to make, in one that exists.
+    arff : bool
+        Also write plain rows, as ARFF. Without them, the folder of a stream that lies in a file is written and verified
+        in constant memory, and a fraction of the time.
     force : bool
         Replace a published folder that is there, in one step: at any moment the old one or the new one is there. It
         must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
@@ -74,7 +84,7 @@ def publish(
         The folder. It holds ``stream.npz``; ``stream.arff`` and ``stream.evaluation.arff`` with ``stream.xml`` (their
         labels, for MULAN); the card as ``stream.card.json`` with its JSON Schema, as the page ``README.md`` with its
         pictures, as ``croissant.json`` and as ``openml.xml``; ``CITATION.cff``; and ``SHA256SUMS``. The same stream
-        gives the same bytes.
+        gives the same bytes. Without ARFF there are neither ``stream.xml`` nor ``openml.xml``, which are about it.
 
     Raises
     ------
@@ -98,7 +108,7 @@ def publish(
         raise FileExistsError(f"{folder} must not exist yet: --force replaces a published folder.")
     stream = with_terms(stream.with_card(without_folders(stream.card)), **terms)
     with atomic_folder(folder, replace=force) as temporary:
-        _write(stream, temporary)
+        _write(stream, temporary, arff=arff)
         verify(temporary)
         if force:
             # Something may have been put there meanwhile.
@@ -126,8 +136,8 @@ def verify(folder: str | os.PathLike[str]) -> StreamCard:
     Raises
     ------
     ValueError
-        If a file is missing, changed or not listed, the arrays are not as the card describes them, or the ARFF and the
-        NPZ files differ. The message lists all that differs.
+        If a file is missing, changed or not listed, the arrays are not as the card describes them, or the ARFF files,
+        where there are any, and the NPZ file differ. The message lists all that differs.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -211,17 +221,25 @@ def _require_replaceable(folder: Path) -> None:
         ) from None
 
 
-def _write(stream: Stream, folder: Path) -> None:
+def _write(stream: Stream, folder: Path, *, arff: bool) -> None:
     save(stream, folder / NPZ)
-    save(stream, folder / ARFF)
-    card = load_card(folder / CARD)
-    write_text_atomically(folder / LABELS, format_labels(card.label_names, card.label_parents))
-    card = card.model_copy(update={"files": [describe_file(folder / name, name) for name in _DATA]})
+    card = stream.card
+    if arff:
+        save(stream, folder / ARFF)
+        card = load_card(folder / CARD)
+        write_text_atomically(folder / LABELS, format_labels(card.label_names, card.label_parents))
+    listed = _listed(arff)
+    card = card.model_copy(update={"files": [describe_file(folder / name, name) for name in _DATA if name in listed]})
     write_text_atomically(folder / CARD, card.model_dump_json(indent=1))
     for name, text in _write_texts(card).items():
-        write_text_atomically(folder / name, text)
-    sums = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(_LISTED)]
+        if name in listed:
+            write_text_atomically(folder / name, text)
+    sums = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(listed)]
     write_text_atomically(folder / SUMS, "".join(sums))
+
+
+def _listed(arff: bool) -> tuple[str, ...]:
+    return _LISTED if arff else tuple(name for name in _LISTED if name not in _PLAIN)
 
 
 def _write_texts(card: StreamCard) -> dict[str, str]:
@@ -246,7 +264,9 @@ def _compare_files(folder: Path) -> Iterator[str]:
     sums = {match.group(2): match.group(1) for match in map(_SUM.fullmatch, lines) if match}
     if len(sums) < len(lines):
         yield f"{SUMS} holds a line that is not a hash and a name"
-    for name in sorted({*sums, *_LISTED} | present - {SUMS}):
+    # A folder without plain rows neither lists nor holds anything of them.
+    expected = _listed(arff=not (sums.keys() | present).isdisjoint(_PLAIN))
+    for name in sorted({*sums, *expected} | present - {SUMS}):
         if name not in present:
             yield f"{name} is missing"
         elif name not in sums:
@@ -259,11 +279,13 @@ def _compare_files(folder: Path) -> Iterator[str]:
 
 def _compare_contents(folder: Path) -> Iterator[str]:
     try:
-        card, stream, rows = load_card(folder / CARD), load(folder / NPZ), load(folder / ARFF)
+        card, stream = load_card(folder / CARD), load(folder / NPZ, mmap=True, check=True)
+        has_rows = (folder / ARFF).is_file()
+        rows = load(folder / ARFF) if has_rows else None
     except ValueError as error:
         yield str(error).removesuffix(".")
         return
-    if card.files != [describe_file(folder / name, name) for name in _DATA]:
+    if card.files != [describe_file(folder / name, name) for name in _DATA if name in _listed(has_rows)]:
         yield f"{CARD} lists other files"
     if stream.card != card.model_copy(update={"files": [], "rows": None}):
         yield f"the card in {NPZ} is not {CARD}"
@@ -271,7 +293,7 @@ def _compare_contents(folder: Path) -> Iterator[str]:
         # Cards of older versions lack some measures.
         if getattr(card, field) is not None and getattr(card, field) != value:
             yield f"{field} on the card are not those of {NPZ}"
-    if hash_data(rows) != card.data_sha256:
+    if rows is not None and hash_data(rows) != card.data_sha256:
         yield f"the data in {ARFF} are not those on the card"
 
 

@@ -62,7 +62,8 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
     Returns
     -------
     Stream
-        The stream.
+        The stream. X and Y of an NPZ file stay in it, read-only: it is checked in constant memory, and must not be
+        written to meanwhile; to replace it is harmless.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
         if not path.is_file():
             raise FileNotFoundError(f"{name} must be a file, or a published folder. Got a folder without {path.name}.")
     if path.is_file():
-        return load(path)
+        return load(path, mmap=path.suffix.lower() == ".npz", check=True)
     raise FileNotFoundError(
         f"A stream must be a file, a published folder, or one of {nearest_first(name, list_presets())}. "
         f"Got {name!r} instead{_way_out(name, path)}"

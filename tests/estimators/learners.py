@@ -71,6 +71,14 @@ class Nosy(Logistic):
         return proba
 
 
+class Rounding(Logistic):
+    """Estimates other probabilities where it decides as well."""
+
+    def _infer(self, X):
+        decided, proba = super()._infer(X)
+        return decided, proba.round(2)
+
+
 class Batch(Logistic):
     """One step a chunk, so that cuts matter."""
 

@@ -44,6 +44,7 @@ def test_laws_about_new_labels_are_for_learners_that_can_grow():
         (learners.Forgetful(), "check_accumulates_over_calls"),
         (learners.Hoarder(), "check_memory_is_bounded"),
         (learners.Nosy(), "check_predict_changes_nothing"),
+        (learners.Rounding(), "check_one_call_equals_two"),
         (learners.Batch(), "check_cuts_do_not_matter"),
         (learners.Peeker(), "check_predict_then_fit_is_the_loop"),
         (learners.Unseeded(), "check_same_seed_same_bits"),

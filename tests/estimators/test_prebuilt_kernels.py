@@ -24,9 +24,9 @@ Y = (X[:, :3] > 0.2).astype(int)
 found = {}
 for name in sys.argv[1:]:
     with count_compiled() as counted:
-        learner = make_strategy(name)
-        predicted = learner.predict_then_fit(X, Y)
-        bits = learner.predict_proba(X).tobytes().hex() + predicted.tobytes().hex()
+        learner = make_strategy(name, random_state=0)
+        tables = [*learner.predict_then_fit(X, Y), learner.predict_proba(X)]
+        bits = "".join(np.ascontiguousarray(table).tobytes().hex() for table in tables)
     found[name] = {"compiled": counted(), "bits": bits}
 print(json.dumps(found))
 """

@@ -43,10 +43,18 @@ def test_a_generator_says_how_much_memory_its_options_need(make):
 
 def test_the_size_in_the_error_is_that_of_the_table(monkeypatch):
     monkeypatch.setattr(_memory, "memory_bytes", lambda: 2**30)
-    # Four tasks, four features of eight bytes and four labels of one byte.
-    n_bytes = 4 * 10**9 * (4 * 8 + 4)
+    # Four tasks, four labels of one byte and what places a row; features go to a file.
+    n_bytes = 4 * 10**9 * (4 + _memory.INDEX_BYTES)
     with pytest.raises(ValueError, match=f"Got {n_bytes / 2**30:,.1f} GiB"):
         multiplier_stream("bilab", n_rows=10**9)
+
+
+def test_features_that_do_not_fit_on_the_disk_are_refused_with_a_way_out(monkeypatch):
+    monkeypatch.setattr(_memory, "memory_bytes", lambda: 10**18)
+    with pytest.raises(
+        ValueError, match=r"n_rows rows of each task must fit into the folder of temporary files.*TMPDIR"
+    ):
+        multiplier_stream("bilab", n_rows=10**13)
 
 
 def test_the_labels_of_a_sparse_file_are_bounded(monkeypatch, tmp_path: Path):

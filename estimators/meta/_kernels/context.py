@@ -79,7 +79,9 @@ def place(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
         counters[SEEN] += 1
         n_since = counters[SEEN] - counters[SEEN_WHEN_DUE]
         slots[row] = slot
-        due[row] = n_since >= refit_every or counters[NEW] >= change * min(counters[SEEN], size)
+        due[row] = n_since >= refit_every or counters[NEW] >= change * (
+            counters[SEEN] if counters[SEEN] < size else size
+        )
         if due[row]:
             counters[SEEN_WHEN_DUE], counters[NEW] = counters[SEEN], 0
 
@@ -100,7 +102,9 @@ def find_group(key: int, group_keys: Array, group_sizes: Array) -> int:
 @njit(**BUILD)
 def leaving(arrivals: Array, groups: Array, group_sizes: Array) -> int:
     """Return the slot of the oldest row of the largest groups."""
-    largest = group_sizes.max()
+    largest = group_sizes[0]
+    for group in range(group_sizes.size):
+        largest = group_sizes[group] if group_sizes[group] > largest else largest
     oldest = -1
     for slot in range(arrivals.size):
         if group_sizes[groups[slot]] == largest and (oldest < 0 or arrivals[slot] < arrivals[oldest]):

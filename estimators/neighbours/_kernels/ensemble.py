@@ -81,21 +81,21 @@ def learn_rows(
     first, n_restarts = len(X), 0
     for i in range(len(X)):
         x, y, weight = X[i], Y[i], weights[i]
-        vote(state, options, room, x, proba)
-        if len(votes.shares) > 0:
-            _add(votes, i, proba)
-        punish(state, options, room, y, weight)
-        if rules.asks_twice:
+        # each part is called at one place only, as compiled code is copied to each
+        for turn in range(2 if rules.asks_twice else 1):
             vote(state, options, room, x, proba)
+            if turn == 0 and len(votes.shares) > 0:
+                _add(votes, i, proba)
             punish(state, options, room, y, weight)
         _score(watch.sums, y, proba, options.faithful, rules.fading)
-        if rules.is_watched and _has_drifted(watch, y, proba, rules.delta):
+        restarts = rules.is_watched and _has_drifted(watch, y, proba, rules.delta)
+        if restarts:
             _restart(state, watch, rules.first_k)
-            keep(state, options, room, x, y, weight)
-            measure(state.window, x, room.scaled, room.order.found)
-            first, n_restarts = min(first, i), n_restarts + 1
-        if times[i] > 0:
-            keep(state, options, room, x, y, weight * times[i])
+            first, n_restarts = first if first < i else i, n_restarts + 1
+        for turn in range(0 if restarts else 1, 2 if times[i] > 0 else 1):
+            if restarts and turn == 1:
+                measure(state.window, x, room.scaled, room.order.found)
+            keep(state, options, room, x, y, weight if turn == 0 else weight * times[i])
     return first, n_restarts
 
 

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
@@ -61,7 +63,8 @@ def next_size(size: int, options: Options) -> int:
     """Return the size of the next smaller candidate, 0 after the last one."""
     if size < 2 * options.min_window:
         return 0
-    return max(int(size * options.reduction), 1)
+    smaller = np.int64(size * options.reduction)
+    return smaller if smaller > 1 else 1  # type: ignore[return-value]
 
 
 @njit(**PART)
@@ -139,7 +142,7 @@ def _score(window: Window, ks: Array, start: int, p: int, is_new: bool, options:
         if value == UNKNOWN:
             continue
         n_known += 1
-        k = ks[label] if options.faithful and not is_new else min(ks[label], n_before)
+        k = n_before if n_before < ks[label] and not (options.faithful and not is_new) else ks[label]
         positive, total, count = count_votes(window, order, part, label, k)
         if options.faithful and count < k:
             oldest = window.places[0]

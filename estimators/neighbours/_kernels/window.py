@@ -108,7 +108,10 @@ def widen_ranges(window: Window, x: Array) -> bool:
     for f in range(len(x)):
         if window.low[f] <= x[f] <= window.high[f]:
             continue
-        window.low[f], window.high[f] = min(window.low[f], x[f]), max(window.high[f], x[f])
+        if x[f] < window.low[f]:
+            window.low[f] = x[f]
+        else:
+            window.high[f] = x[f]
         span = window.high[f] - window.low[f]
         window.scales[f] = 1.0 / span if span >= TINY else 0.0
         changed = True
@@ -119,7 +122,7 @@ def widen_ranges(window: Window, x: Array) -> bool:
 def sort_nearest(window: Window, order: Order, part: Part, n: int) -> None:
     """Sort the n nearest rows of a part of the window, or all if there are fewer."""
     found, positions, distances, places = order.found, order.positions, order.distances, window.places
-    n, size = min(n, part.end - part.begin), 0
+    n, size = n if n < part.end - part.begin else part.end - part.begin, 0
     for step in range(part.end - part.begin):
         p = part.end - 1 - step if part.younger else part.begin + step
         distance = found[places[p]]

@@ -62,7 +62,7 @@ def refresh(
     constants: Floats,
     rate: float,
     lazy: Lazy,
-    live: Flags,
+    live: Flags | None,
     width: int,
     last: Integers,
     j: int,
@@ -72,9 +72,11 @@ def refresh(
     t, skipped, start = last[j], now - last[j], j * width
     if skipped == 0:
         return
-    n = width if live.size == 0 else width // live.size
+    n = width
+    if live is not None:
+        n = width // live.size
     for k in range(0, width, n):
-        if live.size == 0 or live[k]:
+        if live is None or live[k]:
             catch_up(w, m, v, constants, rate, lazy, start + k, n, t, skipped)
     last[j] = now
 
@@ -87,7 +89,7 @@ def refresh_all(
     constants: Floats,
     rate: float,
     lazy: Lazy,
-    live: Flags,
+    live: Flags | None,
     width: int,
     last: Integers,
     now: int,

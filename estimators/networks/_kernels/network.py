@@ -27,7 +27,9 @@ def load_features(source: CodedRows, row: int, batch: Batch, b: int) -> None:
 
 
 @njit(**INLINE)
-def share_loss(source: CodedRows, row: int, counts: Doubles, options: RunOptions, shares: Floats, at: int) -> None:
+def share_loss(
+    source: CodedRows, row: int, counts: Doubles | None, options: RunOptions, shares: Floats, at: int
+) -> None:
     """Put the share of each label in the loss of a row into shares from `at`, negative where the label is 1."""
     codes = source.codes
     n_labels, n_counted = codes.shape[1], 0
@@ -38,7 +40,7 @@ def share_loss(source: CodedRows, row: int, counts: Doubles, options: RunOptions
     for k in range(n_labels):
         code = codes[row, k]
         share = source.weight[row] / n_counted if code > 1 else 0.0
-        if options.balance:
+        if counts is not None and options.balance:
             share *= (counts[0, k] + counts[1, k] + 2) / (2 * counts[code & 1, k] + 2)
         shares[at + k] = -share if code & 1 else share
 
@@ -138,24 +140,28 @@ def backward(w: Floats, sizes: Integers, units: Floats, deltas: Floats, at: int)
 
 
 @njit(**INLINE)
-def add_sparse_gradient(g: Floats, width: int, batch: Batch, b: int, step: int, n: int) -> int:
+def add_sparse_gradient(g: Floats, width: int, batch: Batch, stamp: Integers | None, b: int, step: int, n: int) -> int:
     """Add the gradient of row b by its features' weights; list features new in this step, and return their number."""
+    if stamp is None:
+        return 0
     values, indices, deltas, at = batch.values, batch.indices, batch.deltas, b * batch.n_units
     for q in range(b * batch.length, batch.stops[b]):
         j = indices[q]
-        if batch.stamp[j] == step:
+        if stamp[j] == step:
             add(g, j * width, deltas, at, width, values[q])
         else:
             put(g, j * width, deltas, at, width, values[q])
-            batch.stamp[j] = step
-            batch.touched[n] = j
+            stamp[j] = step
+            batch.touched[n] = j  # type: ignore[index]
             n += 1
     return n
 
 
 @njit(**INLINE)
-def put_dense_gradient(g: Floats, width: int, batch: Batch, n_rows: int) -> None:
+def put_dense_gradient(g: Floats, width: int, batch: Batch, stamp: Integers | None, n_rows: int) -> None:
     """Put the gradient by the weights of all features, of one dense row or of rows by fours, the last ones all zero."""
+    if stamp is not None:
+        return
     values, deltas, length, n_units = batch.values, batch.deltas, batch.length, batch.n_units
     for j in range(length):
         if n_rows == 1:

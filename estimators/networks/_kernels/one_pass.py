@@ -28,8 +28,10 @@ from estimators.networks._kernels.state import (
     STEPS,
     Batch,
     CodedRows,
+    Flags,
     Floats,
     Integers,
+    Lazy,
     Network,
     Workspace,
 )
@@ -56,7 +58,7 @@ def process_rows(work: Workspace, rows: CodedRows, draws: Integers, slots: Integ
     for slot in range(work.taken.size):
         work.taken[slot] = -1
     if work.net.options.learn:
-        start_lazy_steps(work.net)
+        start_lazy_steps(work.net, work.lazy)
     for i in range(rows.weight.size):
         learning = work.net.options.learn and rows.weight[i] > 0
         if not process_row(work, rows, draws, proba, i, learning):
@@ -68,9 +70,9 @@ def process_rows(work: Workspace, rows: CodedRows, draws: Integers, slots: Integ
 
 
 @njit(**HOT)
-def start_lazy_steps(net: Network) -> None:
+def start_lazy_steps(net: Network, lazy: Lazy | None) -> None:
     """From now on, let Adam skip the weights of features that are zero in a row, if rows are sparse."""
-    if not net.options.dense and net.options.adam and not net.clock[LAZY]:
+    if lazy is not None and net.options.adam and not net.clock[LAZY]:
         for j in range(net.last.size):
             net.last[j] = int(net.clock[STEPS])
         net.clock[LAZY] = True
@@ -126,12 +128,18 @@ def load_row(work: Workspace, source: CodedRows, row: int, b: int) -> None:
     load_features(source, row, batch, b)
     share_loss(source, row, net.counts, net.options, batch.shares, b * net.sizes[-1])
     if net.options.scale:
-        standardise(net, batch.values, batch.indices, start, batch.stops[b])
-    if net.options.learn and net.clock[LAZY]:
+        standardise(net, net.scaler, batch, start, batch.stops[b])
+    refresh_features(net, batch, work.lazy, start, batch.stops[b])
+
+
+@njit(**HOT)
+def refresh_features(net: Network, batch: Batch, lazy: Lazy | None, start: int, stop: int) -> None:
+    """Take the steps that the weights of features of the batch have skipped, if rows are learnt."""
+    if lazy is not None and net.options.learn and net.clock[LAZY]:
         live, now, width, rate = net.live_inputs, int(net.clock[STEPS]), net.sizes[1], net.options.rate
-        for q in range(start, batch.stops[b]):
+        for q in range(start, stop):
             j = np.int64(batch.indices[q])
-            refresh(net.w, net.m, net.v, net.constants, rate, work.lazy, live, width, net.last, j, now)
+            refresh(net.w, net.m, net.v, net.constants, rate, lazy, live, width, net.last, j, now)
 
 
 @njit(**HOT)
@@ -141,14 +149,20 @@ def learn_batch(work: Workspace, n_rows: int) -> bool:
     for b in range(n_rows):
         if not backpropagate(net, batch, b, n_rows):
             return False
-    if net.live.size and live_changes(net.live, batch.shares, n_rows):
-        if net.clock[LAZY] and net.sizes.size == 2:
-            args = net.constants, net.options.rate, work.lazy, net.live_inputs, net.sizes[1], net.last
-            refresh_all(net.w, net.m, net.v, *args, int(net.clock[STEPS]))
-        set_live(net.live, batch.shares, n_rows)
+    choose_live(net, batch, net.live, work.lazy, n_rows)
     count_step(net.clock, net.constants, net.options.rate, net.options.adam)
-    update_weights(net, batch.touched, sum_gradients(net, batch, n_rows))
+    update_weights(net, net.live, batch.touched, sum_gradients(net, batch, n_rows))
     return True
+
+
+@njit(**HOT)
+def choose_live(net: Network, batch: Batch, live: Flags | None, lazy: Lazy | None, n_rows: int) -> None:
+    """Mark the outputs that the step updates, after the steps that they have skipped."""
+    if live is not None and live_changes(live, batch.shares, n_rows):
+        if lazy is not None and net.clock[LAZY] and net.sizes.size == 2:
+            args = net.constants, net.options.rate, lazy, net.live_inputs, net.sizes[1], net.last
+            refresh_all(net.w, net.m, net.v, *args, int(net.clock[STEPS]))
+        set_live(live, batch.shares, n_rows)
 
 
 @njit(**HOT)
@@ -173,32 +187,41 @@ def sum_gradients(net: Network, batch: Batch, n_rows: int) -> np.int64:
     for b in range(n_rows):
         add_upper_gradient(g, net.sizes, batch.units, batch.deltas, b * batch.n_units, net.constants[ONE])
         if not net.options.dense:
-            n_touched = add_sparse_gradient(g, width, batch, b, step, n_touched)
+            n_touched = add_sparse_gradient(g, width, batch, batch.stamp, b, step, n_touched)
     if net.options.dense:
         for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
             clear(batch.deltas, b * batch.n_units, (b + 1) * batch.n_units)
             clear(batch.values, b * batch.length, (b + 1) * batch.length)
-        put_dense_gradient(g, width, batch, n_rows)
+        put_dense_gradient(g, width, batch, batch.stamp, n_rows)
     return n_touched
 
 
 @njit(**HOT)
-def update_weights(net: Network, touched: npt.NDArray[np.int32], n_touched: np.int64) -> None:
+def update_weights(
+    net: Network, live: Flags | None, touched: npt.NDArray[np.int32] | None, n_touched: np.int64
+) -> None:
     """Update all weights or, if rows are sparse, those of the features touched and of the layers above them."""
     n_outputs, n_in, hidden = net.sizes[-1], net.sizes[-2], net.sizes.size > 2
-    frozen, now, width = net.live.size > 0 and net.options.adam, int(net.clock[STEPS]), net.sizes[1]
+    frozen, width = live is not None and net.options.adam, net.sizes[1]
     output = net.w.size - (n_in + 1) * n_outputs
-    for q in range(n_touched):
-        net.last[touched[q]] = now
     # the last part is the one above the features
     for q in range(n_touched + 1):
-        start = touched[q] * width if q < n_touched else 0 if net.options.dense else net.sizes[0] * width
+        start = first_weight(net, touched, q) if q < n_touched else 0 if net.options.dense else net.sizes[0] * width
         stop = start + width if q < n_touched else output if frozen and hidden else net.w.size
-        if frozen and not hidden:
-            update_live(net.w, net.m, net.v, net.g, net.constants, net.live, start, stop, np.int64(1))
+        if live is not None and frozen and not hidden:
+            update_live(net.w, net.m, net.v, net.g, net.constants, live, start, stop, np.int64(1))
         else:
             update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, start, stop)
-    if frozen and hidden:
+    if live is not None and frozen and hidden:
         biases = net.w.size - n_outputs
-        update_live(net.w, net.m, net.v, net.g, net.constants, net.live, output, biases, n_in)
-        update_live(net.w, net.m, net.v, net.g, net.constants, net.live, biases, net.w.size, np.int64(1))
+        update_live(net.w, net.m, net.v, net.g, net.constants, live, output, biases, n_in)
+        update_live(net.w, net.m, net.v, net.g, net.constants, live, biases, net.w.size, np.int64(1))
+
+
+@njit(**HOT)
+def first_weight(net: Network, touched: npt.NDArray[np.int32] | None, q: int) -> int:
+    """Return where the weights of a touched feature start, and note the step that updates them."""
+    if touched is None:
+        return 0
+    net.last[touched[q]] = int(net.clock[STEPS])
+    return int(touched[q] * net.sizes[1])

@@ -180,9 +180,9 @@ def put_gradient(net: Network, batch: Batch) -> None:
     clear(g, net.sizes[0] * width if dense else 0, g.size)
     add_upper_gradient(g, net.sizes, batch.units, batch.deltas, 0, net.constants[ONE])
     if dense:
-        put_dense_gradient(g, width, batch, 1)
+        put_dense_gradient(g, width, batch, batch.stamp, 1)
     else:
-        add_sparse_gradient(g, width, batch, 0, int(net.clock[STEPS]), 0)
+        add_sparse_gradient(g, width, batch, batch.stamp, 0, int(net.clock[STEPS]), 0)
 
 
 @njit(**HOT)

@@ -58,12 +58,12 @@ def put_gradient(net: Network, batch: Batch, n_rows: int, stamp: int) -> None:
         backward(net.w, net.sizes, batch.units, batch.deltas, at + batch.n_units - n_labels)
         add_upper_gradient(g, net.sizes, batch.units, batch.deltas, at, net.constants[ONE])
         if not dense:
-            n_touched = add_sparse_gradient(g, width, batch, b, stamp, n_touched)
+            n_touched = add_sparse_gradient(g, width, batch, batch.stamp, b, stamp, n_touched)
     if dense:
         for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
             clear(batch.deltas, b * batch.n_units, (b + 1) * batch.n_units)
             clear(batch.values, b * batch.length, (b + 1) * batch.length)
-        put_dense_gradient(g, width, batch, n_rows)
+        put_dense_gradient(g, width, batch, batch.stamp, n_rows)
 
 
 @njit(**HOT)

@@ -59,10 +59,12 @@ class Network(NamedTuple):
     Weights w, moments m and v, and gradient g are flat: for each feature a row of one weight per unit of the first
     layer, then its biases; in the layers above for each output a row of one weight per input, then the biases.
     ``last`` is the step up to which the weights of each feature have been updated, if ``clock[LAZY]`` is set.
-    ``live`` marks the outputs that are updated; it is empty if all are, and so is ``live_inputs`` unless features feed
-    the outputs directly. ``counts`` are the zeros and ones seen of each
-    label. ``scaler`` holds, for each feature, number, mean and sum of squared deviations of its values other than 0.
+    ``live`` marks the outputs that are updated; it is None if all are, and so is ``live_inputs`` unless features feed
+    the outputs directly. ``counts`` are the zeros and ones seen of each label. ``scaler`` holds, for each feature,
+    number, mean and sum of squared deviations of its values other than 0. Both are None unless the options need them.
     Sums of gradients below ``limit`` can be squared, and multiplied by any learning rate that is allowed.
+
+    What is None here, in a batch, or in a workspace is not compiled: kernels ask whether an argument is None.
     """
 
     w: Floats
@@ -72,13 +74,13 @@ class Network(NamedTuple):
     sizes: Integers
     clock: Doubles
     last: Integers
-    live: Flags
-    counts: Doubles
-    scaler: Doubles
+    live: Flags | None
+    counts: Doubles | None
+    scaler: Doubles | None
     options: RunOptions
     limit: float
     constants: Floats
-    live_inputs: Flags
+    live_inputs: Flags | None
 
 
 class Lazy(NamedTuple):
@@ -97,7 +99,7 @@ class Batch(NamedTuple):
     Row b has its features in values and indices, from ``b * length`` to ``stops[b]``. From ``b * n_units`` on, units
     and deltas hold the outputs of all layers and the derivatives of the loss by them. The share of each label in the
     loss is in shares, negative if the label is 1. ``stamp`` is the last step in which a feature occurred, ``touched``
-    lists those of the present step.
+    lists those of the present step; both are None if rows are dense.
     """
 
     values: Floats
@@ -106,8 +108,8 @@ class Batch(NamedTuple):
     units: Floats
     deltas: Floats
     shares: Floats
-    stamp: Integers
-    touched: npt.NDArray[np.int32]
+    stamp: Integers | None
+    touched: npt.NDArray[np.int32] | None
     length: int
     n_units: int
 
@@ -126,12 +128,12 @@ class CodedRows(NamedTuple):
 class Workspace(NamedTuple):
     """Everything that a pass over rows works on.
 
-    A network, the tables for skipped steps, scratch space for the rows of a step, and the rows kept for replay.
-    ``taken`` is, for each slot of the store, the row of the chunk that has taken it, or -1.
+    A network, the tables for skipped steps (None if rows are dense), scratch space for the rows of a step, and the rows
+    kept for replay. ``taken`` is, for each slot of the store, the row of the chunk that has taken it, or -1.
     """
 
     net: Network
-    lazy: Lazy
+    lazy: Lazy | None
     batch: Batch
     store: CodedRows
     taken: Integers

@@ -8,16 +8,17 @@ NONE = -1
 
 
 @njit(**JIT)
-def place(groups, tasks, held, chance, admitted, share, n_changed):  # type: ignore[no-untyped-def]
+def place(  # type: ignore[no-untyped-def] # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    groups, tasks, held, counts, sizes, chance, admitted, share, n_changed, slots, due
+):
     """Put rows of groups, which are parts of tasks, into slots of a memory, row after row.
 
     `held` is the group in each slot, those filled first and then `NONE`; it is brought up to date, as is `n_changed`,
     the number of slots written since the memory was last due. `chance` decides which row makes room, and `admitted`
-    whether a row of a new group may enter if all groups are single rows. Returns the slot of each row, or `NONE`, and
-    whether the memory is due after the row: it is once the rows written make up a share of those held.
+    whether a row of a new group may enter if all groups are single rows. Fills in the slot of each row, or `NONE`, and
+    whether the memory is due after the row: it is once the rows written make up a share of those held. `counts` and
+    `sizes` are zeros, one a group.
     """
-    slots, due = np.full(groups.size, NONE), np.zeros(groups.size, np.bool_)
-    counts, sizes = np.zeros(tasks.size, np.int64), np.zeros(tasks.size, np.int64)
     n_held = 0
     while n_held < held.size and held[n_held] != NONE:
         counts[held[n_held]] += 1
@@ -41,7 +42,6 @@ def place(groups, tasks, held, chance, admitted, share, n_changed):  # type: ign
         due[i] = n_changed[0] >= share * n_held
         if due[i]:
             n_changed[0] = 0
-    return slots, due
 
 
 @njit(**BUILD)
@@ -50,13 +50,15 @@ def make_room(held, counts, sizes, tasks, group, chance, admitted):  # type: ign
 
     It is one of the largest groups of the largest task or, where tasks are even, of the row's own.
     """
-    own, task = tasks[group], np.argmax(sizes)
+    own, task = tasks[group], 0
+    for other in range(sizes.size):
+        task = other if sizes[other] > sizes[task] else task
     if sizes[own] + 1 >= sizes[task]:
         task = own
     most = 0
     for k in range(counts.size):
         if tasks[k] == task:
-            most = max(most, counts[k])
+            most = counts[k] if counts[k] > most else most
     if task == own and counts[group] + 1 >= most and not (counts[group] == 0 and admitted):
         return NONE
     return pick(held, counts, tasks, task, most, chance)
@@ -68,7 +70,7 @@ def pick(held, counts, tasks, task, most, chance):  # type: ignore[no-untyped-de
     n_largest = 0
     for slot in range(held.size):
         n_largest += tasks[held[slot]] == task and counts[held[slot]] == most
-    nth = int(chance * n_largest)
+    nth = np.int64(chance * n_largest)
     for slot in range(held.size):
         if tasks[held[slot]] == task and counts[held[slot]] == most:
             if nth == 0:

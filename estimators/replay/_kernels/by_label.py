@@ -33,7 +33,7 @@ class LabelState(NamedTuple):
 def draw_slots(draws: Integers, n_held: int, chance: Doubles) -> None:
     """Draw filled slots, with replacement, if there are more of them than are drawn."""
     for k in range(draws.size):
-        draws[k] = int(chance[k] * n_held) if n_held > draws.size else NONE
+        draws[k] = np.int64(chance[k] * n_held) if n_held > draws.size else NONE
 
 
 @njit(**BUILD)
@@ -41,7 +41,8 @@ def store(state: LabelState, slot: int, labels: Integers) -> None:
     """Put a row into a slot, the next free one or one whose row then goes."""
     for q in range(state.n_members[slot] if slot < state.n_held[0] else 0):
         state.inside[state.members[slot, q]] -= 1
-    state.n_held[0] = max(state.n_held[0], slot + 1)
+    if slot == state.n_held[0]:
+        state.n_held[0] += 1
     state.n_members[slot] = labels.size
     for q in range(labels.size):
         state.members[slot, q] = labels[q]
@@ -70,16 +71,27 @@ def set_targets(state: LabelState, counts: Integers, rho: float) -> None:
 @njit(**BUILD)
 def pick_least(scores: Doubles, tolerance: float, chance: float) -> int:
     """Return the place of the least score: of those equal to it up to rounding, the one that the chance names."""
-    least, n_ties = scores.min(), 0
+    least, n_ties = scores[0], 0
+    for s in range(scores.size):
+        least = scores[s] if scores[s] < least else least
     for s in range(scores.size):
         n_ties += scores[s] <= least + tolerance
-    nth = int(chance * n_ties)
+    nth = np.int64(chance * n_ties)
     for s in range(scores.size):
         if scores[s] <= least + tolerance:
             if nth == 0:
                 return s
             nth -= 1
     return NONE
+
+
+@njit(**BUILD)
+def total(counts: Integers) -> int:
+    """Return the sum of counts."""
+    n = 0
+    for k in range(counts.size):
+        n += counts[k]
+    return n
 
 
 @njit(**BUILD)

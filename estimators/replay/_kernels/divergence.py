@@ -1,5 +1,7 @@
 """Optimising class distribution in memory: of the rows held and the new one, that goes which unbalances labels most."""
 
+import math
+
 import numpy as np
 
 from estimators._kernels.compile import BUILD, JIT, njit
@@ -53,10 +55,10 @@ def choose_slot(
     if own.size == 0:
         return NONE
     if n_held < size:
-        return int(n_held)
+        return n_held
     score_removals(state, own, terms, changes, scores)
     slot = pick_least(scores, TOLERANCE, chance)
-    return NONE if slot == size else int(slot)
+    return NONE if slot == size else slot
 
 
 @njit(**BUILD)
@@ -69,8 +71,9 @@ def score_removals(state: LabelState, own: Integers, terms: Doubles, changes: Do
         terms[k] = state.inside[k]
     for q in range(own.size):
         terms[own[q]] += 1
-    total, whole = terms.sum(), 0.0
+    n_all, whole = 0.0, 0.0
     for k in range(terms.size):
+        n_all += terms[k]
         n, target = terms[k], state.targets[k]
         terms[k], changes[k] = term(n, target), term(n - 1, target) - term(n, target)
         whole += terms[k]
@@ -78,20 +81,20 @@ def score_removals(state: LabelState, own: Integers, terms: Doubles, changes: Do
         change = 0.0
         for q in range(state.n_members[slot]):
             change += changes[state.members[slot, q]]
-        scores[slot] = divergence(whole + change, total - state.n_members[slot])
+        scores[slot] = divergence(whole + change, n_all - state.n_members[slot])
     change = 0.0
     for q in range(own.size):
         change += changes[own[q]]
-    scores[-1] = divergence(whole + change, total - own.size)
+    scores[-1] = divergence(whole + change, n_all - own.size)
 
 
 @njit(**BUILD)
 def term(n: float, target: float) -> float:
     """Return n (log n - log p), 0 where there is no such label."""
-    return n * (np.log(n) - np.log(target)) if n > 0 else 0.0
+    return n * (math.log(n) - math.log(target)) if n > 0 else 0.0
 
 
 @njit(**BUILD)
 def divergence(whole: float, total: float) -> float:
     """Return the divergence from the sum of the terms."""
-    return whole / total - np.log(total)
+    return whole / total - math.log(total)

@@ -1,5 +1,7 @@
 """Partitioning reservoir sampling: which rows enter a memory, and which row goes for each."""
 
+import math
+
 import numpy as np
 
 from estimators._kernels.compile import BUILD, JIT, njit
@@ -14,6 +16,7 @@ from estimators.replay._kernels.by_label import (
     pick_least,
     set_targets,
     store,
+    total,
 )
 
 TOLERANCE = 1e-9  # of sums of counts, so that rows with equal labels tie whatever the order of additions
@@ -51,7 +54,7 @@ def choose_slot(state: LabelState, own: Integers, chance: Doubles, scores: Doubl
     if own.size == 0:
         return NONE
     if n_held < size:
-        return int(n_held)
+        return n_held
     if chance[0] >= admission(state, own):
         return NONE
     label = draw_label(state, chance[1])
@@ -59,44 +62,45 @@ def choose_slot(state: LabelState, own: Integers, chance: Doubles, scores: Doubl
     for slot in range(size):
         if scores[slot] < np.inf:
             scores[slot] = imbalance_without(state, slot)
-    return int(pick_least(scores, TOLERANCE, chance[2] if random_ties else 0.0))
+    return pick_least(scores, TOLERANCE, chance[2] if random_ties else 0.0)
 
 
 @njit(**BUILD)
 def admission(state: LabelState, own: Integers) -> float:
     """Return the probability that a row enters a full memory: that of its rarest label, nearly."""
-    least, total, admitted = state.seen[own[0]], 0.0, 0.0
+    least, weights, admitted = state.seen[own[0]], 0.0, 0.0
     for q in range(own.size):
-        least = min(least, state.seen[own[q]])
+        least = state.seen[own[q]] if state.seen[own[q]] < least else least
     for q in range(own.size):
         n_seen, wanted = state.seen[own[q]], state.n_members.size * state.targets[own[q]]
-        weight = np.exp(float(least - n_seen))
-        total += weight
+        weight = math.exp(float(least - n_seen))
+        weights += weight
         admitted += weight * (wanted / n_seen if n_seen > wanted else 1.0)
-    return admitted / total
+    return admitted / weights
 
 
 @njit(**BUILD)
-def excess(state: LabelState, k: int, total: int) -> float:
-    """Return how many more of the `total` labels held are label k than there should be."""
-    return state.inside[k] - state.targets[k] * total
+def excess(state: LabelState, k: int, n_all: int) -> float:
+    """Return how many more of the `n_all` labels held are label k than there should be."""
+    return state.inside[k] - state.targets[k] * n_all
 
 
 @njit(**BUILD)
 def draw_label(state: LabelState, chance: float) -> int:
     """Draw a label that is held, in proportion to the exponential of its excess."""
-    total, last, top, weights = state.inside.sum(), NONE, -np.inf, 0.0
+    n_all, last, top, weights = total(state.inside), NONE, -np.inf, 0.0
     for k in range(state.inside.size):
         if state.inside[k] > 0:
-            top = max(top, excess(state, k, total))
+            most = excess(state, k, n_all)
+            top = most if most > top else top
     for k in range(state.inside.size):
         if state.inside[k] > 0:
-            weights += np.exp(excess(state, k, total) - top)
+            weights += math.exp(excess(state, k, n_all) - top)
     rest = chance * weights
     for k in range(state.inside.size):
         if state.inside[k] > 0:
             last = k
-            rest -= np.exp(excess(state, k, total) - top)
+            rest -= math.exp(excess(state, k, n_all) - top)
             if rest < 0:
                 return last
     return last
@@ -105,15 +109,15 @@ def draw_label(state: LabelState, chance: float) -> int:
 @njit(**BUILD)
 def mark_candidates(state: LabelState, label: int, scores: Doubles) -> None:
     """Leave finite the scores of the rows with a label that have the fewest labels of which there are too few."""
-    total, fewest = state.inside.sum(), np.inf
+    n_all, fewest = total(state.inside), np.inf
     for slot in range(scores.size):
         scores[slot] = np.inf
         if holds(state, slot, label):
             n_wanted = 0.0
             for q in range(state.n_members[slot]):
-                n_wanted += excess(state, state.members[slot, q], total) <= 0
+                n_wanted += excess(state, state.members[slot, q], n_all) <= 0
             scores[slot] = n_wanted
-            fewest = min(fewest, n_wanted)
+            fewest = n_wanted if n_wanted < fewest else fewest
     for slot in range(scores.size):
         if scores[slot] > fewest:
             scores[slot] = np.inf
@@ -122,11 +126,11 @@ def mark_candidates(state: LabelState, label: int, scores: Doubles) -> None:
 @njit(**BUILD)
 def imbalance_without(state: LabelState, slot: int) -> float:
     """Return the distance of the counts of labels from their targets once the row in a slot is gone."""
-    n_own, total = state.n_members[slot], state.inside.sum() - state.n_members[slot]
+    n_own, n_left = state.n_members[slot], total(state.inside) - state.n_members[slot]
     distance = 0.0
     for k in range(state.inside.size):
-        distance += abs(excess(state, k, total))
+        distance += abs(excess(state, k, n_left))
     for q in range(n_own):
         k = state.members[slot, q]
-        distance += abs(excess(state, k, total) - 1) - abs(excess(state, k, total))
+        distance += abs(excess(state, k, n_left) - 1) - abs(excess(state, k, n_left))
     return distance

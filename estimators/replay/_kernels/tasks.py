@@ -45,7 +45,7 @@ def place_by_task(
             begin_task(state, codes[i], chance[i, n_draws])
         for k in range(n_draws):
             n_ready = counters[N_READY]
-            draws[i, k] = state.ready[int(chance[i, k] * n_ready)] if n_ready else NONE
+            draws[i, k] = state.ready[np.int64(chance[i, k] * n_ready)] if n_ready else NONE
         slots[i] = reservoir_slot(state, chance[i, n_draws + 1])
         if slots[i] != NONE and state.owner[slots[i]] == NONE:
             state.owner[slots[i]] = counters[PRESENT]
@@ -70,11 +70,16 @@ def begin_task(state: TaskState, codes: npt.NDArray[np.uint8], chance: float) ->
         state.mask[k] = codes[k] > 1
     counters[N_TASKS] += 1
     counters[N_ROWS] = 0
-    counters[PRESENT] = np.argmin(state.sizes)  # a place without rows, as there are more places than slots
+    n_held = 0
+    for place in range(state.sizes.size):
+        n_held += state.sizes[place]
+    counters[PRESENT] = 0  # the first place without rows: there are more places than slots
+    while state.sizes[counters[PRESENT]] > 0:
+        counters[PRESENT] += 1
     wanted, random = size // counters[N_TASKS], np.uint64(chance * 2.0**53)
     if wanted == 0 and chance * counters[N_TASKS] < size:
         wanted = 1
-    n_free = size - state.sizes.sum()
+    n_free = size - n_held
     while n_free < wanted:
         random = advance(random)
         free_slot(state, uniform(random))
@@ -86,10 +91,12 @@ def begin_task(state: TaskState, codes: npt.NDArray[np.uint8], chance: float) ->
 @njit(**BUILD)
 def free_slot(state: TaskState, chance: float) -> None:
     """Remove a random row of the tasks of which most rows are held."""
-    most, n_rows = state.sizes.max(), 0
+    most, n_rows = 0, 0
+    for place in range(state.sizes.size):
+        most = state.sizes[place] if state.sizes[place] > most else most
     for slot in range(state.owner.size):
         n_rows += state.owner[slot] != NONE and state.sizes[state.owner[slot]] == most
-    nth = int(chance * n_rows)
+    nth = np.int64(chance * n_rows)
     for slot in range(state.owner.size):
         if state.owner[slot] != NONE and state.sizes[state.owner[slot]] == most:
             if nth == 0:
@@ -117,5 +124,5 @@ def list_slots(state: TaskState) -> None:
 def reservoir_slot(state: TaskState, chance: float) -> int:
     """Return the slot that the next row of the present task takes among those reserved, or `NONE`."""
     n = state.counters[N_ROWS]
-    nth = n if n < state.counters[N_RESERVED] else int(chance * (n + 1))
-    return int(state.reserved[nth]) if nth < state.counters[N_RESERVED] else NONE
+    nth = n if n < state.counters[N_RESERVED] else np.int64(chance * (n + 1))
+    return state.reserved[nth] if nth < state.counters[N_RESERVED] else NONE

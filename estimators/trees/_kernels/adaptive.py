@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from estimators._kernels.adwin import detect_change
-from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
+from estimators._kernels.compile import BUILD, HOT, LOOP, PART, Direct, njit
 from estimators._typing import Array
 from estimators.trees._kernels.adaptive_arrays import (
     AdaptiveTrees,
@@ -118,9 +118,11 @@ def _learn_from(
         column = chunk.first_column + t
         for r in range(max(done - t * n_rows, 0), n_rows):
             differs = len(chunk.X_predict) > 0 and not is_same_row(chunk, r)
-            if differs:
-                predict_row(trees, t, chunk.X_predict, r, scratch, votes, column)
-            leaf, guess, n_above = predict_row(trees, t, chunk.X, r, scratch, votes[:0] if differs else votes, column)
+            leaf, guess, n_above = NONE, NONE, 0
+            # the row to predict, if it differs, then the row to learn
+            for own in range(0 if differs else 1, 2):
+                X, voting = chunk.X if own else chunk.X_predict, len(votes) > 0 and own != differs
+                leaf, guess, n_above = predict_row(trees, t, X, r, scratch, votes, column if voting else NONE)
             # each branch above may get an alternate leaf, which may split, as may the leaf
             n_needed = 1 + 2 * n_above
             if not has_room(trees.arrays, n_classes, n_needed) or not has_levels(trees, t):
@@ -146,15 +148,20 @@ def _learn_row(trees: AdaptiveTrees, t: int, leaf: int, scratch: Scratch, row: R
         _count_in_branch(arrays, t, i, row)
         trees.monitors[i].above = above
         _monitor_branch(trees, t, i, wrong, params)
-        if _learn_alternate(trees, t, i, scratch, row, params):
+        if trees.monitors[i].alternate != NONE and _learn_alternate(trees, t, i, scratch, row, params):
             # the leaf may observe again
-            row = Row(row.code, row.weight, guess_class(arrays, leaf, scratch))
+            row = Row(row.code, row.weight, _guess_again(arrays, leaf, scratch))
             wrong = _is_wrong(arrays, leaf, row)
         above, i = i, child_of(arrays, i, scratch.x)
     if _learn_leaf(trees, t, i, scratch, row, params):
         keep_promising_leaves(trees, t, params.tree.max_bytes, params.tree.max_depth)
     if trees.histories[t].last_replaced != NONE:
         free_replaced(trees, t)
+
+
+@njit(**PART)
+def _guess_again(arrays: TreeArrays, i: int, scratch: Scratch) -> int:
+    return guess_class(arrays, i, scratch)
 
 
 @njit(**HOT)
@@ -220,16 +227,14 @@ def _compare(trees: AdaptiveTrees, t: int, i: int, params: AdaptiveParams) -> No
         history.n_pruned += 1
 
 
-@njit(**HOT)
+@njit(**BUILD)
 def _learn_alternate(trees: AdaptiveTrees, t: int, i: int, scratch: Scratch, row: Row, params: AdaptiveParams) -> bool:
-    """Learn a row in the alternate leaf of a branch, if it has one; return whether the leaf was ready for a decision.
+    """Learn a row in the alternate leaf of a branch; return whether the leaf was ready for a decision.
 
     As in River, an alternate leaf that splits takes the place of the branch at once, however the two compare.
     """
     arrays, alternate = trees.arrays, trees.monitors[i].alternate
-    if alternate == NONE:
-        return False
-    guessed = Row(row.code, row.weight, guess_class(arrays, alternate, scratch))
+    guessed = Row(row.code, row.weight, _guess_again(arrays, alternate, scratch))
     ready = _learn_leaf(trees, t, alternate, scratch, guessed, params)
     in_place = arrays.trees[t].root == alternate
     if arrays.nodes[alternate].feature != NONE and not in_place:
@@ -274,8 +279,9 @@ def _attempt_split(trees: AdaptiveTrees, t: int, i: int, params: TreeParams) -> 
         return True
     split(arrays, t, i, feature, threshold)
     drop_observers(arrays, t, i)
-    for node in (i, arrays.nodes[i].left, arrays.nodes[i].right):
-        start_monitor(trees, node)
+    start_monitor(trees, i)
+    start_monitor(trees, arrays.nodes[i].left)
+    start_monitor(trees, arrays.nodes[i].right)
     return True
 
 

@@ -132,9 +132,9 @@ def free_alternate(trees: AdaptiveTrees, t: int, i: int) -> bool:
 @njit(**BUILD)
 def free_alternates_below(trees: AdaptiveTrees, t: int, i: int) -> int:
     """Free the alternate leaves of all branches under a branch, and return how many there were."""
-    branches, n_freed = _branches(trees.arrays, t, i), 0
-    for branch in branches[1:]:
-        n_freed += free_alternate(trees, t, branch)
+    branches, n_freed = np.empty(np.int64(trees.arrays.trees[t].n_nodes), np.int64), 0
+    for k in range(1, _list_branches(trees.arrays, i, branches)):
+        n_freed += free_alternate(trees, t, branches[k])
     return n_freed
 
 
@@ -166,9 +166,9 @@ def free_replaced(trees: AdaptiveTrees, t: int) -> None:
 
 
 @njit(**BUILD)
-def _branches(arrays: TreeArrays, t: int, top: int) -> Array:
-    """Return a branch and the branches under it, left before right."""
-    stack, branches = np.empty(arrays.trees[t].n_nodes, np.int64), np.empty(arrays.trees[t].n_nodes, np.int64)
+def _list_branches(arrays: TreeArrays, top: int, branches: Array) -> int:
+    """Write a branch and the branches under it, left before right, and return their number."""
+    stack = np.empty(len(branches), np.int64)
     stack[0], height, n = top, 1, 0
     while height:
         height -= 1
@@ -178,7 +178,7 @@ def _branches(arrays: TreeArrays, t: int, top: int) -> Array:
             n += 1
             stack[height], stack[height + 1] = arrays.nodes[i].right, arrays.nodes[i].left
             height += 2
-    return branches[:n]
+    return n
 
 
 # ------------------------------------------------------------------- memory
@@ -197,24 +197,28 @@ def keep_promising_leaves(trees: AdaptiveTrees, t: int, max_bytes: float, max_de
     arrays = trees.arrays
     allowed = observers_allowed(arrays, t, bytes_left(trees, t, max_bytes))
     if arrays.trees[t].n_inactive or arrays.trees[t].n_observers > allowed:
-        keep_most_promising(arrays, t, _leaves(trees, t), allowed, max_depth)
+        leaves = np.empty(np.int64(arrays.trees[t].n_nodes), np.int64)
+        n = _list_leaves(trees, t, leaves)
+        keep_most_promising(arrays, t, leaves[:n], allowed, max_depth)
 
 
 @njit(**BUILD)
-def _leaves(trees: AdaptiveTrees, t: int) -> Array:
-    """Return the leaves, alternate ones too, but for that of the root if it has stopped."""
+def _list_leaves(trees: AdaptiveTrees, t: int, leaves: Array) -> int:
+    """Write the leaves, alternate ones too, but for that of the root if it has stopped; return their number."""
     arrays, root = trees.arrays, trees.arrays.trees[t].root
-    leaves, n = np.empty(arrays.trees[t].n_nodes, np.int64), 0
-    for i in _branches(arrays, t, root):
+    branches, n = np.empty(len(leaves), np.int64), 0
+    for b in range(_list_branches(arrays, root, branches)):
+        i = branches[b]
         alternate = trees.monitors[i].alternate
         if alternate != NONE and (i != root or arrays.nodes[alternate].active):
             leaves[n] = alternate
             n += 1
-        for child in (arrays.nodes[i].left, arrays.nodes[i].right):
+        for side in range(2):
+            child = arrays.nodes[i].right if side else arrays.nodes[i].left
             if arrays.nodes[child].feature == NONE:
                 leaves[n] = child
                 n += 1
     if arrays.nodes[root].feature == NONE:
         leaves[n] = root
         n += 1
-    return leaves[:n]
+    return n

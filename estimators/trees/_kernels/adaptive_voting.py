@@ -1,6 +1,6 @@
 """Votes of Hoeffding adaptive trees: of the leaf of a row, and of the alternate leaves of the branches above."""
 
-from estimators._kernels.compile import HOT, njit
+from estimators._kernels.compile import HOT, PART, njit
 from estimators._typing import Array
 from estimators.trees._kernels.adaptive_arrays import AdaptiveTrees
 from estimators.trees._kernels.hoeffding import Scratch
@@ -14,24 +14,30 @@ def predict_row(
 ) -> tuple[int, int, int]:
     """Return the leaf of a row, the class that naive Bayes guesses there, and the number of branches above.
 
-    Unless the table has no rows, write the votes: those of the leaf, and of the alternate leaves of branches above.
+    Unless the column is `NONE`, write the votes: those of the leaf, and of the alternate leaves of branches above.
     """
-    arrays, voting = trees.arrays, len(votes) > 0
+    arrays, voting = trees.arrays, column != NONE
     if voting:
-        votes[r, column] = 0.0
+        for code in range(votes.shape[2]):
+            votes[r, column, code] = 0.0
     i, n_above = arrays.trees[t].root, 0
     gather(arrays, i, X, r, scratch.x)
     while arrays.nodes[i].feature != NONE:
         alternate = trees.monitors[i].alternate
         if voting and alternate != NONE:
-            guess_class(arrays, alternate, scratch)
-            _add_votes(trees, alternate, scratch, votes, r, column)
+            _let_alternate_vote(trees, alternate, scratch, votes, r, column)
         i, n_above = child_of(arrays, i, scratch.x), n_above + 1
     guess = guess_class(arrays, i, scratch)
     if voting:
         _add_votes(trees, i, scratch, votes, r, column)
         _normalise(votes, r, column)
     return i, guess, n_above
+
+
+@njit(**PART)
+def _let_alternate_vote(trees: AdaptiveTrees, i: int, scratch: Scratch, votes: Array, r: int, column: int) -> None:
+    guess_class(trees.arrays, i, scratch)
+    _add_votes(trees, i, scratch, votes, r, column)
 
 
 @njit(**HOT)

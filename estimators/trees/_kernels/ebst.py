@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, PART, njit
+from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
 from estimators.trees._kernels.target_sums import (
@@ -40,14 +40,9 @@ class SearchTrees(NamedTuple):
     free: Array
 
 
-class SplitScratch(NamedTuple):
-    """Working memory: sums beside the path, of both sides of a split, and of both sides of the best split so far."""
-
-    aside: Sums
-    left: Sums
-    right: Sums
-    best_left: Sums
-    best_right: Sums
+# places of sums in working memory: of all rows of a leaf, beside the path, of both sides of a split, and of both sides
+# of the best split so far
+BEFORE, ASIDE, LEFT_SIDE, RIGHT_SIDE, BEST_LEFT, BEST_RIGHT = range(6)
 
 
 def new_search_trees(n_places: int, n_targets: int) -> SearchTrees:
@@ -67,10 +62,15 @@ def extend_search_trees(search: SearchTrees, n_more: int) -> SearchTrees:
     return SearchTrees(places, weights, mean, squares, free)
 
 
-def new_split_scratch(n_weights: int, n_targets: int) -> SplitScratch:
+def new_split_scratch(n_weights: int, n_targets: int) -> Sums:
     """Make working memory."""
-    shape = n_weights, n_targets, n_targets
-    return SplitScratch(*(Sums(*map(np.zeros, shape)) for _ in SplitScratch._fields))
+    return Sums(*(np.zeros((6, n)) for n in (n_weights, n_targets, n_targets)))
+
+
+@njit(**HOT)
+def sums_of(search: SearchTrees) -> Sums:
+    """Return the sums of the values of search trees."""
+    return Sums(search.weights, search.mean, search.squares)
 
 
 # ------------------------------------------------------------------ observing
@@ -83,7 +83,7 @@ def add_value(search: SearchTrees, root: int, key: float, y: Array, weight: floa
     while True:
         place = search.places[i]
         if key <= place.key:
-            learn_targets(search, i, y, weight)
+            learn_targets(sums_of(search), i, y, weight)
         if key == place.key:
             return root
         after = place.left if key < place.key else place.right
@@ -109,7 +109,7 @@ def _take(search: SearchTrees, key: float, y: Array, weight: float) -> int:
         search.weights[i, k] = 0.0
     for j in range(len(y)):
         search.mean[i, j] = search.squares[i, j] = 0.0
-    learn_targets(search, i, y, weight)
+    learn_targets(sums_of(search), i, y, weight)
     return i
 
 
@@ -137,66 +137,59 @@ def free_search_tree(search: SearchTrees, root: int) -> None:
 
 # -------------------------------------------------------------------- merging
 @njit(**PART)
-def _merit_at(search: SearchTrees, i: int, before: Sums, scratch: SplitScratch) -> float:
+def _merit_at(values: Sums, i: int, scratch: Sums) -> float:
     """Return the reduction of variance by a split at a value, and leave both sides in the working memory."""
-    left, right, aside = scratch.left, scratch.right, scratch.aside
-    copy_sums(left, search.weights[i], search.mean[i], search.squares[i])
-    if aside.weights[0] >= 0.0:
-        add_sums(left, aside.weights, aside.mean, aside.squares)
-    copy_sums(right, before.weights, before.mean, before.squares)
-    subtract_sums(right, left.weights, left.mean, left.squares)
-    return variance_reduction(before, left, right)
+    copy_sums(scratch, LEFT_SIDE, values, i)
+    if scratch.weights[ASIDE, 0] >= 0.0:
+        add_sums(scratch, LEFT_SIDE, scratch, ASIDE)
+    copy_sums(scratch, RIGHT_SIDE, scratch, BEFORE)
+    subtract_sums(scratch, RIGHT_SIDE, scratch, LEFT_SIDE)
+    return variance_reduction(scratch, BEFORE, LEFT_SIDE, RIGHT_SIDE)
 
 
 # ------------------------------------------------------------------ searching
 @njit(**BUILD)
-def best_value(
-    search: SearchTrees, root: int, before: Sums, scratch: SplitScratch, minimum: float
-) -> tuple[float, float]:
+def best_value(search: SearchTrees, root: int, scratch: Sums, minimum: float) -> tuple[float, float]:
     """Find the first value of greatest merit, and keep the sides of its split if the merit reaches `minimum`."""
-    best, key = -np.inf, 0.0
-    scratch.aside.weights[0] = -1.0
-    path, visited = np.empty(len(search.places), np.int64), np.empty(len(search.places), np.bool_)
+    best, key, values = -np.inf, 0.0, sums_of(search)
+    scratch.weights[ASIDE, 0] = -1.0
+    path, visited = np.empty(len(search.places), np.int64), np.empty(len(search.places), np.int64)
     height, i = 0, np.int64(root)
     while i != NONE or height:
         if i != NONE:
-            path[height], visited[height] = i, False
+            path[height], visited[height] = i, 0
             height, i = height + 1, np.int64(search.places[i].left)
             continue
         at = path[height - 1]
         place = search.places[at]
         if visited[height - 1]:
             if place.right != NONE:
-                subtract_sums(scratch.aside, search.weights[at], search.mean[at], search.squares[at])
+                subtract_sums(scratch, ASIDE, values, at)
             height -= 1
             continue
-        visited[height - 1] = True
-        merit = _merit_at(search, at, before, scratch)
+        visited[height - 1] = 1
+        merit = _merit_at(values, at, scratch)
         if merit > best:
             best, key = merit, place.key
             if merit >= minimum:
-                _keep_sides(scratch)
+                copy_sums(scratch, BEST_LEFT, scratch, LEFT_SIDE)
+                copy_sums(scratch, BEST_RIGHT, scratch, RIGHT_SIDE)
         i = np.int64(place.right)
         if i != NONE:
-            add_sums(scratch.aside, search.weights[at], search.mean[at], search.squares[at])
+            add_sums(scratch, ASIDE, values, at)
     return best, key
 
 
-@njit(**PART)
-def _keep_sides(scratch: SplitScratch) -> None:
-    copy_sums(scratch.best_left, scratch.left.weights, scratch.left.mean, scratch.left.squares)
-    copy_sums(scratch.best_right, scratch.right.weights, scratch.right.mean, scratch.right.squares)
-
-
 @njit(**BUILD)
-def prune(search: SearchTrees, root: int, before: Sums, scratch: SplitScratch, best: float, minimum: float) -> int:
+def prune(search: SearchTrees, root: int, scratch: Sums, best: float, minimum: float) -> int:
     """Remove subtrees in which every value has less than the share `minimum` of the best merit; return the root.
 
     The right subtree of a value is visited only if its left subtree has been removed.
     """
-    scratch.aside.weights[0] = -1.0
+    scratch.weights[ASIDE, 0] = -1.0
     if root == NONE:
         return root
+    values = sums_of(search)
     path, phase = np.empty(len(search.places) + 1, np.int64), np.empty(len(search.places) + 1, np.int64)
     path[0], phase[0], height, gone = root, LEFT, 1, False
     while height:
@@ -210,12 +203,12 @@ def prune(search: SearchTrees, root: int, before: Sums, scratch: SplitScratch, b
             phase[height - 1], after = ALONE if place.right == NONE else ADDED, place.right
             gone = after == NONE
             if not gone:
-                add_sums(scratch.aside, search.weights[at], search.mean[at], search.squares[at])
+                add_sums(scratch, ASIDE, values, at)
         else:
             height -= 1
             if now == ADDED:
-                subtract_sums(scratch.aside, search.weights[at], search.mean[at], search.squares[at])
-            gone = gone and _merit_at(search, at, before, scratch) / best < minimum
+                subtract_sums(scratch, ASIDE, values, at)
+            gone = gone and _merit_at(values, at, scratch) / best < minimum
             root = _cut(search, root, path[height - 1] if height else NONE, at) if gone else root
         if after != NONE:
             path[height], phase[height] = after, LEFT

@@ -112,9 +112,18 @@ def new_forest(targets: Array, n_features: int, width: int | None, seeds: Array)
     members = np.zeros(len(targets), MEMBER)
     members["target"], members["random"] = targets, seeds[:, 0]
     arrays = new_trees(2 * len(targets), n_features, width=width, seeds=np.ascontiguousarray(seeds[:, 1:]).ravel())
-    for j in range(len(targets)):
-        free_tree(arrays, 2 * j + 1)
+    _free_backgrounds(arrays)
     return Forest(arrays, new_windows(2 * len(targets)), members)
+
+
+def _free_backgrounds(arrays: TreeArrays) -> None:
+    """Free the roots of the background trees, which are at the places of the trees."""
+    roots, free = np.arange(1, len(arrays.trees), 2), arrays.free
+    arrays.nodes["left"][roots] = [*free["node"], *roots[:-1]]
+    free["node"] = roots[-1]
+    free["n_nodes"] += len(roots)
+    arrays.trees["root"][roots] = NONE
+    arrays.trees["n_nodes"][roots] = 0
 
 
 def learn(forest: Forest, chunk: ForestChunk, params: ForestParams, votes: Array) -> Forest:

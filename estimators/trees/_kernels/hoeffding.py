@@ -147,14 +147,14 @@ def vote_on_row(
     arrays: TreeArrays, t: int, chunk: TreeChunk, r: int, scratch: Scratch, votes: Array
 ) -> tuple[int, Row]:
     """Write the votes for a row; return the leaf that learns it and the row to learn, of weight 0 if it is skipped."""
-    column = chunk.first_column + t
+    column, leaf, guess = chunk.first_column + t, NONE, NONE
     differs = len(chunk.X_predict) > 0 and not is_same_row(chunk, r)
-    if differs:
-        predict_row(arrays, t, chunk.X_predict, r, scratch, True)
-        _write(votes, r, column, scratch)
-    leaf, guess = predict_row(arrays, t, chunk.X, r, scratch, not differs and len(votes) > 0)
-    if not differs:
-        _write(votes, r, column, scratch)
+    # the row to predict, if it differs, then the row to learn
+    for own in range(0 if differs else 1, 2):
+        X, voting = chunk.X if own else chunk.X_predict, len(votes) > 0 and own != differs
+        leaf, guess = predict_row(arrays, t, X, r, scratch, voting)
+        if voting:
+            _write(votes, r, column, scratch)
     weight = chunk.weights[r] if len(chunk.weights) else 1.0
     code = chunk.codes[r, column]
     return leaf, Row(code, weight if code != SKIP else 0.0, guess)
@@ -171,9 +171,8 @@ def is_same_row(chunk: TreeChunk, r: int) -> bool:
 
 @njit(**HOT)
 def _write(votes: Array, r: int, t: int, scratch: Scratch) -> None:
-    if len(votes):
-        for code in range(votes.shape[2]):
-            votes[r, t, code] = scratch.votes[code]
+    for code in range(votes.shape[2]):
+        votes[r, t, code] = scratch.votes[code]
 
 
 @njit(**HOT)

@@ -9,7 +9,9 @@ from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
 from estimators.trees._kernels.ebst import (
-    SplitScratch,
+    BEFORE,
+    BEST_LEFT,
+    BEST_RIGHT,
     add_value,
     best_value,
     free_search_tree,
@@ -55,7 +57,7 @@ class RegressionChunk(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory for splits, and for the outputs of the linear models."""
 
-    split: SplitScratch
+    split: Sums
     models: Array
 
 
@@ -163,10 +165,10 @@ def _update(
     y: Array,
     weight: float,
     params: RegressionTreeParams,
-    scratch: SplitScratch,
+    scratch: Sums,
 ) -> None:
     node = tree.nodes[i]
-    learn_targets(tree, i, y, weight)
+    learn_targets(Sums(tree.weights, tree.mean, tree.squares), i, y, weight)
     _observe(tree, i, rounded, y, weight, params)
     total = total_weight(tree, i)
     if node.active and total - node.last_attempt >= params.grace_period:
@@ -216,13 +218,13 @@ def _stop_observing(tree: RegressionTree, i: int) -> None:
 
 
 @njit(**BUILD)
-def _attempt_split(tree: RegressionTree, i: int, params: RegressionTreeParams, scratch: SplitScratch) -> None:
+def _attempt_split(tree: RegressionTree, i: int, params: RegressionTreeParams, scratch: Sums) -> None:
     """Split the leaf if the second best feature reduces the variance clearly less, or if the bound is under `tau`."""
     node = tree.nodes[i]
-    before = Sums(tree.weights[i].copy(), tree.mean[i].copy(), tree.squares[i].copy())
+    copy_sums(scratch, BEFORE, Sums(tree.weights, tree.mean, tree.squares), i)
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
     for f in range(tree.roots.shape[1]):
-        merit, key = best_value(tree.search, tree.roots[node.leaf, f], before, scratch, best)
+        merit, key = best_value(tree.search, tree.roots[node.leaf, f], scratch, best)
         if merit >= best:
             feature, threshold, best, second = f, key, merit, best
         elif merit > second:
@@ -233,11 +235,11 @@ def _attempt_split(tree: RegressionTree, i: int, params: RegressionTreeParams, s
     elif best > 0.0 and second > 0.0:
         minimum = second / best - 2.0 * bound
         for f in range(tree.roots.shape[1]):
-            tree.roots[node.leaf, f] = prune(tree.search, tree.roots[node.leaf, f], before, scratch, best, minimum)
+            tree.roots[node.leaf, f] = prune(tree.search, tree.roots[node.leaf, f], scratch, best, minimum)
 
 
 @njit(**BUILD)
-def _split(tree: RegressionTree, i: int, feature: int, threshold: float, scratch: SplitScratch) -> None:
+def _split(tree: RegressionTree, i: int, feature: int, threshold: float, scratch: Sums) -> None:
     """Turn a leaf into a branch whose children start with its models and errors, and the sums of their own sides."""
     node = tree.nodes[i]
     _stop_observing(tree, i)
@@ -250,19 +252,20 @@ def _split(tree: RegressionTree, i: int, feature: int, threshold: float, scratch
             tree.coefs[new, j, f] = tree.coefs[old, j, f]
         for k in range(tree.errors.shape[2]):
             tree.errors[new, j, k] = tree.errors[old, j, k]
-    _start_leaf(tree, node.left, old, i, scratch.best_left)
-    _start_leaf(tree, node.right, new, i, scratch.best_right)
+    left, right = node.left, node.right
     node.leaf = NONE
+    for side in range(2):
+        _start_leaf(tree, right if side else left, new if side else old, i, scratch, BEST_RIGHT if side else BEST_LEFT)
     tree.counts[0] += 2
     tree.counts[1] += 1
 
 
 @njit(**BUILD)
-def _start_leaf(tree: RegressionTree, i: int, leaf: int, parent: int, sums: Sums) -> None:
+def _start_leaf(tree: RegressionTree, i: int, leaf: int, parent: int, sums: Sums, side: int) -> None:
     """Make a leaf; a target without a known cell keeps the mean of the parent until it has one."""
-    copy_sums(Sums(tree.weights[i], tree.mean[i], tree.squares[i]), sums.weights, sums.mean, sums.squares)
-    for k in range(len(sums.weights)):
-        if sums.weights[k] == 0.0:
+    copy_sums(Sums(tree.weights, tree.mean, tree.squares), i, sums, side)
+    for k in range(sums.weights.shape[1]):
+        if sums.weights[side, k] == 0.0:
             tree.mean[i, k] = tree.mean[parent, k]
     node = tree.nodes[i]
     node.feature, node.left, node.right, node.leaf, node.active = NONE, NONE, NONE, leaf, 1

@@ -3,6 +3,7 @@
 import numpy as np
 
 from estimators._kernels.compile import BUILD, PART, njit
+from estimators._kernels.sorting import order_descending
 from estimators._typing import Array
 from estimators.trees._kernels.tree_arrays import NODE, NONE, OBSERVER, STAT, TreeArrays, drop_observers
 
@@ -29,23 +30,26 @@ def keep_promising(arrays: TreeArrays, t: int, max_bytes: float, max_depth: int)
     allowed = observers_allowed(arrays, t, max_bytes)
     if tree.n_inactive == 0 and tree.n_observers <= allowed:
         return
-    leaves, n_elsewhere = _leaves(arrays, t)
-    keep_most_promising(arrays, t, leaves, allowed - n_elsewhere, max_depth)
+    leaves = np.empty(np.int64(tree.n_nodes), np.int64)
+    n, n_elsewhere = _list_leaves(arrays, t, leaves)
+    keep_most_promising(arrays, t, leaves[:n], allowed - n_elsewhere, max_depth)
 
 
 @njit(**BUILD)
 def keep_most_promising(arrays: TreeArrays, t: int, leaves: Array, allowed: float, max_depth: int) -> None:
     """Let some leaves observe, by promise, as many as a number of observers is for; a leaf too deep is not started."""
-    promises = np.empty(len(leaves), np.float64)
+    promises, order = np.empty(len(leaves), np.float64), np.empty(len(leaves), np.int64)
     for k in range(len(leaves)):
         promises[k] = _promise(arrays, leaves[k])
+    order_descending(promises, order)
     needed = 0
-    for k in np.argsort(-promises, kind="mergesort"):
-        node = arrays.nodes[leaves[k]]
-        needed += _n_classes(arrays, leaves[k])
+    for k in range(len(leaves)):
+        i = leaves[order[k]]
+        node = arrays.nodes[i]
+        needed += _n_classes(arrays, i)
         fits = needed <= allowed
         if node.active and not fits:
-            deactivate(arrays, t, leaves[k])
+            deactivate(arrays, t, i)
         elif fits and not node.active and node.depth < max_depth:
             node.active = 1
             arrays.trees[t].n_inactive -= 1
@@ -60,10 +64,9 @@ def deactivate(arrays: TreeArrays, t: int, i: int) -> None:
 
 
 @njit(**BUILD)
-def _leaves(arrays: TreeArrays, t: int) -> tuple[Array, int]:
-    """Return the leaves, and the number of observers that are not in leaves."""
-    stack = np.empty(arrays.trees[t].n_nodes, np.int64)
-    leaves = np.empty(arrays.trees[t].n_nodes, np.int64)
+def _list_leaves(arrays: TreeArrays, t: int, leaves: Array) -> tuple[int, int]:
+    """Write the leaves; return their number, and the number of observers that are not in leaves."""
+    stack = np.empty(len(leaves), np.int64)
     stack[0] = arrays.trees[t].root
     height, n, n_elsewhere = 1, 0, 0
     while height:
@@ -77,7 +80,7 @@ def _leaves(arrays: TreeArrays, t: int) -> tuple[Array, int]:
             # the left child comes out first
             stack[height], stack[height + 1] = arrays.nodes[i].right, arrays.nodes[i].left
             height += 2
-    return leaves[:n], n_elsewhere
+    return n, n_elsewhere
 
 
 @njit(**PART)

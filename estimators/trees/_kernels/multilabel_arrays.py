@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, HOT, LOOP, PART, njit
+from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._kernels.extend import extend
+from estimators._kernels.sorting import order_descending
 from estimators._typing import Array
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, NONE, OBSERVER
 
@@ -84,7 +85,10 @@ def new_tree(n_features: int, n_labels: int) -> MultilabelTree:
         counts,
     )
     tree = _extended(bare, 3, 1)
-    take_node(tree, 0)
+    tree.counts["n_nodes"] = 1
+    for link in ("feature", "left", "right", "slot"):
+        tree.nodes[link][0] = NONE
+    tree.nodes["active"][0] = 1
     return tree
 
 
@@ -129,7 +133,7 @@ def has_room(tree: MultilabelTree) -> bool:
     return counts.n_nodes + 2 <= len(tree.nodes) and counts.n_free >= 1
 
 
-@njit(**LOOP)
+@njit(**PART)
 def take_node(tree: MultilabelTree, depth: int) -> int:
     """Take a free node for an empty leaf."""
     i = tree.counts[0].n_nodes
@@ -149,7 +153,8 @@ def take_slot(tree: MultilabelTree, i: int) -> None:
     counts.n_free -= 1
     counts.n_slots += 1
     tree.nodes[i].slot = slot
-    tree.observed_rank[slot] = 0
+    for j in range(tree.observed_rank.shape[1]):
+        tree.observed_rank[slot, j, 0] = tree.observed_rank[slot, j, 1] = 0
 
 
 @njit(**PART)
@@ -177,9 +182,11 @@ def start_observer(tree: MultilabelTree, slot: int, j: int, value: int) -> int:
     if tree.observed_rank[slot, j, value] == 0:
         tree.observed_rank[slot, j, value] = 1 if tree.observed_rank[slot, j, 1 - value] == 0 else 2
         tree.observers[o].weight = tree.observers[o].log_norm = 0.0
-        tree.moments[o, :LOWEST] = 0.0
-        tree.moments[o, LOWEST] = np.inf
-        tree.moments[o, HIGHEST] = -np.inf
+        for f in range(tree.moments.shape[2]):
+            for moment in range(LOWEST):
+                tree.moments[o, moment, f] = 0.0
+            tree.moments[o, LOWEST, f] = np.inf
+            tree.moments[o, HIGHEST, f] = -np.inf
     return o
 
 
@@ -229,12 +236,16 @@ def keep_promising(tree: MultilabelTree, max_bytes: float, max_depth: int) -> No
     allowed = slots_allowed(tree, max_bytes)
     if counts.n_inactive == 0 and counts.n_slots <= allowed:
         return
-    promises = np.zeros(counts.n_nodes)
-    for i in range(counts.n_nodes):
+    promises = np.empty(np.int64(counts.n_nodes), np.float64)
+    for i in range(len(promises)):
+        promises[i] = 0.0
         for j in range(tree.weights.shape[1]):
             promises[i] += min(tree.weights[i, j, 0], tree.weights[i, j, 1])
     counts.n_inactive, needed = 0, 0
-    for i in np.argsort(-promises, kind="mergesort"):
+    order = np.empty(len(promises), np.int64)
+    order_descending(promises, order)
+    for k in range(len(order)):
+        i = order[k]
         node = tree.nodes[i]
         if node.feature == NONE:
             needed += 1

@@ -260,12 +260,13 @@ def _split(tree: MultilabelTree, i: int, f: int, threshold: float) -> None:
 @njit(**HOT)
 def _share_below(tree: MultilabelTree, i: int, below: Array) -> float:
     """Estimate the share of the rows that goes left."""
-    observed, slot = 0.0, tree.nodes[i].slot
+    total, observed, slot = 0.0, 0.0, tree.nodes[i].slot
     for j in range(len(below)):
         for value in range(2):
+            total += below[j, value]
             if tree.observed_rank[slot, j, value]:
                 observed += tree.observers[observer_of(tree, slot, j, value)].weight
-    return below.sum() / observed
+    return total / observed
 
 
 @njit(**HOT)

@@ -2,53 +2,43 @@
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, OWNING, PART, njit
-from estimators._typing import Array
+from estimators._kernels.compile import BUILD, PART, njit
 from estimators.trees._kernels.splitting import (
     ROUGHNESS_OF_GAIN,
     best_threshold,
     entropy,
     entropy_of,
     gain_of_gaussians_at_most,
-    observers_of,
+    new_sides,
     rough_entropy,
     rough_entropy_left,
 )
 from estimators.trees._kernels.tree_arrays import NONE, TreeArrays
 
 
-@njit(**OWNING)
+@njit(**BUILD)
 def best_split(arrays: TreeArrays, i: int, current: int) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a node, its merit, and the merit of the current feature.
 
     Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity.
     """
-    before, places, sides = _search_space(arrays, i)
+    before, first = entropy_of(arrays, i), arrays.nodes[i].observers
+    sides = new_sides(arrays, first)
     excess = before - entropy(sides, 0)
     feature, threshold, best = NONE, 0.0, -np.inf
     if current != NONE:
-        best, threshold = best_threshold(arrays, places, current, before, sides, -np.inf)
+        best, threshold = best_threshold(arrays, first, current, before, sides, -np.inf)
         feature = current if best > -np.inf else NONE
     own = best
     for f in range(arrays.moments.shape[2]):
         if f != current:
-            merit, value = best_threshold(arrays, places, f, before, sides, best - excess)
+            merit, value = best_threshold(arrays, first, f, before, sides, best - excess)
             if merit > best or (merit == best and f > feature and merit > -np.inf):
                 feature, threshold, best = f, value, merit
     return feature, threshold, best, own
 
 
 @njit(**BUILD)
-def _search_space(arrays: TreeArrays, i: int) -> tuple[float, Array, Array]:
-    """Return the entropy of a node, the places of its observers, and room for the weights of both sides of a split."""
-    places = observers_of(arrays, i)
-    sides = np.empty((2, len(places)))
-    for j in range(len(places)):
-        sides[0, j] = arrays.observers[places[j]].weight
-    return entropy_of(arrays, i), places, sides
-
-
-@njit(**OWNING)
 def is_settled(arrays: TreeArrays, i: int, bound: float) -> bool:
     """Return whether rough gains prove that the split of a branch has gain, and none beats it by more than a bound.
 
@@ -82,6 +72,7 @@ def _none_beats(arrays: TreeArrays, a: int, b: int, left: float, bound: float) -
 @njit(**BUILD)
 def _can_be_split(arrays: TreeArrays, i: int) -> bool:
     """Return whether the feature of a branch that has observed one class can be split: all such gain the same."""
-    before, places, sides = _search_space(arrays, i)
-    merit, _ = best_threshold(arrays, places, arrays.nodes[i].feature, before, sides, -np.inf)
+    first = arrays.nodes[i].observers
+    before, sides = entropy_of(arrays, i), new_sides(arrays, first)
+    merit, _ = best_threshold(arrays, first, arrays.nodes[i].feature, before, sides, -np.inf)
     return merit > -np.inf

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from estimators._kernels.compile import BUILD, HOT, OWNING, PART, njit
+from estimators._kernels.compile import BUILD, HOT, PART, njit
 from estimators._typing import Array
 from estimators.trees._kernels.gaussian import rough_weight_below, scale_of, weight_below
 from estimators.trees._kernels.tree_arrays import HIGHEST, LOWEST, MEAN, NONE, PRECISION, TreeArrays
@@ -25,22 +25,20 @@ ENTROPY = np.concatenate([[0.0], -SHARES * np.log2(SHARES) - (1 - SHARES) * np.l
 ROUGHNESS_OF_GAIN = 1e-3
 
 
-@njit(**OWNING)
+@njit(**BUILD)
 def best_two_splits(arrays: TreeArrays, i: int) -> tuple[int, float, float, float]:
     """Find the best feature and threshold of a leaf, its merit, and the merit of the next best feature.
 
     Ties go to the last feature and to the first threshold. Without any split, the merit is minus infinity.
     """
     before = entropy_of(arrays, i)
-    places = observers_of(arrays, i)
-    sides = np.empty((2, len(places)))
-    for j in range(len(places)):
-        sides[0, j] = arrays.observers[places[j]].weight
+    first = arrays.nodes[i].observers
+    sides = new_sides(arrays, first)
     # a leaf may have counted rows that it did not observe: those of the weights that it started with
     excess = before - entropy(sides, 0)
     feature, threshold, best, second = NONE, 0.0, -np.inf, -np.inf
     for f in range(arrays.moments.shape[2]):
-        merit, value = best_threshold(arrays, places, f, before, sides, second - excess)
+        merit, value = best_threshold(arrays, first, f, before, sides, second - excess)
         if merit >= best and merit > -np.inf:
             feature, threshold, best, second = f, value, merit, best
         elif merit > second:
@@ -48,20 +46,21 @@ def best_two_splits(arrays: TreeArrays, i: int) -> tuple[int, float, float, floa
     return feature, threshold, best, second
 
 
-@njit(**OWNING)
+@njit(**PART)
 def is_futile(arrays: TreeArrays, i: int, bound: float) -> bool:
     """Return whether rough gains of two classes prove that the best feature does not beat the next by a bound.
 
     False means only that there is no proof.
     """
-    places = observers_of(arrays, i)
-    if len(places) != 2:
+    first = arrays.nodes[i].observers
+    other = NONE if first == NONE else arrays.observers[first].next
+    if other == NONE or arrays.observers[other].next != NONE:
         return False
-    if _all_gain_less(arrays, places[0], places[1], bound):
+    if _all_gain_less(arrays, first, other, bound):
         return True
     best, second = np.inf, np.inf
     for f in range(arrays.moments.shape[2]):
-        left = rough_entropy_left(arrays, places[0], places[1], f)
+        left = rough_entropy_left(arrays, first, other, f)
         if left < best:
             best, second = left, best
         elif left < second:
@@ -84,7 +83,7 @@ def _all_gain_less(arrays: TreeArrays, a: int, b: int, bound: float) -> bool:
     return n_split >= 2
 
 
-@njit(**HOT)
+@njit(**PART)
 def gain_of_gaussians_at_most(arrays: TreeArrays, a: int, b: int, f: int) -> float:
     """Bound the gain of a feature at every threshold for two classes, without a logarithm.
 
@@ -127,7 +126,7 @@ def _contingency(share: float, alone: float) -> float:
     return (1.0 - share) * alone / (1.0 - share * alone)
 
 
-@njit(**HOT)
+@njit(**PART)
 def rough_entropy_left(arrays: TreeArrays, a: int, b: int, f: int) -> float:
     """Estimate the lowest entropy after a split of a feature: infinity without a split, -infinity if that is unsure."""
     zeros, ones = arrays.observers[a].weight, arrays.observers[b].weight
@@ -160,23 +159,27 @@ def rough_entropy(p: float) -> float:
 
 @njit(**HOT)
 def best_threshold(
-    arrays: TreeArrays, places: Array, f: int, before: float, sides: Array, minimum: float
+    arrays: TreeArrays, first: int, f: int, before: float, sides: Array, minimum: float
 ) -> tuple[float, float]:
     """Find the best threshold of a feature; thresholds whose gain is under `minimum` may be left out."""
-    lowest, highest = np.inf, -np.inf
-    for j in range(len(places)):
-        lowest = min(lowest, arrays.moments[places[j], LOWEST, f])
-        highest = max(highest, arrays.moments[places[j], HIGHEST, f])
+    lowest, highest, o = np.inf, -np.inf, first
+    while o != NONE:
+        lowest = min(lowest, arrays.moments[o, LOWEST, f])
+        highest = max(highest, arrays.moments[o, HIGHEST, f])
+        o = arrays.observers[o].next
     step = (highest - lowest) / (N_THRESHOLDS + 1.0)
     best, threshold = -np.inf, 0.0
-    two = len(places) == 2
-    scales = (scale_of(arrays, places[0], f), scale_of(arrays, places[1], f)) if two else (0.0, 0.0)
+    two = sides.shape[1] == 2
+    other = arrays.observers[first].next if two else NONE
+    scales = (scale_of(arrays, first, f), scale_of(arrays, other, f)) if two else (0.0, 0.0)
     for k in range(N_THRESHOLDS):
         value = lowest + step * (k + 1)
-        if lowest < value < highest and not (two and _is_hopeless(arrays, places, f, value, scales, minimum)):
-            for j in range(len(places)):
-                sides[0, j] = weight_below(arrays, places[j], f, value)
-                sides[1, j] = arrays.observers[places[j]].weight - sides[0, j]
+        if lowest < value < highest and not (two and _is_hopeless(arrays, first, f, value, scales, minimum)):
+            o = first
+            for j in range(sides.shape[1]):
+                sides[0, j] = weight_below(arrays, o, f, value)
+                sides[1, j] = arrays.observers[o].weight - sides[0, j]
+                o = arrays.observers[o].next
             merit = _gain(before, sides, minimum)
             if merit > best:
                 best, threshold = merit, value
@@ -185,12 +188,13 @@ def best_threshold(
 
 @njit(**HOT)
 def _is_hopeless(
-    arrays: TreeArrays, places: Array, f: int, value: float, scales: tuple[float, float], minimum: float
+    arrays: TreeArrays, first: int, f: int, value: float, scales: tuple[float, float], minimum: float
 ) -> bool:
     """Return whether rough weights of two classes prove that a threshold gains less than `minimum`."""
-    zeros, ones = arrays.observers[places[0]].weight, arrays.observers[places[1]].weight
-    below_0 = rough_weight_below(arrays, places[0], f, value, scales[0])
-    below_1 = rough_weight_below(arrays, places[1], f, value, scales[1])
+    other = arrays.observers[first].next
+    zeros, ones = arrays.observers[first].weight, arrays.observers[other].weight
+    below_0 = rough_weight_below(arrays, first, f, value, scales[0])
+    below_1 = rough_weight_below(arrays, other, f, value, scales[1])
     total, left = zeros + ones, below_0 + below_1
     right, slack = total - left, ROUGHNESS * total
     if min(left, right) + slack < MIN_BRANCH_SHARE * total:
@@ -268,13 +272,14 @@ def entropy_of(arrays: TreeArrays, i: int) -> float:
 
 
 @njit(**BUILD)
-def observers_of(arrays: TreeArrays, i: int) -> Array:
-    n, o = 0, arrays.nodes[i].observers
+def new_sides(arrays: TreeArrays, first: int) -> Array:
+    """Make room for the weights of the classes on both sides of a split; the first side has those of all rows."""
+    n, o = 0, first
     while o != NONE:
         n, o = n + 1, arrays.observers[o].next
-    places = np.empty(n, np.int64)
-    o = arrays.nodes[i].observers
+    sides = np.empty((2, n))
+    o = first
     for j in range(n):
-        places[j] = o
+        sides[0, j] = arrays.observers[o].weight
         o = arrays.observers[o].next
-    return places
+    return sides

@@ -3,7 +3,7 @@
 The order of additions and subtractions is River's, so that the bits are the same.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from estimators._kernels.compile import HOT, PART, njit
 from estimators._kernels.label_codes import UNKNOWN
@@ -13,9 +13,10 @@ MIN_SAMPLES = 5.0
 
 
 class Sums(NamedTuple):
-    """Weights, means and sums of squared deviations of the targets; a first weight of -1 marks sums without rows.
+    """Weights, means and sums of squared deviations of the targets, for each of several places.
 
-    There is one weight while every cell is known, which all targets share, or one for each target.
+    A first weight of -1 marks sums without rows. There is one weight while every cell is known, which all targets
+    share, or one for each target.
     """
 
     weights: Array
@@ -24,119 +25,113 @@ class Sums(NamedTuple):
 
 
 @njit(**HOT)
-def learn_targets(sums: Any, i: int, y: Array, weight: float) -> None:
+def learn_targets(sums: Sums, i: int, y: Array, weight: float) -> None:
     """Add the known cells of one row to the sums of a place (Welford)."""
-    if sums.weights.shape[1] == 1:
-        sums.weights[i, 0] = _learn_row(sums.mean[i], sums.squares[i], sums.weights[i, 0], y, weight)
-    else:
-        _learn_cells(sums.weights[i], sums.mean[i], sums.squares[i], y, weight)
-
-
-@njit(**HOT)
-def _learn_row(mean: Array, squares: Array, total: float, y: Array, weight: float) -> float:
-    total += weight
-    share = weight / total
+    if sums.weights.shape[1] > 1:
+        _learn_cells(sums, i, y, weight)
+        return
+    mean, squares = sums.mean, sums.squares
+    sums.weights[i, 0] += weight
+    share = weight / sums.weights[i, 0]
     for j in range(len(y)):
-        distance = y[j] - mean[j]
-        centre = mean[j] + share * distance
-        squares[j] += weight * distance * (y[j] - centre)
-        mean[j] = centre
-    return total
+        distance = y[j] - mean[i, j]
+        centre = mean[i, j] + share * distance
+        squares[i, j] += weight * distance * (y[j] - centre)
+        mean[i, j] = centre
 
 
 @njit(**PART)
-def _learn_cells(weights: Array, mean: Array, squares: Array, y: Array, weight: float) -> None:
+def _learn_cells(sums: Sums, i: int, y: Array, weight: float) -> None:
+    weights, mean, squares = sums
     for j in range(len(y)):
         if y[j] != UNKNOWN:
-            weights[j] += weight
-            distance = y[j] - mean[j]
-            centre = mean[j] + weight / weights[j] * distance
-            squares[j] += weight * distance * (y[j] - centre)
-            mean[j] = centre
+            weights[i, j] += weight
+            distance = y[j] - mean[i, j]
+            centre = mean[i, j] + weight / weights[i, j] * distance
+            squares[i, j] += weight * distance * (y[j] - centre)
+            mean[i, j] = centre
 
 
 @njit(**HOT)
-def copy_sums(to: Sums, weights: Array, mean: Array, squares: Array) -> None:
-    """Overwrite sums."""
-    for k in range(len(weights)):
-        to.weights[k] = weights[k]
-    for j in range(len(mean)):
-        to.mean[j], to.squares[j] = mean[j], squares[j]
+def copy_sums(to: Sums, a: int, source: Sums, i: int) -> None:
+    """Overwrite the sums of a place by those of another."""
+    for k in range(source.weights.shape[1]):
+        to.weights[a, k] = source.weights[i, k]
+    for j in range(source.mean.shape[1]):
+        to.mean[a, j], to.squares[a, j] = source.mean[i, j], source.squares[i, j]
 
 
 @njit(**HOT)
-def add_sums(to: Sums, weights: Array, mean: Array, squares: Array) -> None:
-    """Merge sums of other rows into sums."""
-    if to.weights[0] < 0.0:
-        copy_sums(to, weights, mean, squares)
+def add_sums(to: Sums, a: int, source: Sums, i: int) -> None:
+    """Merge sums of other rows into the sums of a place."""
+    if to.weights[a, 0] < 0.0:
+        copy_sums(to, a, source, i)
         return
-    each = len(weights) > 1
-    for j in range(len(mean)):
+    each = source.weights.shape[1] > 1
+    for j in range(source.mean.shape[1]):
         k = j if each else 0
-        n, weight = to.weights[k], weights[k]
+        n, weight = to.weights[a, k], source.weights[i, k]
         if n + weight > 0.0:
-            gap = to.mean[j] - mean[j]
-            to.squares[j] = to.squares[j] + squares[j] + gap * gap * n * weight / (n + weight)
-            to.mean[j] = (n * to.mean[j] + weight * mean[j]) / (n + weight)
-    for k in range(len(weights)):
-        to.weights[k] += weights[k]
+            gap = to.mean[a, j] - source.mean[i, j]
+            to.squares[a, j] = to.squares[a, j] + source.squares[i, j] + gap * gap * n * weight / (n + weight)
+            to.mean[a, j] = (n * to.mean[a, j] + weight * source.mean[i, j]) / (n + weight)
+    for k in range(source.weights.shape[1]):
+        to.weights[a, k] += source.weights[i, k]
 
 
 @njit(**HOT)
-def subtract_sums(to: Sums, weights: Array, mean: Array, squares: Array) -> None:
-    """Take sums of some of their rows out of sums again."""
-    each = len(weights) > 1
-    for j in range(len(mean)):
+def subtract_sums(to: Sums, a: int, source: Sums, i: int) -> None:
+    """Take sums of some of their rows out of the sums of a place again."""
+    each = source.weights.shape[1] > 1
+    for j in range(source.mean.shape[1]):
         k = j if each else 0
-        n, weight = to.weights[k], weights[k]
-        rest = n - weight
-        if max(rest, 0.0) + weight > 0.0:
-            to.mean[j] = (n * to.mean[j] - weight * mean[j]) / rest if rest > 0.0 else 0.0
-            gap = to.mean[j] - mean[j]
-            to.squares[j] = to.squares[j] - squares[j] - gap * gap * max(rest, 0.0) * weight / (max(rest, 0.0) + weight)
-    for k in range(len(weights)):
-        to.weights[k] = max(to.weights[k] - weights[k], 0.0)
+        n, weight = to.weights[a, k], source.weights[i, k]
+        left = n - weight
+        rest = max(left, 0.0)
+        if rest + weight > 0.0:
+            to.mean[a, j] = (n * to.mean[a, j] - weight * source.mean[i, j]) / left if left > 0.0 else 0.0
+            gap = to.mean[a, j] - source.mean[i, j]
+            to.squares[a, j] = to.squares[a, j] - source.squares[i, j] - gap * gap * rest * weight / (rest + weight)
+    for k in range(source.weights.shape[1]):
+        to.weights[a, k] = max(to.weights[a, k] - source.weights[i, k], 0.0)
 
 
 @njit(**PART)
-def variance_reduction(before: Sums, left: Sums, right: Sums) -> float:
+def variance_reduction(sums: Sums, before: int, left: int, right: int) -> float:
     """Return by how much a split into two sides reduces the mean variance of the targets."""
-    return _merit_of_rows(before, left, right) if len(before.weights) == 1 else _merit_of_cells(before, left, right)
-
-
-@njit(**HOT)
-def _merit_of_rows(before: Sums, left: Sums, right: Sums) -> float:
-    """Return the reduction of the mean variance of the targets, if both sides have enough rows."""
-    if left.weights[0] < MIN_SAMPLES or right.weights[0] < MIN_SAMPLES:
+    if sums.weights.shape[1] > 1:
+        return _merit_of_cells(sums, before, left, right)
+    weights = sums.weights
+    if weights[left, 0] < MIN_SAMPLES or weights[right, 0] < MIN_SAMPLES:
         return 0.0
-    merit = _mean_variance(before)
-    merit -= left.weights[0] / before.weights[0] * _mean_variance(left)
-    merit -= right.weights[0] / before.weights[0] * _mean_variance(right)
+    merit = _mean_variance(sums, before)
+    merit -= weights[left, 0] / weights[before, 0] * _mean_variance(sums, left)
+    merit -= weights[right, 0] / weights[before, 0] * _mean_variance(sums, right)
     return merit
 
 
 @njit(**HOT)
-def _mean_variance(sums: Sums) -> float:
+def _mean_variance(sums: Sums, i: int) -> float:
     """Average the variances of the targets."""
     total = 0.0
-    if sums.weights[0] > 1.0:
-        for j in range(len(sums.mean)):
-            total += sums.squares[j] / (sums.weights[0] - 1.0)
-    return total / len(sums.mean)
+    if sums.weights[i, 0] > 1.0:
+        for j in range(sums.mean.shape[1]):
+            total += sums.squares[i, j] / (sums.weights[i, 0] - 1.0)
+    return total / sums.mean.shape[1]
 
 
 @njit(**HOT)
-def _merit_of_cells(before: Sums, left: Sums, right: Sums) -> float:
+def _merit_of_cells(sums: Sums, before: int, left: int, right: int) -> float:
     """Return the same with the variance of each target over its known cells, 0 if a side has too few of them."""
-    merit = 0.0
-    for j in range(len(before.mean)):
-        if left.weights[j] >= MIN_SAMPLES and right.weights[j] >= MIN_SAMPLES:
-            merit += _variance(before, j)
-            merit -= left.weights[j] / before.weights[j] * _variance(left, j)
-            merit -= right.weights[j] / before.weights[j] * _variance(right, j)
-    return merit / len(before.mean)
+    merit, weights = 0.0, sums.weights
+    for j in range(sums.mean.shape[1]):
+        if weights[left, j] >= MIN_SAMPLES and weights[right, j] >= MIN_SAMPLES:
+            merit += _variance(sums, before, j)
+            merit -= weights[left, j] / weights[before, j] * _variance(sums, left, j)
+            merit -= weights[right, j] / weights[before, j] * _variance(sums, right, j)
+    return merit / sums.mean.shape[1]
 
 
 @njit(**HOT)
-def _variance(sums: Sums, j: int) -> float:
-    return sums.squares[j] / (sums.weights[j] - 1.0)
+def _variance(sums: Sums, i: int, j: int) -> float:
+    return sums.squares[i, j] / (sums.weights[i, j] - 1.0)

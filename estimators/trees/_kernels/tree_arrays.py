@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimators._kernels.compile import HOT, LOOP, OWNING, PART, njit
+from estimators._kernels.compile import HOT, LOOP, PART, njit
 from estimators._kernels.extend import extend
 from estimators._kernels.randomness import draw_subset
 from estimators._typing import Array
@@ -118,16 +118,38 @@ def new_trees(n_trees: int, n_features: int, *, width: int | None = None, seeds:
         free=free,
     )
     # places for the first split of a tree of two classes
-    n_nodes, n_stats = n_trees + NODES_PER_ROW, 4 * n_trees + _stats_per_row(2)
+    n_nodes, n_stats = n_trees + NODES_PER_ROW, 4 * n_trees + 2 * 2 + 1
     arrays = _extended(bare, n_nodes, n_stats, 4 * n_trees, random=width is not None)
     _add_roots(arrays)
     return arrays
 
 
+def _add_roots(arrays: TreeArrays) -> None:
+    """Make each of some trees, whose arrays have free places only, one empty leaf."""
+    n_trees = len(arrays.trees)
+    arrays.trees["root"] = np.arange(n_trees)
+    arrays.trees["n_nodes"] = 1
+    arrays.free["node"] = n_trees
+    arrays.free["n_nodes"] -= n_trees
+    roots = arrays.nodes[:n_trees]
+    for link in ("feature", "left", "right", "stats", "last_stat", "observers", "last_observer"):
+        roots[link] = NONE
+    roots["active"] = 1
+    if len(arrays.subsets):
+        _draw_subsets(arrays.trees["random"], int(arrays.trees["n_features"][0]), arrays.subsets)
+
+
+@njit(**LOOP)
+def _draw_subsets(states: Array, n_features: int, subsets: Array) -> None:
+    """Draw a subset of features for each of the first places, by the random state of a tree, which steps on."""
+    for t in range(len(states)):
+        states[t] = draw_subset(states[t], n_features, subsets[t])
+
+
 def grow(arrays: TreeArrays, n_classes: int, n_rows: int = 1) -> TreeArrays:
     """Double the arrays that are too short for `n_rows` rows, each of which may split a leaf and bring a new class."""
     free = arrays.free[0]
-    n_nodes, n_stats = n_rows * NODES_PER_ROW, n_rows * _stats_per_row(n_classes)
+    n_nodes, n_stats = n_rows * NODES_PER_ROW, n_rows * (2 * n_classes + 1)
     return _extended(
         arrays,
         max(len(arrays.nodes), n_nodes) if free["n_nodes"] < n_nodes else 0,
@@ -165,28 +187,16 @@ def _extended_places(places: Array, n_more: int, free: Array, name: str, link: s
 # ------------------------------------------------------------------- places
 @njit(**HOT)
 def has_room(arrays: TreeArrays, n_classes: int, n_rows: int = 1) -> bool:
-    """Return whether any `n_rows` rows can be learnt without more places."""
+    """Return whether any `n_rows` rows can be learnt without more places.
+
+    A row adds the statistics of its own class, and those of two new leaves.
+    """
     free = arrays.free[0]
-    return (
-        free.n_nodes >= n_rows * NODES_PER_ROW
-        and free.n_stats >= n_rows * _stats_per_row(n_classes)
-        and free.n_observers >= n_rows
-    )
+    has_stats = free.n_stats >= n_rows * (2 * n_classes + 1)
+    return has_stats and free.n_nodes >= n_rows * NODES_PER_ROW and free.n_observers >= n_rows
 
 
-@njit(**LOOP)
-def _stats_per_row(n_classes: int) -> int:
-    """Bound the number of statistics that one row adds: its own class, and those of two new leaves."""
-    return 2 * n_classes + 1
-
-
-@njit(**LOOP)
-def _add_roots(arrays: TreeArrays) -> None:
-    for t in range(len(arrays.trees)):
-        new_root(arrays, t)
-
-
-@njit(**LOOP)
+@njit(**PART)
 def new_root(arrays: TreeArrays, t: int) -> None:
     """Make tree t one empty leaf."""
     arrays.trees[t].root = take_leaf(arrays, t, 0)
@@ -253,7 +263,7 @@ def add_observer(arrays: TreeArrays, t: int, i: int, code: int) -> int:
     return o
 
 
-@njit(**LOOP)
+@njit(**PART)
 def drop_observers(arrays: TreeArrays, t: int, i: int) -> None:
     """Free the observers of a leaf; its class weights stay."""
     node = arrays.nodes[i]
@@ -273,7 +283,7 @@ def drop_observers(arrays: TreeArrays, t: int, i: int) -> None:
         s = arrays.stats[s].next
 
 
-@njit(**OWNING)
+@njit(**PART)
 def free_tree(arrays: TreeArrays, t: int) -> None:
     """Free all places of a tree, which then has no root."""
     tree = arrays.trees[t]
@@ -282,19 +292,20 @@ def free_tree(arrays: TreeArrays, t: int) -> None:
         tree.root = NONE
 
 
-@njit(**OWNING)
+@njit(**PART)
 def free_nodes(arrays: TreeArrays, t: int, root: int) -> None:
-    """Free the places of a node and of all nodes below it."""
+    """Free the places of a node and of all nodes below it; those that wait are chained by `last_stat`."""
     tree, free = arrays.trees[t], arrays.free[0]
-    stack = np.empty(tree.n_nodes, np.int64)
-    stack[0], height = root, 1
-    while height:
-        height -= 1
-        i = stack[height]
+    arrays.nodes[root].last_stat = NONE
+    waiting = root
+    while waiting != NONE:
+        i = waiting
         node = arrays.nodes[i]
+        waiting = node.last_stat
         if node.feature != NONE:
-            stack[height], stack[height + 1] = node.left, node.right
-            height += 2
+            arrays.nodes[node.left].last_stat = waiting
+            arrays.nodes[node.right].last_stat = node.left
+            waiting = node.right
         else:
             tree.n_inactive -= 1 - node.active
         drop_observers(arrays, t, i)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
+from mlstream._mapped import take_rows
 from mlstream.card_model import DropCard
 from mlstream.generators.schedule.gradual_boundaries import blend
 from mlstream.generators.schedule.orders import resolve_order
@@ -78,7 +80,9 @@ def _mask(partition: Partition, tasks: Index) -> Mask:
 
 def _take(table: Dataset, rows: Index) -> tuple[Features, Indicator]:
     chosen = as_slice(rows)
-    return table.X[chosen], table.Y[chosen]
+    if isinstance(chosen, slice) or sparse.issparse(table.X):
+        return table.X[chosen], table.Y[chosen]
+    return take_rows(np.asarray(table.X), chosen), table.Y[chosen]
 
 
 def _take_shown(table: Dataset, partition: Partition, rows: Index, tasks: Index) -> tuple[Features, Indicator]:

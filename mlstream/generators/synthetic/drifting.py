@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from metrics._validation import require_choice
-from mlstream._memory import require_memory
+from mlstream._mapped import empty_table, slices, take_rows
+from mlstream._memory import INDEX_BYTES, require_memory
 from mlstream.card_model import DriftTarget, ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_count
@@ -36,6 +37,7 @@ from mlstream.stream import Dataset, Stream
 PATTERNS: tuple[Pattern, ...] = ("abrupt", "gradual", "incremental")
 
 _PIECE = 2048
+_WHAT = "n_rows rows of each concept"
 
 
 def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its card holds
@@ -176,8 +178,9 @@ def drifting_stream(  # noqa: PLR0913 - the options of a generator are what its 
 def _require_size(**sizes: int) -> None:
     for name, size in sizes.items():
         require_count(size, name)
-    n_rows = sizes["n_rows"] * sizes["n_concepts"] + N_SAMPLE_ROWS
-    require_memory(n_rows * (8 * sizes["n_features"] + sizes["n_labels"]), "n_rows rows of each concept")
+    sample_bytes = N_SAMPLE_ROWS * (8 * sizes["n_features"] + sizes["n_labels"])
+    row_bytes = sizes["n_labels"] + INDEX_BYTES
+    require_memory(sizes["n_rows"] * sizes["n_concepts"] * row_bytes + sample_bytes, _WHAT)
 
 
 def _require_pattern(pattern: Pattern, window: int) -> None:
@@ -192,15 +195,17 @@ def _draw_table(
     functions: ConceptFunctions, concepts: list[Concept], n_rows: int, noise: float, seed: int, name: str
 ) -> Dataset:
     n_features, n_labels = functions.place.shape[-1], len(concepts[0].thresholds)
-    X = np.empty((len(concepts) * n_rows, n_features))
+    X = empty_table((len(concepts) * n_rows, n_features), np.float64, _WHAT)
     Y = np.empty((len(concepts) * n_rows, n_labels), dtype=np.uint8)
 
     def draw(number: int) -> None:
         concept, rng = concepts[number], generator_for(Purpose.SAMPLING, seed, number)
         # In pieces that stay in the cache, and that are too small for BLAS to spread over threads.
-        for start in range(number * n_rows, (number + 1) * n_rows, _PIECE):
-            stop = min(start + _PIECE, (number + 1) * n_rows)
-            X[start:stop], Y[start:stop] = draw_rows(functions, (concept, concept), 0.0, noise, stop - start, rng)
+        own = slice(number * n_rows, (number + 1) * n_rows)
+        features, labels = X[own], Y[own]
+        for rows in slices(n_rows, _PIECE, features):
+            n_drawn = rows.stop - rows.start
+            features[rows], labels[rows] = draw_rows(functions, (concept, concept), 0.0, noise, n_drawn, rng)
 
     for_each(draw, range(len(concepts)))
     features = tuple(f"x{column}" for column in range(n_features))
@@ -222,7 +227,7 @@ def _redraw_windows(
     rows = np.concatenate([experience.row_ids for experience in parts.experiences])
     path = [int(experience.task_ids[0]) for experience in parts.experiences]
     progress = _rise(plan.window, plan.shape)
-    X, Y = table.X.copy(), table.Y.copy()
+    X, Y = take_rows(np.asarray(table.X), np.arange(table.n_samples)), table.Y.copy()
     for number, (before, after) in enumerate(pairwise(path)):
         if not changes_between(concepts[before], concepts[after]):
             continue

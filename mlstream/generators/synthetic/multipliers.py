@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._memory import require_memory
+from mlstream._mapped import empty_table, slices
+from mlstream._memory import INDEX_BYTES, require_memory
 from mlstream.card_model import ScenarioCard
 from mlstream.cards.description import describe_stream
 from mlstream.generators._checks import require_count, require_seed, require_share
@@ -208,17 +209,19 @@ def _require_options(threshold: float, noise: float) -> None:
 
 def _draw_table(matrix: Floats, n_rows: int, threshold: float, noise: float, seed: int, name: str) -> Dataset:
     n_tasks, n_labels, n_features = len(matrix), matrix.shape[1], matrix.shape[-1]
-    require_memory(n_tasks * n_rows * (8 * n_features + n_labels), "n_rows rows of each task")
-    X = np.empty((n_tasks * n_rows, n_features))
+    what = "n_rows rows of each task"
+    require_memory(n_tasks * n_rows * (n_labels + INDEX_BYTES), what)
+    X = empty_table((n_tasks * n_rows, n_features), np.float64, what)
     Y = np.empty((n_tasks * n_rows, n_labels), dtype=np.uint8)
 
     def draw(task: int) -> None:
-        rng = generator_for(Purpose.SAMPLING, seed, task)
-        rng.random(out=X[task * n_rows : (task + 1) * n_rows])
+        rng, own = generator_for(Purpose.SAMPLING, seed, task), slice(task * n_rows, (task + 1) * n_rows)
+        features, labels = X[own], Y[own]
         # In pieces that stay in the cache; the draws are the same as in one go.
-        for start in range(task * n_rows, (task + 1) * n_rows, _PIECE):
-            rows = slice(start, min(start + _PIECE, (task + 1) * n_rows))
-            Y[rows] = _label_rows(X[rows], matrix[task], threshold, noise, rng)
+        for rows in slices(n_rows, _PIECE, features):
+            rng.random(out=features[rows])
+        for rows in slices(n_rows, _PIECE, features):
+            labels[rows] = _label_rows(features[rows], matrix[task], threshold, noise, rng)
 
     for_each(draw, range(n_tasks))
     features = tuple(f"x{column}" for column in range(n_features))

@@ -6,10 +6,15 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from scipy import sparse
 
+from mlstream import Dataset, task_stream
 from mlstream.campaign.campaign import run_campaign
+from mlstream.campaign.executors import largest_first, n_cells
 from mlstream.campaign.search import Search
 from mlstream.generators import multiplier_stream
 from mlstream.records.run_record import load_runs
@@ -53,6 +58,25 @@ class Slow(Online):
     def partial_fit(self, X, Y):
         time.sleep(0.01)
         return super().partial_fit(X, Y)
+
+
+def test_jobs_on_large_streams_begin_first():
+    sizes = {"a": 60, "b": 300, "c": 60, "d": 120}
+    streams = [multiplier_stream("rand", seed=1, n_rows=n_rows, name=name) for name, n_rows in sizes.items()]
+    jobs = [SimpleNamespace(stream=stream, number=number) for number in range(2) for stream in streams]
+    order = [(job.stream.card.name, job.number) for job in largest_first(jobs)]
+    assert order == [*(("b", n) for n in (0, 1)), *(("d", n) for n in (0, 1)), ("a", 0), ("c", 0), ("a", 1), ("c", 1)]
+
+
+def test_sparse_rows_count_what_they_store():
+    dense = make_stream()
+    X = np.eye(40)
+    Y = np.tile(np.eye(2, dtype=np.uint8), (20, 1))
+    table = Dataset(sparse.csr_array(X), Y, name="t")
+    stream = task_stream(table, n_tasks=1)
+    n_rows = sum(len(part) for part in stream)
+    assert n_cells(stream) == n_rows * (1 + 2)
+    assert n_cells(dense) == sum(len(part) * (part.X.shape[1] + part.Y.shape[1]) for part in dense)
 
 
 def records(results):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ParameterGrid
 
-from estimators.strategies import grid
+from estimators.strategies import grid, make_strategy
 from mlstream.campaign import search as selecting
 from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.search import Criterion, Search, choose, select_cost
@@ -81,6 +81,18 @@ def test_only_the_first_experience_is_met():
     search = Search(Online(), STEPS)
     whole, part = (choose(search, one, 1, FREE) for one in (STREAM, cut))
     assert [trial.ba_macro for trial in whole.trials] == [trial.ba_macro for trial in part.trials]
+
+
+@pytest.mark.parametrize("one_class", ["skip", "recall", "river"])
+@pytest.mark.parametrize("chunk_size", [1, 7, 1000])
+def test_a_trial_has_the_accuracy_of_a_run_on_the_first_experience(one_class, chunk_size):
+    alone = StreamParts(STREAM.tasks, STREAM.experiences[:1], STREAM.evaluation_sets)
+    settings = Settings(energy="none", one_class=one_class, chunk_size=chunk_size)
+    trials = choose(Search("NN_TL"), STREAM, 1, settings).trials
+    for trial in trials:
+        learner = make_strategy("NN_TL", **trial.parameters)
+        whole = evaluate(learner, Stream(alone, STREAM.card), seed=1, energy="none", one_class=one_class)
+        assert trial.ba_macro == whole.scores["ba_macro"]
 
 
 def test_energy_counts_unless_it_is_noise(monkeypatch):

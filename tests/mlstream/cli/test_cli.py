@@ -247,7 +247,7 @@ def test_failed_runs_end_with_one_line_and_status_1_after_all_others(stream_file
     [
         (
             ("c.toml", "--seeds", "1"),
-            "only --output, --jobs, --dask, --decision and --quiet may be combined with a campaign file. Got --s",
+            "--decision, --quiet and --times may be combined with a campaign file. Got --seeds",
         ),
         (("c.toml",), "must name the directory of the records"),
         (("absent.toml",), "absent.toml: No such file"),

@@ -243,7 +243,7 @@ MEANT = {
     "run detect.toml --decision half": "detect.toml is of the kind 'detect': only --output, --jobs and --quiet may be",
     # campaign files
     "run s.npz key.toml -o out": "A campaign file must be the only source. Got key.toml among 2 sources.",
-    "run key.toml -s mean": "only --output, --jobs, --dask, --decision and --quiet may be combined",
+    "run key.toml -s mean": "only --output, --jobs, --dask, --decision, --quiet and --times may be combined",
     "run key.toml": "Got 'sedes' instead; did you mean 'seeds'?",
     "run empty.toml": "empty.toml: streams must be given.",
     "run bytes.toml": "bytes.toml must be TOML.",

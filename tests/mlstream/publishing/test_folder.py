@@ -72,6 +72,33 @@ def test_a_published_folder_is_complete_and_loads_either_way(tmp_path: Path, sha
     assert card.model_copy(update={"files": [], "rows": None}) == stream.card
 
 
+def test_a_folder_without_plain_rows_holds_nothing_about_them(tmp_path: Path) -> None:
+    folder = publish(make_stream(), tmp_path / "out", arff=False)
+    plain = {"stream.arff", "stream.evaluation.arff", "stream.xml", "openml.xml"}
+    assert {path.name for path in folder.iterdir()} == FILES - plain
+    assert [file.name for file in verify(folder).files] == ["stream.npz"]
+    assert "ARFF" not in (folder / "README.md").read_text()
+    publish(load(folder / "stream.npz", mmap=True), folder, force=True, arff=False)
+    assert_same_stream(load(folder / "stream.npz"), make_stream())
+    with (folder / "stream.npz").open("r+b") as file:
+        file.seek(-300, os.SEEK_END)
+        file.write(b"spoilt")
+    with pytest.raises(ValueError, match=r"stream.npz has changed"):
+        verify(folder)
+
+
+def test_plain_rows_that_are_taken_away_are_missed(published: Path) -> None:
+    for name in ("stream.arff", "stream.evaluation.arff", "stream.xml", "openml.xml"):
+        (published / name).unlink()
+    with pytest.raises(ValueError, match=r"openml.xml is missing; stream.arff is missing"):
+        verify(published)
+    lines = (published / "SHA256SUMS").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if (published / line.split()[1]).is_file()]
+    (published / "SHA256SUMS").write_text("".join(kept))
+    with pytest.raises(ValueError, match=r"stream.card.json lists other files"):
+        verify(published)
+
+
 def test_streams_whose_rows_hide_labels_and_those_with_roles_are_published(tmp_path: Path) -> None:
     yeast = load_dataset("yeast")
     for number, stream in enumerate(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from estimators._kernels.adwin import Windows, new_windows, reset
-from estimators._kernels.compile import HOT, LOOP, PART, njit
+from estimators._kernels.compile import HOT, PART, njit
 from estimators._kernels.extend import extend
 from estimators._typing import Array
 from estimators.trees._kernels.label_sets import ENTRY, SMALLEST, cleaned
@@ -137,8 +137,24 @@ def new_tree(shape: Shape, seed: int, max_bytes: float) -> AdaptiveTree:
     )
     tree = _extended(bare, RESERVED, 1)
     tree = _extended(tree, 0, min(int(min(RESERVED_BYTES, max_bytes)) // slot_bytes(tree), RESERVED))
-    tree.state["root"] = _first_leaf(tree)
+    _add_root(tree)
     return tree
+
+
+def _add_root(tree: AdaptiveTree) -> None:
+    """Make the first free node and slot an empty leaf, as `new_leaf` does, and the root."""
+    state = tree.state[0]
+    i, s = int(state["node"]), int(state["slot"])
+    node, slot = tree.nodes[i], tree.slots[s]
+    state["root"], state["node"], state["slot"] = i, node["left"], slot["next"]
+    state["n_free_nodes"] -= 1
+    state["n_free_slots"] -= 1
+    state["next_owner"] += 1
+    for link in ("feature", "left", "right", "alternate", "shares"):
+        node[link] = NONE
+    node["slot"], node["active"], node["used"] = s, 1, 1
+    tree.counts[i] = ABSENT
+    slot["owner"], slot["draws"] = state["next_owner"], state["bagging"]
 
 
 def grow(tree: AdaptiveTree, n_nodes: int, n_slots: int) -> AdaptiveTree:
@@ -209,7 +225,8 @@ def take_node(tree: AdaptiveTree) -> int:
     node.feature = node.left = node.right = node.slot = node.alternate = node.shares = NONE
     node.background, node.active, node.used = 0, 1, 1
     node.threshold = node.weight = node.last_attempt = 0.0
-    tree.counts[i] = ABSENT
+    for o in range(tree.counts.shape[1]):
+        tree.counts[i, o] = ABSENT
     restart_error(tree, i)
     reset(tree.windows, i)
     return i
@@ -227,8 +244,11 @@ def take_slot(tree: AdaptiveTree, i: int) -> None:
     slot.owner = state.next_owner
     slot.n_rows = slot.n_sets = 0
     slot.draws = state.bagging
-    tree.observed[s] = 0.0
-    tree.coefs[s] = 0.0
+    for o in range(tree.observed.shape[1]):
+        tree.observed[s, o] = 0.0
+    for f in range(tree.coefs.shape[1]):
+        for c in range(tree.coefs.shape[2]):
+            tree.coefs[s, f, c] = 0.0
     tree.nodes[i].slot = s
 
 
@@ -317,8 +337,3 @@ def _wait(tree: AdaptiveTree, i: int, kept: int, waiting: int) -> int:
         return waiting
     tree.nodes[i].shares = waiting
     return i
-
-
-@njit(**LOOP)
-def _first_leaf(tree: AdaptiveTree) -> int:
-    return new_leaf(tree, 0)

@@ -115,7 +115,8 @@ def _need(tree: AdaptiveTree, i: int, row: Row, params: AdaptiveParams, progress
 @njit(**PART)
 def _predict_row(tree: AdaptiveTree, x: Array, params: AdaptiveParams, scratch: Scratch, votes: Array) -> None:
     """Sum the votes of the leaves that the row reaches, in the foreground and in alternates with enough weight."""
-    votes[:] = 0.0
+    for j in range(len(votes)):
+        votes[j, 0] = votes[j, 1] = 0.0
     i = tree.state[0].root
     while tree.nodes[i].feature != NONE:
         alternate = tree.nodes[i].alternate

@@ -16,7 +16,8 @@ def vote_of_neighbours(tree: AdaptiveTree, s: int, x: Array, scratch: Scratch, v
     """Write the votes of the nearest rows of a slot, by inverse distances, or of one at no distance alone."""
     n_found = _find_nearest(tree, s, x, scratch)
     distances, places = scratch.distances, scratch.places
-    votes[:] = 0.0
+    for j in range(len(votes)):
+        votes[j, 0] = votes[j, 1] = 0.0
     if n_found and distances[0] == 0.0:
         n_found, distances[0] = 1, 1.0
     for a in range(n_found):

@@ -16,7 +16,8 @@ BAG_LIMIT = math.exp(-1.0)
 def vote_of_regressions(tree: AdaptiveTree, s: int, x: Array, scratch: Scratch, votes: Array) -> None:
     """Write the mean probabilities of the regressions of each label; those without a number vote for both values."""
     write_logits(tree, s, x, scratch, 0, len(scratch.logits))
-    votes[:] = 0.0
+    for j in range(len(votes)):
+        votes[j, 0] = votes[j, 1] = 0.0
     for c in range(len(scratch.logits)):
         j = c % len(votes)
         p = _sigmoid(scratch.logits[c])

@@ -30,21 +30,21 @@ SQRT_2 = math.sqrt(2.0)
 @njit(**HOT)
 def observe(tree: AdaptiveTree, s: int, o: int, x: Array, weight: float) -> None:
     """Add a weighted row to an observer of a slot."""
-    moments, started = tree.moments[s, o], tree.observed[s, o] > 0.0
+    moments, started = tree.moments, tree.observed[s, o] > 0.0
     tree.observed[s, o] += weight
     share = weight / tree.observed[s, o]
     if not started:
-        moments[MEAN] = 0.0
-        moments[SQUARES] = 0.0
-        moments[LOWEST] = np.inf
-        moments[HIGHEST] = -np.inf
+        for f in range(len(x)):
+            moments[s, o, MEAN, f] = moments[s, o, SQUARES, f] = 0.0
+            moments[s, o, LOWEST, f] = np.inf
+            moments[s, o, HIGHEST, f] = -np.inf
     for f in range(len(x)):
-        distance = x[f] - moments[MEAN, f]
-        centre = moments[MEAN, f] + share * distance
-        moments[SQUARES, f] += weight * distance * (x[f] - centre)
-        moments[MEAN, f] = centre
-        moments[LOWEST, f] = min(moments[LOWEST, f], x[f])
-        moments[HIGHEST, f] = max(moments[HIGHEST, f], x[f])
+        distance = x[f] - moments[s, o, MEAN, f]
+        centre = moments[s, o, MEAN, f] + share * distance
+        moments[s, o, SQUARES, f] += weight * distance * (x[f] - centre)
+        moments[s, o, MEAN, f] = centre
+        moments[s, o, LOWEST, f] = min(moments[s, o, LOWEST, f], x[f])
+        moments[s, o, HIGHEST, f] = max(moments[s, o, HIGHEST, f], x[f])
 
 
 @njit(**PART)
@@ -84,7 +84,8 @@ def attempt_split(tree: AdaptiveTree, i: int, params: AdaptiveParams, scratch: S
         if not (best - second > bound or bound < params.tau):
             return False
     if feature == NONE:
-        tree.observed[node.slot] = 0.0
+        for o in range(last + 1):
+            tree.observed[node.slot, o] = 0.0
         node.active = 0
         tree.state[0].n_inactive += 1
     elif tree.state[0].n_free_slots > 0:

@@ -1,0 +1,61 @@
+"""Kernels are compiled once for what is alike: integers of all sizes, and arrays that may be written to or not."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from estimators._kernels.compile import PART, Direct, njit
+from estimators._kernels.sorting import order_descending
+from estimators._typing import Array
+
+
+class Pair(NamedTuple):
+    first: Array
+    second: Array
+
+
+@njit(**PART)
+def double(x):
+    return 2 * x
+
+
+@njit()
+def double_in_many_ways(x, places):
+    return double(x) + double(places[0]) + double(3) + double(-4) + double(len(places))
+
+
+def test_a_part_is_compiled_once_for_integers_of_all_sizes():
+    assert double_in_many_ways(2.5, np.array([2**31 - 1], np.int32)) == 5.0 + 2 * (2**31 - 1 + 3 - 4 + 1)
+    # fractions need their own
+    assert {str(*signature) for signature in double.signatures} == {"float64", "int64"}
+
+
+@pytest.mark.parametrize("read_only_first", [False, True])
+def test_an_array_that_must_not_be_written_makes_no_second_compilation(read_only_first):
+    @njit()
+    def total(pair, table):
+        return pair.first[0] + pair.second[0] + table[0, 0]
+
+    call = Direct(total)
+    for read_only in (read_only_first, not read_only_first):
+        arrays = np.array([1.0]), np.array([2.0]), np.array([[3.0]])
+        arrays[0].flags.writeable = arrays[2].flags.writeable = not read_only
+        assert call(Pair(*arrays[:2]), arrays[2]) == 6.0
+    assert len(total.signatures) == 1
+    assert all(array.mutable for array in total.signatures[0][0])
+
+
+@njit()
+def ordered(keys):
+    order = np.empty(len(keys), np.int64)
+    order_descending(keys, order)
+    return order
+
+
+@given(st.lists(st.sampled_from([-np.inf, -1.5, -0.0, 0.0, 0.25, 2.0, 1e300, np.inf])))
+def test_keys_come_from_the_greatest_to_the_least_and_equal_ones_stay_in_order(keys):
+    expected = np.argsort(-np.array(keys, float), kind="stable")
+    assert np.array_equal(ordered(np.array(keys, float)), expected)

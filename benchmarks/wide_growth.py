@@ -6,7 +6,7 @@ its own: after the strategy has learnt a small table, so that compiled functions
 set back (Linux only), some rows are learnt, and the others tested, then learnt, in one call.
 
     python benchmarks/wide_growth.py
-    python benchmarks/wide_growth.py --strategies BR_HT NN --only features
+    python benchmarks/wide_growth.py --only features --strategies BR_HT BR_HT:estimator__zeros=together
 """
 
 import argparse
@@ -59,46 +59,56 @@ def memory_kib(what: str) -> int:
     return int(line.split()[1])
 
 
-def measure(name: str, what: str, size: int) -> dict[str, float]:
+def measure(name: str, what: str, size: int, n_rows: int) -> dict[str, float]:
     """Return microseconds of CPU a row, and MiB that learning took beyond what was there before, tables included."""
     widths = BASE | {what: size}
+    name, *options = name.split(":")
+    chosen = dict(option.split("=") for option in options)
     small = table(N_BEFORE, BASE["features"], VALUES[what], BASE["labels"])
-    make_strategy(name, random_state=0).partial_fit(*small).predict_then_fit(*small)
-    X, Y = table(N_ROWS[what] + N_BEFORE, widths["features"], VALUES[what], widths["labels"])
+    make_strategy(name, random_state=0, **chosen).partial_fit(*small).predict_then_fit(*small)
+    X, Y = table(n_rows + N_BEFORE, widths["features"], VALUES[what], widths["labels"])
     Path("/proc/self/clear_refs").write_text("5")
     before = memory_kib("VmRSS")
-    learner = make_strategy(name, random_state=0).partial_fit(X[:N_BEFORE], Y[:N_BEFORE])
+    learner = make_strategy(name, random_state=0, **chosen).partial_fit(X[:N_BEFORE], Y[:N_BEFORE])
     started = time.process_time()
     learner.predict_then_fit(X[N_BEFORE:], Y[N_BEFORE:])
     seconds = time.process_time() - started
-    return {"us": 1e6 * seconds / N_ROWS[what], "mib": (memory_kib("VmHWM") - before) / 1024}
+    return {"us": 1e6 * seconds / n_rows, "mib": (memory_kib("VmHWM") - before) / 1024}
 
 
-def in_a_process(name: str, what: str, size: int, limits: tuple[float, float]) -> dict[str, float | str]:
+def in_a_process(cell: list[str], limits: tuple[float, float]) -> dict[str, float | str]:
     """Measure in a new process of a bounded size and time, and return the figures or the error."""
     gib, seconds = limits
-    cell = [sys.executable, __file__, "--cell", name, what, str(size)]
 
     def bound() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (int(gib * 2**30),) * 2)
 
     try:
-        done = subprocess.run(cell, capture_output=True, text=True, timeout=seconds, preexec_fn=bound, check=False)
+        done = subprocess.run(
+            [sys.executable, __file__, "--cell", *cell],
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            preexec_fn=bound,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return {"error": f"> {seconds:g} s"}
     if done.returncode == 0:
         return dict(json.loads(done.stdout.splitlines()[-1]))
     last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+    print(f"  {' '.join(cell)}: {last[0]}")
     return {"error": last[0].split(":")[0].rpartition(".")[2]}
 
 
-def print_table(strategies: list[str], what: str, limits: tuple[float, float]) -> None:
+def print_table(chosen: argparse.Namespace, what: str) -> None:
     """Print a line for each strategy: microseconds of CPU a row, then MiB."""
-    sizes = SIZES[what]
+    sizes, n_rows = chosen.sizes or SIZES[what], chosen.rows or N_ROWS[what]
     print(f"\n{what:22}" + f"{'CPU us a row':>{11 * len(sizes)}}" + f"{'MiB at peak':>{11 * len(sizes)}}")
     print(f"{'':22}" + "".join(f"{size:>11,}" for size in [*sizes, *sizes]))
-    for name in strategies:
-        cells = [in_a_process(name, what, size, limits) for size in sizes]
+    for name in sized(chosen.strategies, chosen.strategies[:2]):
+        limits = chosen.most_gib, chosen.most_seconds
+        cells = [in_a_process([name, what, str(size), str(n_rows)], limits) for size in sizes]
         parts = [_shown(cell, "us") for cell in cells] + [_shown(cell, "mib") for cell in cells]
         print(f"{name:22}" + "".join(f"{part:>11}" for part in parts), flush=True)
 
@@ -110,20 +120,23 @@ def _shown(cell: dict[str, float | str], figure: str) -> str:
 def main() -> None:
     """Measure one figure, or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--strategies", nargs="+", default=list(STRATEGIES), metavar="NAME")
+    parser.add_argument(
+        "--strategies", nargs="+", default=list(STRATEGIES), metavar="NAME", help="or NAME:PARAMETER=VALUE"
+    )
     parser.add_argument("--only", choices=list(SIZES), help="one of the two tables")
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="numbers of features, or of labels")
+    parser.add_argument("--rows", type=int, metavar="N", help="number of rows")
     parser.add_argument("--most-gib", type=float, default=16.0, help="size of a process (default: %(default)s)")
     parser.add_argument("--most-seconds", type=float, default=120.0, help="time of a figure (default: %(default)s)")
-    parser.add_argument("--cell", nargs=3, metavar=("NAME", "WHAT", "SIZE"), help=argparse.SUPPRESS)
+    parser.add_argument("--cell", nargs=4, metavar=("NAME", "WHAT", "SIZE", "ROWS"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.cell:
-        name, what, size = chosen.cell
-        print(json.dumps(measure(name, what, int(size))))
+        name, what, *numbers = chosen.cell
+        print(json.dumps(measure(name, what, *map(int, numbers))))
         return
     print("Rows of sparse tables" + (" (a short run: the figures mean nothing)" if TINY else ""))
     for what in [chosen.only] if chosen.only else SIZES:
-        strategies = sized(chosen.strategies, chosen.strategies[:2])
-        print_table(strategies, what, (chosen.most_gib, chosen.most_seconds))
+        print_table(chosen, what)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ ROUNDING = 1e-9
 
 
 class Passed(NamedTuple):
-    """What a pass over the rows gave."""
+    """Results of a pass over the rows."""
 
     learner: Any
     proba: np.ndarray

@@ -1,5 +1,7 @@
 """Compiled trees whose rows cost their values that are not zero, for wide tables."""
 
+from typing import cast
+
 import numpy as np
 from scipy import sparse
 
@@ -34,7 +36,7 @@ class SparseTreeBank(TreeBank):
     def find(self, tree: int) -> tuple[TreeArrays, int]:
         """Return the arrays that hold a tree, and its index there."""
         trees, place = super().find(tree)
-        return trees.arrays, place
+        return cast("SparseTrees", trees).arrays, place
 
     def _new_trees(self, trees: slice) -> SparseTrees:
         return new_sparse_trees(trees.stop - trees.start, self.n_features)

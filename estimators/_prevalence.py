@@ -73,8 +73,8 @@ class Prevalence(NamedTuple):
             Weights of rows; None: 1.
         """
         after = self._copied()
-        weight = np.ones(len(Y)) if weight is None else weight
-        count_rows(_binary(Y), _all_of(Y) if counted is None else counted, weight, *after[:2], self.memory)
+        weight = np.ones(len(Y)) if weight is None else _floats(weight)
+        count_rows(_binary(Y), _counted(Y, counted), weight, *after[:2], self.memory)
         return after
 
     def decide(self, proba: Array, *, late: bool) -> Mask:
@@ -101,16 +101,14 @@ class Prevalence(NamedTuple):
             The prevalence after the rows.
         """
         after, decided = self._copied(), np.zeros(proba.shape, dtype=np.bool_)
-        counted = _all_of(Y) if counted is None else counted
         settings = self.memory, self.follow, PRIOR_ROWS
-        decide_then_count(_floats(proba), _binary(Y), counted, *after[:2], *settings, decided)
+        decide_then_count(_floats(proba), _binary(Y), _counted(Y, counted), *after[:2], *settings, decided)
         return decided, after
 
     def late_shares_before(self, Y: Array, counted: Mask | None) -> Array:
         """Return the prevalence of late before each of some rows, of shape (n_samples, n_labels)."""
         after, shares = self._copied(), np.zeros(Y.shape)
-        counted = _all_of(Y) if counted is None else counted
-        late_shares_then_count(_binary(Y), counted, *after[:2], self.memory, PRIOR_ROWS, shares)
+        late_shares_then_count(_binary(Y), _counted(Y, counted), *after[:2], self.memory, PRIOR_ROWS, shares)
         return shares
 
     @property
@@ -129,7 +127,8 @@ class Prevalence(NamedTuple):
         """Choose the class of each row by the rows before it, then count its class."""
         after, chosen = self._copied(), np.zeros(len(proba), dtype=np.int64)
         settings = self.memory, self.follow, PRIOR_ROWS
-        choose_then_count(_floats(proba), one_hot(codes, proba.shape[1]), *after[:2], *settings, chosen)
+        Y = one_hot(codes, proba.shape[1])
+        choose_then_count(_floats(proba), Y, _counted(Y, None), *after[:2], *settings, chosen)
         return chosen, after
 
     def _copied(self) -> "Prevalence":
@@ -157,9 +156,9 @@ def _binary(Y: Array) -> Mask:
     return np.ascontiguousarray(Y == 1)
 
 
-def _all_of(Y: Array) -> Mask:
-    return np.ones(Y.shape, dtype=np.bool_)
+def _counted(Y: Array, counted: Mask | None) -> Mask:
+    return np.ones(Y.shape, dtype=np.bool_) if counted is None else np.ascontiguousarray(counted)
 
 
-def _floats(proba: Array) -> Array:
-    return np.ascontiguousarray(proba, dtype=np.float64)
+def _floats(values: Array) -> Array:
+    return np.ascontiguousarray(values, dtype=np.float64)

@@ -2,31 +2,29 @@
 
 import math
 
-import numpy as np
-
-from estimators._kernels.compile import JIT, njit
+from estimators._kernels.compile import HOT, LOOP, Direct, njit
 from estimators._typing import Array
 
 
-@njit(**JIT)
+@njit(**HOT)
 def share(positives: float, rows: float) -> float:
     """Return the share of positive rows; 0 before any row."""
     return positives / rows if rows > 0.0 else 0.0
 
 
-@njit(**JIT)
+@njit(**HOT)
 def late_share(prevalence: float, positives: float, rows: float, prior_rows: float) -> float:
     """Return the prevalence of late, which starts from some rows of the usual one."""
     return (positives + prior_rows * prevalence) / (rows + prior_rows)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def held_late_share(prevalence: float, positives: float, rows: float, prior_rows: float) -> float:
     """Return the prevalence of late, held where its log-odds are finite."""
     return min(max(late_share(prevalence, positives, rows, prior_rows), 1e-4), 1.0 - 1e-4)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def threshold(prevalence: float, positives: float, rows: float, follow: float, prior_rows: float) -> float:
     """Move the prevalence, on the scale of log-odds, against the prevalence of late; one of 0 or 1 stays."""
     if not 0.0 < prevalence < 1.0:
@@ -40,7 +38,7 @@ def threshold(prevalence: float, positives: float, rows: float, follow: float, p
     return 1.0 / (1.0 + math.exp(-moved))
 
 
-@njit(**JIT)
+@njit(**HOT)
 def reaches(score: float, prevalence: float, positives: float, rows: float, follow: float, prior_rows: float) -> bool:
     """Return whether a score reaches the threshold, without its logarithms where the prevalence tells."""
     if 0.0 < prevalence < 1.0:
@@ -53,7 +51,8 @@ def reaches(score: float, prevalence: float, positives: float, rows: float, foll
     return score >= threshold(prevalence, positives, rows, follow, prior_rows)
 
 
-@njit(**JIT)
+@Direct
+@njit(**LOOP)
 def decide(scores: Array, prevalence: Array, late: Array, follow: float, prior_rows: float, decided: Array) -> None:
     """Decide rows, all by the same thresholds."""
     for label in range(scores.shape[1]):
@@ -62,7 +61,7 @@ def decide(scores: Array, prevalence: Array, late: Array, follow: float, prior_r
             decided[row, label] = scores[row, label] >= least
 
 
-@njit(**JIT)
+@njit(**HOT)
 def count_row(Y: Array, counted: Array, weight: float, usual: Array, late: Array, memory: float) -> None:
     """Count the labels of a row, in place: positives and rows, of all time and of late."""
     kept = 1.0 - 1.0 / memory
@@ -74,7 +73,8 @@ def count_row(Y: Array, counted: Array, weight: float, usual: Array, late: Array
             late[1, label] = late[1, label] * kept + weight
 
 
-@njit(**JIT)
+@Direct
+@njit(**LOOP)
 def count_rows(Y: Array, counted: Array, weight: Array, usual: Array, late: Array, memory: float) -> None:
     """Count the labels of rows of positive weight, in place."""
     for row in range(len(Y)):
@@ -82,7 +82,8 @@ def count_rows(Y: Array, counted: Array, weight: Array, usual: Array, late: Arra
             count_row(Y[row], counted[row], weight[row], usual, late, memory)
 
 
-@njit(**JIT)
+@Direct
+@njit(**LOOP)
 def decide_then_count(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     scores: Array,
     Y: Array,
@@ -103,7 +104,7 @@ def decide_then_count(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
         count_row(Y[row], counted[row], 1.0, usual, late, memory)
 
 
-@njit(**JIT)
+@njit(**HOT)
 def choose(scores: Array, usual: Array, late: Array, follow: float, prior_rows: float) -> int:
     """Return the class with the greatest probability over its prevalence, among those seen; the first before any."""
     best, chosen = -math.inf, 0
@@ -119,10 +120,12 @@ def choose(scores: Array, usual: Array, late: Array, follow: float, prior_rows: 
     return chosen
 
 
-@njit(**JIT)
+@Direct
+@njit(**LOOP)
 def choose_then_count(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     scores: Array,
     Y: Array,
+    counted: Array,
     usual: Array,
     late: Array,
     memory: float,
@@ -131,20 +134,21 @@ def choose_then_count(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     chosen: Array,
 ) -> None:
     """Choose the class of each row by the rows before it, then count its class, in place."""
-    counted = np.ones(scores.shape[1], dtype=np.bool_)
     for row in range(len(scores)):
         chosen[row] = choose(scores[row], usual, late, follow, prior_rows)
-        count_row(Y[row], counted, 1.0, usual, late, memory)
+        count_row(Y[row], counted[row], 1.0, usual, late, memory)
 
 
-@njit(**JIT)
+@Direct
+@njit(**LOOP)
 def choose_rows(scores: Array, usual: Array, late: Array, follow: float, prior_rows: float, chosen: Array) -> None:
     """Choose the classes of rows, all by the same prevalence."""
     for row in range(len(scores)):
         chosen[row] = choose(scores[row], usual, late, follow, prior_rows)
 
 
-@njit(**JIT)
+@Direct
+@njit(**LOOP)
 def late_shares_then_count(
     Y: Array, counted: Array, usual: Array, late: Array, memory: float, prior_rows: float, shares: Array
 ) -> None:

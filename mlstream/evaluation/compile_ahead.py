@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -99,12 +100,18 @@ def _meet_kernels(name: str) -> None:
 
 
 def _meet(*learners: Any) -> None:
-    """Give learners the rows of a dense and of a sparse stream."""
+    """Give learners rows, dense and sparse: those of a stream, as a campaign does, and tables without tasks."""
+    from sklearn.base import clone
+
     from mlstream.evaluation.warm_up import warm_up
 
-    for learner in learners:
-        for stream in (_stream(), _stream(sparse=True)):
-            warm_up(learner, stream)
+    for learner, stream in product(learners, (_stream(), _stream(sparse=True))):
+        warm_up(learner, stream)
+        rows = stream.experiences[0]
+        called = clone(learner)
+        called.partial_fit(rows.X, rows.Y)
+        called.predict_then_fit(rows.X, rows.Y)
+        called.predict_proba(rows.X)
 
 
 def _rows() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from estimators._kernels.compile import PART, Direct, njit
 from estimators._kernels.sorting import order_descending
+from estimators._kernels.watching import count_compiled
 from estimators._typing import Array
+from estimators.strategies import STRATEGIES, make_strategy
 
 
 class Pair(NamedTuple):
@@ -59,3 +62,36 @@ def ordered(keys):
 def test_keys_come_from_the_greatest_to_the_least_and_equal_ones_stay_in_order(keys):
     expected = np.argsort(-np.array(keys, float), kind="stable")
     assert np.array_equal(ordered(np.array(keys, float)), expected)
+
+
+def layouts_of(X):
+    read_only, wide = X.copy(), sparse.csr_array(X)
+    read_only.flags.writeable = False
+    yield from (X.astype(np.float32), np.asfortranarray(X), read_only, X[:, ::-1], (9 * X).astype(int), X.tolist())
+    yield wide.astype(np.float32)
+
+
+def layouts_of_labels(Y):
+    read_only = Y.copy()
+    read_only.flags.writeable = False
+    yield from (Y.astype(np.int64), Y.astype(bool), Y.astype(float), np.asfortranarray(Y), Y.tolist(), read_only)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_rows_of_other_types_and_layouts_compile_nothing(name):
+    X = np.random.default_rng(0).random((60, 6))
+    Y = (X[:, :3] > 0.5).astype(np.uint8)
+
+    def call(X, Y):
+        learner = make_strategy(name)
+        learner.predict_then_fit(X, Y)
+        learner.predict(X)
+
+    call(X, Y)
+    call(sparse.csr_array(X), Y)
+    with count_compiled() as counted:
+        for rows in layouts_of(X):
+            call(rows, Y)
+        for labels in layouts_of_labels(Y):
+            call(X, labels)
+    assert counted() == 0

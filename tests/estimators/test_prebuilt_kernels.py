@@ -69,7 +69,7 @@ def test_what_fits_is_loaded_and_gives_the_same_bits(packages, here, tmp_path):
 
 def test_kernels_that_may_reorder_sums_are_compiled_here(packages, here, tmp_path):
     found = json.loads(run(["-c", SCORES, "NN"], tmp_path, packages))
-    assert found["NN"]["compiled"] == here["NN"]["compiled"] > 0
+    assert 0 < found["NN"]["compiled"] <= here["NN"]["compiled"]
 
 
 def change_needs(manifest):

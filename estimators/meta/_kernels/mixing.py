@@ -5,7 +5,7 @@ Each label and row is summed by itself and in one order, so that bits do not dep
 
 import math
 
-from estimators._kernels.compile import HOT, LOOP, njit
+from estimators._kernels.compile import HOT, LOOP, Direct, njit
 from estimators._typing import Array
 
 # Logarithm of the least likelihood: its exponential is far from the smallest number there is.
@@ -41,6 +41,7 @@ def mix(proba: Array, weights: Array, margin: float, mixed: Array) -> None:
             mixed[row, label] = mixture(proba, weights, margin, row, label)
 
 
+@Direct
 @njit(**LOOP)
 def mix_then_weigh(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     proba: Array,

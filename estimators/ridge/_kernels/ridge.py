@@ -3,10 +3,11 @@
 Every row is summed by itself and in one order, so that bits do not depend on the rows around it.
 """
 
-from estimators._kernels.compile import LOOP, njit
+from estimators._kernels.compile import LOOP, Direct, njit
 from estimators._typing import Array
 
 
+@Direct
 @njit(**LOOP)
 def expand(X: Array, shift: Array, scale: Array, knots: Array, weights: Array, biases: Array, out: Array) -> None:
     """Fill rows with 1, standardised features, their hinges at the knots, and random rectified units."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from estimators._kernels.adwin import Windows, detect_change, new_windows, reset
-from estimators._kernels.compile import BUILD, HOT, LOOP, njit
+from estimators._kernels.compile import BUILD, HOT, LOOP, Direct, njit
 from estimators._kernels.randomness import advance, uniform
 from estimators._typing import Array
 from estimators.trees._kernels.hoeffding import (
@@ -158,6 +158,7 @@ def predict(forest: Forest, X: Array, votes: Array) -> None:
     _predict(forest, X, votes, new_buffer(forest.arrays, votes.shape[2]))
 
 
+@Direct
 @njit(**LOOP)
 def _predict(forest: Forest, X: Array, votes: Array, buffer: Array) -> None:
     scratch = split_buffer(buffer, votes.shape[2])
@@ -173,6 +174,7 @@ def forest_bytes(forest: Forest) -> int:
     return size_bytes(forest.arrays) + sum(array.nbytes for array in forest.windows) + int(forest.members.nbytes)
 
 
+@Direct
 @njit(**LOOP)
 def _learn_from(forest: Forest, chunk: ForestChunk, params: ForestParams, output: Output, done: int) -> int:
     """Go on from step `done`, member by member; return the step before which places ran out, or the number of steps."""

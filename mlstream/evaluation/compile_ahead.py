@@ -140,26 +140,43 @@ def _meet_other_learners() -> None:
     import estimators
 
     trees = estimators.AdaptiveRandomForestClassifier(2)
+    _meet_rare_cases()
     _meet(
         *(estimators.OnlineNeuralClassifier(hidden_units=2, dtype="float64", optimizer=one) for one in ("adam", "sgd")),
         estimators.NearestRowClassifier(metric="cosine"),
         estimators.MultiLabelHoeffdingTreeClassifier(),
+        estimators.AdaptiveRandomForestClassifier(2, multilabel="native"),
         estimators.HoeffdingAdaptiveTreeClassifier(),
         estimators.HoeffdingTreeClassifier(zeros="together"),
         estimators.OnlineCoordinateBoosting(estimators.OnlineLogisticRegression()),
         estimators.InvariantLogisticClassifier(),
         estimators.PrevalenceThreshold(estimators.MeanLabelsClassifier()),
+        *(estimators.ContextWindowClassifier(context_size=500, policy=one) for one in ("task", "label")),
         estimators.PragmaStreamForestClassifier(trees, random_state=0),
         estimators.PragmaThreshold(estimators.MeanLabelsClassifier(), random_state=0),
     )
+
+
+def _meet_rare_cases() -> None:
+    """Give learners one class a row, many features, and so many label sets that their table is cleaned."""
+    import estimators
+
+    (X, Y), wide = _rows(), sp.csr_array(np.eye(_N_ROWS // 10, _N_ROWS // 2))
+    classes = Y[:, 0] + Y[:, 1]
+    estimators.PrevalenceThreshold(estimators.HoeffdingTreeClassifier()).partial_fit(X, classes).predict(X)
+    estimators.PrevalenceThreshold(estimators.HoeffdingTreeClassifier()).predict_then_fit(X, classes)
+    estimators.StreamRidgeClassifier().partial_fit(wide, Y[: wide.shape[0]]).predict(wide)
+    sets = np.random.default_rng(0).integers(0, 2, (_N_ROWS, 10))
+    estimators.MultiLabelHoeffdingAdaptiveTreeClassifier(random_state=0).partial_fit(X, sets)
 
 
 def _meet_pragma() -> None:
     from estimators import PragmaForestClassifier, PragmaTreeClassifier
 
     X, Y = _rows()
-    for search in ("exact", "annealing"):
-        PragmaForestClassifier(3, search=search, random_state=0).fit(X, Y).predict(X)
+    classes = Y @ [8, 4, 2, 1]
+    for search, y in product(("exact", "annealing"), (Y, classes)):
+        PragmaForestClassifier(3, search=search, random_state=0).fit(X, y).predict(X)
     PragmaTreeClassifier(random_state=0).fit(X, Y[:, 0]).predict(X)
 
 

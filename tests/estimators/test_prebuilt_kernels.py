@@ -12,6 +12,7 @@ import pytest
 from estimators._kernels.prebuilt import FEATURES, MANIFEST, PACKAGE, TARGET
 
 ROOT = Path(__file__).parents[2]
+INSTRUCTIONS = ",".join(f"+{name}" for name in FEATURES)
 NAMES = ("BR_LR", "no_features", "NN")
 SCORES = """
 import json, sys
@@ -56,7 +57,7 @@ def packages(tmp_path_factory):
     packages = tmp_path_factory.mktemp("packages")
     (packages / PACKAGE).mkdir()
     command = [str(ROOT / "tools" / "build_kernels.py"), "--compile", str(packages / PACKAGE), *NAMES]
-    run(command, tmp_path_factory.mktemp("there"), NUMBA_CPU_NAME=TARGET)
+    run(command, tmp_path_factory.mktemp("there"), NUMBA_CPU_NAME=TARGET, NUMBA_CPU_FEATURES=INSTRUCTIONS)
     return packages
 
 
@@ -65,6 +66,15 @@ def test_what_fits_is_loaded_and_gives_the_same_bits(packages, here, tmp_path):
     assert {name: one["bits"] for name, one in found.items()} == {name: one["bits"] for name, one in here.items()}
     assert found["BR_LR"]["compiled"] == found["no_features"]["compiled"] == 0
     assert here["BR_LR"]["compiled"] > 0 < here["no_features"]["compiled"]
+
+
+def test_no_instruction_of_the_machine_that_builds_is_used_beyond_those_that_are_asked_for(packages, tmp_path):
+    target = json.loads((packages / PACKAGE / MANIFEST).read_text())["target"]
+    assert target[1:] == [TARGET, INSTRUCTIONS]
+    command = [str(ROOT / "tools" / "build_kernels.py"), "--compile", str(tmp_path), "no_features"]
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        run(command, tmp_path, NUMBA_CPU_NAME=TARGET)
+    assert "NUMBA_CPU_FEATURES must be +avx,+avx2," in error.value.stderr
 
 
 def test_kernels_that_may_reorder_sums_are_compiled_here(packages, here, tmp_path):

@@ -16,6 +16,7 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 FEW_VALUES = 4096
 # beyond this weight, adding a row of weight 1 changes nothing
 MAX_WEIGHT = 2.0**53
+MAX_INDEX = np.iinfo(np.int32).max
 
 
 def check_features(estimator: Any, X: Any, *, first: bool) -> Features:
@@ -105,6 +106,9 @@ def _canonical(X: Any) -> sparse.csr_array:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+    if X.indices.dtype != np.int32 and max(X.nnz, X.shape[1]) <= MAX_INDEX:
+        # what SciPy makes of lists of places; scikit-learn's trees take short indices only
+        X = sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     return X
 
 

@@ -176,6 +176,8 @@ class OnlineCoordinateBoosting(StreamClassifier):
         weak = self._weak()
         if isinstance(weak, HoeffdingTreeClassifier):
             check_tree_params(weak)
+            if weak.zeros != "one-by-one":
+                raise ValueError(f"zeros of boosted trees must be 'one-by-one'. Got {weak.zeros!r} instead.")
             return BoostedTrees
         if isinstance(weak, OnlineLogisticRegression):
             check_step(weak)

@@ -20,7 +20,7 @@ from estimators.meta._wrapped import (
     make_members,
     takes_sparse,
 )
-from estimators.trees._tree_bank import SKIP, TreeBank, codes_of
+from estimators.trees._tree_bank import SKIP, TreeBank, check_at_least, codes_of, has_bank
 from metrics._validation import require_choice, require_integer
 
 
@@ -46,6 +46,10 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     on_new_labels : {'error', 'grow'}, default='error'
         What happens to labels that appear after the first call: refused, or learnt from then on, unknown before.
         They go to the end of every chain, whatever the order.
+    max_bytes : int, default=4294967296
+        Bound of the memory that our trees in the chains take before the first row, which grows with the square of the
+        number of labels: 80 to 95 bytes times n_chains x n_labels ** 2, beside that of the features. More labels are
+        refused.
 
     Attributes
     ----------
@@ -82,7 +86,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     _learns_unknown = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn's estimators take their parameters here
         self,
         estimator: Any,
         *,
@@ -92,6 +96,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         on_new_labels: OnNewLabels = "error",
+        max_bytes: int = 4 * 2**30,
     ) -> None:
         self.estimator = estimator
         self.order = order
@@ -100,6 +105,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.on_new_labels = on_new_labels
+        self.max_bytes = max_bytes
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -110,11 +116,13 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     def _start(self) -> None:
         require_choice(self.chain_features, "chain_features", ("true", "predicted"))
         require_integer(self.n_chains, "n_chains", 1)
+        self._check_size()
         source = check_random_state(self.random_state)
         self.orders_ = np.array([self._draw_order(source) for _ in range(self.n_chains)])
         self._chains = [self._make_links(0, source) for _ in range(self.n_chains)]
 
     def _grow(self, n_before: int) -> None:
+        self._check_size()
         new = np.arange(n_before, self.n_labels_)
         self.orders_ = np.hstack([self.orders_, np.tile(new, (self.n_chains, 1))])
         source = growth_state(self, n_before)
@@ -155,10 +163,26 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
+    def _check_size(self) -> None:
+        """Refuse chains of trees that are too large before they are made; trees grow in proportion to their width."""
+        check_at_least(self.max_bytes, "max_bytes", 0)
+        if not has_bank(self.estimator):
+            return
+        first, last = (self.estimator._new_bank(1, self._width(k), 2).size_bytes for k in (0, self.n_labels_ - 1))
+        needed = self.n_chains * self.n_labels_ * (first + last) // 2
+        if needed > self.max_bytes:
+            raise ValueError(
+                f"max_bytes must be at least {needed:,} for chains of {self.n_labels_:,} labels. "
+                f"Got {self.max_bytes:,} instead; BinaryRelevance needs memory in proportion to the labels only."
+            )
+
+    def _width(self, k: int) -> int:
+        """Return the number of features of the k-th link of a chain."""
+        return int(self.n_features_in_) + (1 if self.chain_features == "true" else 2) * k
+
     def _make_links(self, first: int, source: np.random.RandomState) -> list[Member]:
         """Return untrained links of a chain, from one of them to the last."""
-        per_label = 1 if self.chain_features == "true" else 2
-        widths = [self.n_features_in_ + per_label * k for k in range(first, self.n_labels_)]
+        widths = [self._width(k) for k in range(first, self.n_labels_)]
         return make_members(self.estimator, len(widths), widths, 2, None if self.random_state is None else source)
 
     def _run_all(self, X: Features, labels: Array | None, weight: Array | None) -> Prediction:

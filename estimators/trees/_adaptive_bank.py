@@ -1,8 +1,7 @@
 """Compiled Hoeffding adaptive trees for estimators."""
 
-from collections.abc import Callable
 from copy import copy
-from typing import Any, ClassVar, Self, cast
+from typing import Self, cast
 
 import numpy as np
 from numpy.random import RandomState
@@ -11,7 +10,7 @@ from estimators._typing import Array
 from estimators.trees._kernels.adaptive import AdaptiveParams, learn, predict
 from estimators.trees._kernels.adaptive_arrays import AdaptiveTrees, adaptive_bytes, new_adaptive_trees
 from estimators.trees._kernels.tree_arrays import TreeArrays
-from estimators.trees._tree_bank import TreeBank
+from estimators.trees._tree_bank import TreeBank, TreeKind
 
 
 class AdaptiveTreeBank(TreeBank):
@@ -31,9 +30,7 @@ class AdaptiveTreeBank(TreeBank):
         Draws a seed for each tree.
     """
 
-    _learn_rows: ClassVar[Callable[..., Any]] = staticmethod(learn)
-    _predict_rows: ClassVar[Callable[..., None]] = staticmethod(predict)
-    _size_of: ClassVar[Callable[..., int]] = staticmethod(adaptive_bytes)
+    kind = TreeKind(learn, predict, adaptive_bytes)
 
     def __init__(
         self,

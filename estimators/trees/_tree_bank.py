@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,17 @@ CODES = np.arange(3)
 CODES[UNKNOWN] = SKIP
 
 
+class TreeKind(NamedTuple):
+    """Compiled functions of a kind of tree, and the form in which they take rows."""
+
+    learn: Callable[..., Any]
+    predict: Callable[..., None]
+    size_bytes: Callable[..., int]
+    as_rows: Callable[[Features], Any] = dense
+    chunk_of: type = TreeChunk
+    no_rows: Any = NO_ROWS
+
+
 class TreeBank:
     """Hoeffding trees over the same features, in groups for threads; results do not depend on the grouping.
 
@@ -59,12 +70,10 @@ class TreeBank:
 
     Notes
     -----
-    A bank of another kind of tree replaces the compiled functions, and `_new_trees`.
+    A bank of another kind of tree replaces `kind` and `_new_trees`.
     """
 
-    _learn_rows: ClassVar[Callable[..., Any]] = staticmethod(learn)
-    _predict_rows: ClassVar[Callable[..., None]] = staticmethod(predict)
-    _size_of: ClassVar[Callable[..., int]] = staticmethod(size_bytes)
+    kind: TreeKind = TreeKind(learn, predict, size_bytes)
 
     def __init__(self, n_trees: int, n_features: int, n_classes: int, params: Any, *, n_groups: int = 1) -> None:
         self.n_features, self.n_classes = n_features, n_classes
@@ -101,12 +110,12 @@ class TreeBank:
         """Return the votes (n_rows, n_trees, n_classes) for each row."""
         votes = np.empty((X.shape[0], self.n_trees, self.n_classes))
         if X.shape[0] == 1 and len(self.groups) == 1:
-            self._predict_rows(self.tree_arrays[0], dense(X), votes, 0)
+            self.kind.predict(self.tree_arrays[0], self.kind.as_rows(X), votes, 0)
             return votes
 
         def run_group(g: int) -> None:
             for rows in blocks(X):
-                self._predict_rows(self.tree_arrays[g], dense(X[rows]), votes[rows], self.groups[g].start)
+                self.kind.predict(self.tree_arrays[g], self.kind.as_rows(X[rows]), votes[rows], self.groups[g].start)
 
         self._in_threads(run_group, X)
         return votes
@@ -119,7 +128,7 @@ class TreeBank:
     @property
     def size_bytes(self) -> int:
         """Size of all arrays."""
-        return sum(self._size_of(arrays) for arrays in self.tree_arrays)
+        return sum(self.kind.size_bytes(arrays) for arrays in self.tree_arrays)
 
     @property
     def n_trees(self) -> int:
@@ -135,15 +144,17 @@ class TreeBank:
         codes = np.ascontiguousarray(codes, dtype=INTEGERS)
         if len(codes) == 1 and len(self.groups) == 1:
             # a call with one row should cost little more than the row
-            chunk = TreeChunk(NO_ROWS if X_predict is None else dense(X_predict), dense(X), codes, weights, 0)
-            self.tree_arrays[0] = self._learn_rows(self.tree_arrays[0], chunk, self.params, votes)
+            to_predict = self.kind.no_rows if X_predict is None else self.kind.as_rows(X_predict)
+            chunk = self.kind.chunk_of(to_predict, self.kind.as_rows(X), codes, weights, 0)
+            self.tree_arrays[0] = self.kind.learn(self.tree_arrays[0], chunk, self.params, votes)
             return
 
         def run_group(g: int) -> None:
             for rows in blocks(X):
-                to_predict = NO_ROWS if X_predict is None else dense(X_predict[rows])
-                chunk = TreeChunk(to_predict, dense(X[rows]), codes[rows], weights[rows], self.groups[g].start)
-                self.tree_arrays[g] = self._learn_rows(self.tree_arrays[g], chunk, self.params, votes[rows])
+                to_predict = self.kind.no_rows if X_predict is None else self.kind.as_rows(X_predict[rows])
+                first = self.groups[g].start
+                chunk = self.kind.chunk_of(to_predict, self.kind.as_rows(X[rows]), codes[rows], weights[rows], first)
+                self.tree_arrays[g] = self.kind.learn(self.tree_arrays[g], chunk, self.params, votes[rows])
 
         self._in_threads(run_group, X)
 

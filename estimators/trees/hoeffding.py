@@ -1,9 +1,15 @@
 """The Hoeffding tree: a decision tree that grows from a stream and splits a leaf once it has learnt enough rows."""
 
+from typing import Literal
+
 from numpy.random import RandomState
 
+from estimators.trees._sparse_bank import SparseTreeBank
 from estimators.trees._tree_bank import TreeBank, check_tree_params
 from estimators.trees._tree_classifier import TreeClassifier
+from metrics._validation import require_choice
+
+BANKS = {"one-by-one": TreeBank, "together": SparseTreeBank}
 
 
 class HoeffdingTreeClassifier(TreeClassifier):
@@ -26,6 +32,10 @@ class HoeffdingTreeClassifier(TreeClassifier):
     max_bytes : int, default=104857600
         Bound of the memory of one tree. Once it is reached, the leaves with the lightest minorities stop observing:
         they go on counting classes, but do not split until they are among the heavier ones again.
+    zeros : {'one-by-one', 'together'}, default='one-by-one'
+        How a leaf learns the features that are 0 in a row, dense or CSR. 'one-by-one': like other values, so that a row
+        costs all features. 'together': when the moments of a feature are needed, so that a row costs its values that
+        are not 0, which pays for wide tables with few of them.
 
     Attributes
     ----------
@@ -46,6 +56,10 @@ class HoeffdingTreeClassifier(TreeClassifier):
     Probabilities differ from River's by about 1e-14, because the logarithms of variances are taken of products, those
     of weights separately, and squares are summed in four running sums. Memory is counted differently from River, which
     first checks it after a million rows; a tree that never reaches its limit is not affected.
+
+    With ``zeros="together"`` moments, and so votes, are the same up to rounding; only where the two sides of a decision
+    are equal but for rounding may a leaf split a row earlier or later, or guess another class. What is used never
+    depends on whether rows are dense or CSR.
 
     As in River, naive Bayes gives a class whose weight in a leaf is zero a prior probability of one.
 
@@ -73,12 +87,14 @@ class HoeffdingTreeClassifier(TreeClassifier):
         tau: float = 0.05,
         max_depth: int | None = None,
         max_bytes: int = 100 * 2**20,
+        zeros: Literal["one-by-one", "together"] = "one-by-one",
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
         self.tau = tau
         self.max_depth = max_depth
         self.max_bytes = max_bytes
+        self.zeros = zeros
 
     def _new_bank(
         self,
@@ -89,4 +105,5 @@ class HoeffdingTreeClassifier(TreeClassifier):
         n_groups: int = 1,
         rng: RandomState | None = None,  # noqa: ARG002
     ) -> TreeBank:
-        return TreeBank(n_trees, n_features, n_classes, check_tree_params(self), n_groups=n_groups)
+        require_choice(self.zeros, "zeros", tuple(BANKS))
+        return BANKS[self.zeros](n_trees, n_features, n_classes, check_tree_params(self), n_groups=n_groups)

@@ -136,6 +136,7 @@ def _meet_other_learners() -> None:
         estimators.NearestRowClassifier(metric="cosine"),
         estimators.MultiLabelHoeffdingTreeClassifier(),
         estimators.HoeffdingAdaptiveTreeClassifier(),
+        estimators.HoeffdingTreeClassifier(zeros="together"),
         estimators.OnlineCoordinateBoosting(estimators.OnlineLogisticRegression()),
         estimators.InvariantLogisticClassifier(),
         estimators.PrevalenceThreshold(estimators.MeanLabelsClassifier()),

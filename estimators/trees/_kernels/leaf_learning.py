@@ -21,16 +21,25 @@ class Row(NamedTuple):
 @njit(**HOT)
 def learn_in_leaf(arrays: TreeArrays, t: int, i: int, x: Array, row: Row, max_bytes: float) -> bool:
     """Count and observe a row in its leaf; return whether the leaf observes, for which memory may be lacking."""
+    o = observer_for(arrays, t, i, row, max_bytes)
+    if o == NONE:
+        return False
+    observe(arrays, o, x, row.weight)
+    return True
+
+
+@njit(**HOT)
+def observer_for(arrays: TreeArrays, t: int, i: int, row: Row, max_bytes: float) -> int:
+    """Count a row in its leaf; return the observer of its class, a new one of weight 0 if it has none, or `NONE`."""
     node, stat = arrays.nodes[i], arrays.stats[_count(arrays, t, i, row)]
     if not node.active:
-        return False
+        return NONE
     if stat.observer == NONE:
         if arrays.trees[t].n_observers + 1 > observers_allowed(arrays, t, max_bytes):
             deactivate(arrays, t, i)
-            return False
+            return NONE
         stat.observer = add_observer(arrays, t, i, row.code)
-    observe(arrays, stat.observer, x, row.weight)
-    return True
+    return stat.observer
 
 
 @njit(**HOT)

@@ -22,7 +22,9 @@ from estimators._kernels.prebuilt import FEATURES, MANIFEST, PACKAGE, TARGET, st
 # what Numba compiles for: of the processor's name alone it would take the instructions of this machine, too
 SETTINGS = {"NUMBA_CPU_NAME": TARGET, "NUMBA_CPU_FEATURES": ",".join(f"+{name}" for name in FEATURES)}
 # instructions whose result may change with the order of a sum, or with the fusion of a product and a sum
-_INEXACT = re.compile(r"= (?:tail )?(?:f\w+|call) (?:nnan |ninf |nsz |arcp |afn )*(?:reassoc|contract|fast)\b")
+_INEXACT = re.compile(
+    r"= (?:\w*tail )?(?:f\w+|call) (?:nnan |ninf |nsz )*(?:reassoc|arcp|contract|afn|fast)\b|@llvm\.fmuladd\."
+)
 _PROJECT = """
 [build-system]
 requires = ["setuptools>=77"]
@@ -79,6 +81,8 @@ def compile_into(package: Path, names: Sequence[str] = ()) -> None:
         file.save(cache._index_key(signature, cpu_target.target_context.codegen()), cache._impl.reduce(compiled))
 
     kernels._KernelCache.save_overload = keep
+    # what is installed here already would be loaded, and be missing from the package
+    kernels.find_prebuilt = lambda _needs: None
     for variable, value in SETTINGS.items():
         got = getattr(numba.config, variable.removeprefix("NUMBA_"))
         if got != value:

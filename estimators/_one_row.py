@@ -33,10 +33,20 @@ def plain_row(estimator: Any, x: Any, y: Any) -> tuple[Array, Array] | None:
     return None
 
 
-def as_table(x: Any, name: str) -> Any:
-    """Return features, labels or the class of a row as a table, or a vector, of one row; CSR stays CSR."""
-    if x is None:
-        return None
+def as_tables(estimator: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the features of a row, and its labels or class, as tables of one row; CSR stays CSR."""
+    if x is None or isinstance(x, dict) or (not is_sparse(x) and np.ndim(x) == 0):
+        got = "None" if x is None else "a dict" if isinstance(x, dict) else "a single value"
+        raise ValueError(f"x must be one row, an array of features. Got {got} instead.")
+    if y is None:
+        raise ValueError("y must be the labels of one row. Got None instead; `predict` learns nothing.")
+    target = getattr(estimator, "_target", None)
+    if isinstance(target, LabelTarget) and not is_sparse(y) and np.ndim(y) == 0:
+        raise ValueError(f"y must be the {target.width} labels of one row. Got a single value instead.")
+    return _as_table(x, "x"), _as_table(y, "y")
+
+
+def _as_table(x: Any, name: str) -> Any:
     if is_sparse(x):
         x = x.reshape(1, -1) if len(x.shape) == 1 else x
         shape, is_row = x.shape, x.shape[0] == 1

@@ -22,11 +22,27 @@ MAX_INDEX = np.iinfo(np.int32).max
 def check_features(estimator: Any, X: Any, *, first: bool) -> Features:
     """Return X as float array or canonical CSR of the estimator's width; the first call fixes the width."""
     if first or not _is_plain(estimator, X):
-        X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False)
+        X = _validated(estimator, X, first=first)
         if is_sparse(X):
             X = _canonical(X)
     _check_finite(X)
     return X
+
+
+def _validated(estimator: Any, X: Any, *, first: bool) -> Any:
+    """Return X as scikit-learn checks it, with errors of one line where its own are NumPy's, or several lines."""
+    try:
+        return validate_data(
+            estimator, X, reset=first, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False
+        )
+    except ValueError as error:
+        rule, _, value = str(error).partition(": ")
+        if rule == "could not convert string to float":
+            value = value.removeprefix("np.str_(").removesuffix(")")
+            raise ValueError(f"X must hold numbers. Got {value} instead; encode words as numbers first.") from None
+        if rule.startswith("Complex data not supported"):
+            raise ValueError("Complex data not supported: X must hold real numbers.") from None
+        raise
 
 
 def is_sparse(X: Any) -> bool:

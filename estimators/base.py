@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from estimators._failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
 from estimators._locks import Locked, lock_of
 from estimators._new_labels import PlacedLabels, check_choice, grows, place_labels
-from estimators._one_row import as_table, plain_row
+from estimators._one_row import as_tables, plain_row
 from estimators._row_codes import cast_features
 from estimators._targets import ClassTarget, LabelTarget, Target, holds_unknown, make_target
 from estimators._typing import Array
@@ -522,7 +522,7 @@ class StreamClassifier(Locked, ClassifierMixin, BaseEstimator):
         """Return what `_check_chunk` returns for one row, with only the checks that it needs if it is as most are."""
         row = plain_row(self, x, y) if classes is None and self._diverged is None else None
         if row is None:
-            return self._check_chunk(as_table(x, "x"), as_table(y, "y"), classes, label_mask)
+            return self._check_chunk(*as_tables(self, x, y), classes, label_mask)
         X, Y = row
         mask = None if label_mask is None else check_label_mask(label_mask, 1, self.n_labels_)
         self._check_inside(X)

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryFile
 
 ROOT = Path(__file__).parents[2]
 KERNELS = (
@@ -111,6 +112,27 @@ def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -
             _sweep(place, path.name, f"{PREFIX}{owner}-")
             return Folder(path, key, tuple(versions)), tried
     return None, tried
+
+
+def require_place(chosen: str) -> None:
+    """Raise OSError if kernels could be kept nowhere: neither beside the package nor in the user's cache.
+
+    Parameters
+    ----------
+    chosen : str
+        The folder that the user wants caches in, or an empty string.
+    """
+    places = _places(chosen)
+    for place in places:
+        with suppress(OSError):
+            place.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=place):
+                return
+    tried = " and ".join(map(str, places))
+    raise PermissionError(
+        f"A folder for compiled kernels must be writable. Got {tried} instead; "
+        "set NUMBA_CACHE_DIR to a folder of yours."
+    )
 
 
 def hash_kernels(versions: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
-"""How kernels are compiled: the options and the cache. With `parts` and `watching`, all that is not public in Numba.
+"""How kernels are compiled: the options and the cache.
 
-Kernels import Numba from here only, so that a new version of it is tried against three modules.
+With `parts`, `prebuilt` and `watching`, this holds all that is not public in Numba. Kernels import Numba from here
+only, so that a new version of it is tried against four modules.
 """
 
 from __future__ import annotations

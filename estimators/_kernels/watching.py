@@ -1,4 +1,4 @@
-"""What is done while Numba compiles kernels: a line for the user, and no collection of garbage."""
+"""Steps taken while Numba compiles kernels: a line for the user, and no collection of garbage."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numba
 from numba.core import event
 
+from estimators._kernels.cache import require_place
+
 _LOG = logging.getLogger("estimators")
+_NOTE = "Compiling kernels of %s, once per installation: a few seconds. `mlstream warm-up` compiles all beforehand."
+_NOTE_UNKEPT = "Compiling kernels of %s, in every process: a few seconds."
 
 
 class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
@@ -29,7 +34,7 @@ class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
 
     def __init__(self, packages: tuple[str, ...], *, kept: bool) -> None:
         self._packages = packages
-        self._how_often = "once per installation" if kept else "in every process"
+        self._kept = kept
         self._announced = False
         self._depth = 0
         self._collects = False
@@ -53,11 +58,7 @@ class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
         if module.startswith(self._packages) and not self._announced:
             self._announced = True
             # a warning is the least level that is printed unless the user says otherwise
-            _LOG.warning(
-                "Compiling kernels of %s, %s: a few seconds. `mlstream warm-up` compiles all beforehand.",
-                module.partition("._kernels")[0],
-                self._how_often,
-            )
+            _LOG.warning(_NOTE if self._kept else _NOTE_UNKEPT, module.partition("._kernels")[0])
 
 
 class _Counter(event.Listener):  # type: ignore[misc, unused-ignore]
@@ -70,6 +71,11 @@ class _Counter(event.Listener):  # type: ignore[misc, unused-ignore]
 
     def on_end(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
         self._depth -= 1
+
+
+def require_kept() -> None:
+    """Raise OSError if what is compiled could be kept nowhere."""
+    require_place(numba.config.CACHE_DIR)
 
 
 @contextmanager

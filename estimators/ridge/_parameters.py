@@ -40,7 +40,8 @@ def require_memory(ridge: Any, n_basis: int, fewest: int) -> None:
         return
     room = largest_basis(ridge.max_bytes, n_labels, follow_drift=ridge.follow_drift) - 1
     ways = [f"n_components={room}"] if room >= fewest else []
-    ways += ["follow_drift=False"] if ridge.follow_drift else []
+    if ridge.follow_drift and sums_bytes(n_basis, n_labels, follow_drift=False) <= ridge.max_bytes:
+        ways += ["follow_drift=False"]
     raise ValueError(
         f"max_bytes must be at least {needed:,} for sums over {n_basis - 1:,} dimensions and {n_labels:,} labels. "
         f"Got {int(ridge.max_bytes):,} instead; {', or '.join([*ways, 'raise it'])}."

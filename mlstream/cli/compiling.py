@@ -29,4 +29,5 @@ def warm_up(
         for one in compile_ahead(wanted):
             show(one)
             n_kernels, cpu_s = n_kernels + one.n_kernels, cpu_s + one.cpu_s
-    console.print_line(f"{n_kernels} kernels compiled in {cpu_s:.1f} s of processor time; the others were there.")
+    made = f"{n_kernels} kernel{'s' * (n_kernels != 1)} compiled in {cpu_s:.1f} s of processor time"
+    console.print_line(f"{made}; the others were there.")

@@ -227,7 +227,7 @@ def compilation_progress(n_names: int) -> Iterator[Callable[[Compilation], None]
         def show(one: Compilation) -> None:
             bars.advance(bar)
             if one.n_kernels:
-                line = f"{one.name}: {one.n_kernels} kernels, {one.cpu_s:.1f} s"
+                line = f"{one.name}: {one.n_kernels} kernel{'s' * (one.n_kernels != 1)}, {one.cpu_s:.1f} s"
                 bars.console.print(line, soft_wrap=True, markup=False)
 
         yield show

@@ -69,4 +69,5 @@ def _run_table(runs: Sequence[tuple[CampaignProgress, RunCpu]]) -> Table:
 
 
 def _share(seconds: float, own: float) -> str:
-    return f"{100 * seconds / own:.1f} %" if own else ""
+    # of calls that took next to nothing, any share is thousands of percent
+    return f"{100 * seconds / own:.1f} %" if seconds < 10 * own else "-"

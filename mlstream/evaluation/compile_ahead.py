@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from mlstream._files import nearest_first
 from mlstream.stream import Dataset, Stream
 
 # enough that warnings, splits, drifts and full windows come before a learner's last row
@@ -24,7 +26,7 @@ _N_FEATURES, _N_LABELS = 6, 4
 
 @dataclass(frozen=True)
 class Compilation:
-    """What one name needed.
+    """Kernels and time that one name needed.
 
     Parameters
     ----------
@@ -65,16 +67,23 @@ def compile_ahead(names: Iterable[str] = ()) -> Iterator[Compilation]:
     ------
     ValueError
         If a name is unknown, before anything is compiled.
+    OSError
+        If what is compiled could be kept nowhere, before anything is compiled.
 
     Examples
     --------
     >>> [one.name for one in compile_ahead(["last_class", "mean"])]
     ['last_class', 'mean']
     """
+    from estimators._kernels.watching import require_kept
+
     known, wanted = compilable(), list(names)
     for name in wanted:
         if name not in known:
-            raise ValueError(f"What is compiled must be among {', '.join(known)}. Got {name!r} instead.")
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise ValueError(f"What is compiled must be among {nearest_first(name, known)}. Got {name!r} instead{hint}")
+    require_kept()
     return _compile(wanted or list(known))
 
 

@@ -76,7 +76,10 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None
     if suffix == ".npz":
         return load_npz(path, mmap=mmap, check=check)
     if mmap or check is False:
-        raise ValueError(f"{path} must be an NPZ file to be mapped into memory, or to be read without checks.")
+        raise ValueError(
+            f"{path} must be an NPZ file to be mapped into memory, or to be read without checks. "
+            f"Got a file that ends in {suffix} instead; `mlstream convert` makes an NPZ file of it."
+        )
     return load_tables(path)
 
 

@@ -150,13 +150,44 @@ def test_labels_of_other_kinds_are_refused_or_taken_as_in_chunks(kind: str, n_la
     [
         (X[:2], Y[0], r"x must be one row, without a second dimension. Got shape \(2, 5\) instead"),
         (X[0], Y[:2], r"y must be one row, without a second dimension. Got shape \(2, 3\) instead"),
-        (X[0, 0], Y[0], r"x must be one row, .* Got shape \(\) instead"),
+        (X[0, 0], Y[0], r"x must be one row, an array of features\. Got a single value instead\.$"),
+        (None, Y[0], r"x must be one row, an array of features\. Got None instead\.$"),
+        ({"f0": 1.0}, Y[0], r"x must be one row, an array of features\. Got a dict instead\.$"),
+        (X[0], None, r"y must be the labels of one row\. Got None instead; `predict` learns nothing\.$"),
+        (X[0], 1, r"y must be the 3 labels of one row\. Got a single value instead\.$"),
     ],
 )
 def test_several_rows_are_refused(x: Any, y: Any, message: str) -> None:
     learner = LastLabelsClassifier().partial_fit(X, Y)
     with pytest.raises(ValueError, match=message):
         learner.predict_then_fit_one(x, y)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (np.array(list("abcde")), "X must hold numbers. Got 'a' instead; encode words as numbers first."),
+        (
+            np.array([1, "tcp", 2, 3, 4], dtype=object),
+            "X must hold numbers. Got 'tcp' instead; encode words as numbers first.",
+        ),
+        (X[0] + 1j, "Complex data not supported: X must hold real numbers."),
+    ],
+)
+@pytest.mark.parametrize("n_rows", [0, 3])
+def test_words_and_complex_numbers_are_refused_in_a_line(x: Any, message: str, n_rows: int) -> None:
+    learner, same = LastLabelsClassifier(), LastLabelsClassifier()
+    for row in range(n_rows):
+        learner.predict_then_fit_one(X[row], Y[row])
+        same.predict_then_fit_one(X[row], Y[row])
+    for call in (lambda: learner.predict_then_fit_one(x, Y[0]), lambda: learner.partial_fit([x], Y[:1])):
+        with pytest.raises(ValueError, match="X must") as caught:
+            call()
+        assert str(caught.value) == message
+    if n_rows:
+        assert_array_equal(learner.predict(X[:1]), same.predict(X[:1]))
+    else:
+        assert not hasattr(learner, "n_features_in_")
 
 
 def test_what_is_returned_is_not_changed_by_later_rows() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from mlstream import _mapped
+from mlstream import _mapped, load
 from mlstream._mapped import empty_table, pieces, plain, release, slices, take_rows
 from mlstream.generators import drifting_stream, multiplier_stream
 from tests.mlstream.streams import assert_same_stream
@@ -29,6 +29,12 @@ def file_bytes():
     """Read how much of files this process has in memory."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split("RssFile:")[1].split()[0])
+
+
+def test_a_file_that_cannot_be_mapped_is_refused_with_the_way_out(tmp_path):
+    (tmp_path / "s.csv").write_text("a,b\n")
+    with pytest.raises(ValueError, match=r"must be an NPZ file .* in \.csv instead; `mlstream convert` makes an NPZ"):
+        load(tmp_path / "s.csv", mmap=True)
 
 
 @given(st.integers(0, 40), st.integers(1, 50))

@@ -161,10 +161,14 @@ def test_a_default_ridge_projects_more_features_than_it_can_hold_to_two_thousand
             {"n_components": None},
             # 8 D (24 D + 90 L) bytes of 100,001 dimensions, with the constant
             rf"max_bytes must be at least {8 * 100_001 * (24 * 100_001 + 90 * 2):,} for sums over 100,000 dimensions "
-            r"and 2 labels\. Got 8,589,934,592 instead; n_components=6\d{3}, or follow_drift=False, or raise it\.",
+            r"and 2 labels\. Got 8,589,934,592 instead; n_components=6\d{3}, or raise it\.",
         ),
         ({"n_components": None, "follow_drift": False}, r"Got 8,589,934,592 instead; n_components=13\d{3}, or raise"),
-        ({"max_bytes": 10**6}, r"max_bytes must be at least 7\d\d,.* for sums over 2,000 dimensions .*; follow_drift"),
+        (
+            {"max_bytes": 10**6},
+            r"max_bytes must be at least 7\d\d,.* for sums over 2,000 dimensions .*instead; raise it",
+        ),
+        ({"max_bytes": 6 * 10**8}, r"Got 600,000,000 instead; .*follow_drift=False, or raise it"),
     ],
 )
 def test_sums_beyond_the_bound_are_refused_before_memory_is_taken(parameters, text):

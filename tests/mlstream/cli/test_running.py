@@ -51,6 +51,8 @@ def test_times_say_where_cpu_time_went(tiny, tmp_path):
         r"^CPU time: ([\d.]+) s in [\d.]+ s\. Learners' calls took ([\d.]+) s\.$", lines[header - 1]
     ).groups()
     assert abs(float(own) + parts[-1] - float(whole)) <= 0.11
+    # a share of calls that took next to nothing says nothing
+    assert all(float(share) < 1000 for share in re.findall(r"([\d.]+) %", "\n".join(lines)))
     again = invoke("run", tiny, *options).output
     assert "2 of 2 runs were recorded earlier, and are not counted." in again
 

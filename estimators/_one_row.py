@@ -26,7 +26,8 @@ def plain_row(estimator: Any, x: Any, y: Any) -> tuple[Array, Array] | None:
         and y.shape == (target.width,)
         and not hasattr(estimator, "feature_names_in_")
         and ((len(x) <= FEW and isfinite(sum(x.tolist()))) or is_finite(x))
-        and (BITS.issuperset(y.tolist()) if len(y) <= FEW and y.dtype.kind in "buif" else is_binary(y))
+        and y.dtype.kind in "buif"
+        and (BITS.issuperset(y.tolist()) if len(y) <= FEW else is_binary(y))
     ):
         return x[None], y.astype(CODES)[None]
     return None

@@ -19,8 +19,12 @@ from typing import Any
 
 from estimators._kernels.prebuilt import FEATURES, MANIFEST, PACKAGE, TARGET, stamp
 
+# what Numba compiles for: of the processor's name alone it would take the instructions of this machine, too
+SETTINGS = {"NUMBA_CPU_NAME": TARGET, "NUMBA_CPU_FEATURES": ",".join(f"+{name}" for name in FEATURES)}
 # instructions whose result may change with the order of a sum, or with the fusion of a product and a sum
-_INEXACT = re.compile(r"= (?:tail )?(?:f\w+|call) (?:nnan |ninf |nsz |arcp |afn )*(?:reassoc|contract|fast)\b")
+_INEXACT = re.compile(
+    r"= (?:\w*tail )?(?:f\w+|call) (?:nnan |ninf |nsz )*(?:reassoc|arcp|contract|afn|fast)\b|@llvm\.fmuladd\."
+)
 _PROJECT = """
 [build-system]
 requires = ["setuptools>=77"]
@@ -48,7 +52,7 @@ def main(out: Path) -> None:
         project = Path(folder) / "project"
         package = project / PACKAGE
         package.mkdir(parents=True)
-        environment = os.environ | {"NUMBA_CPU_NAME": TARGET, "NUMBA_CACHE_DIR": str(Path(folder) / "cache")}
+        environment = os.environ | SETTINGS | {"NUMBA_CACHE_DIR": str(Path(folder) / "cache")}
         subprocess.run([sys.executable, __file__, "--compile", str(package)], env=environment, check=True)  # noqa: S603
         _write_project(project)
         build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(project)]
@@ -77,8 +81,12 @@ def compile_into(package: Path, names: Sequence[str] = ()) -> None:
         file.save(cache._index_key(signature, cpu_target.target_context.codegen()), cache._impl.reduce(compiled))
 
     kernels._KernelCache.save_overload = keep
-    if numba.config.CPU_NAME != TARGET:
-        raise ValueError(f"NUMBA_CPU_NAME must be {TARGET}. Got {numba.config.CPU_NAME} instead.")
+    # what is installed here already would be loaded, and be missing from the package
+    kernels.find_prebuilt = lambda _needs: None
+    for variable, value in SETTINGS.items():
+        got = getattr(numba.config, variable.removeprefix("NUMBA_"))
+        if got != value:
+            raise ValueError(f"{variable} must be {value}. Got {got} instead.")
     for one in compile_ahead(names):
         print(f"{one.name}: {one.n_kernels} kernels, {one.cpu_s:.1f} s", flush=True)
     target = cpu_target.target_context.codegen().magic_tuple()

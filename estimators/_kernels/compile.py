@@ -76,7 +76,7 @@ SUM: Options = {"fastmath": {"reassoc", "nsz", "contract"}}
 FUSED: Options = {"fastmath": {"contract"}}
 
 # settings of Numba that change machine code, and that its own cache does not look at
-_SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX")
+_SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "USING_SVML")
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -116,15 +116,17 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
     def _start(self) -> None:
         require_choice(self.chain_features, "chain_features", ("true", "predicted"))
         require_integer(self.n_chains, "n_chains", 1)
-        self._check_size()
+        # chains go on as they were made: what `set_params` changes later is for those that begin later
+        self._features = self.chain_features
+        self._check_size(self.n_chains)
         source = check_random_state(self.random_state)
         self.orders_ = np.array([self._draw_order(source) for _ in range(self.n_chains)])
         self._chains = [self._make_links(0, source) for _ in range(self.n_chains)]
 
     def _grow(self, n_before: int) -> None:
-        self._check_size()
+        self._check_size(len(self._chains))
         new = np.arange(n_before, self.n_labels_)
-        self.orders_ = np.hstack([self.orders_, np.tile(new, (self.n_chains, 1))])
+        self.orders_ = np.hstack([self.orders_, np.tile(new, (len(self._chains), 1))])
         source = growth_state(self, n_before)
         self._chains = [[*chain, *self._make_links(n_before, source)] for chain in self._chains]
 
@@ -136,7 +138,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     def _learn(self, X: Features, Y: Array, mask: Mask | None, weight: Array | None) -> None:  # noqa: ARG002
         codes = codes_of(Y)
-        if self.chain_features == "predicted" or (codes == SKIP).any():
+        if self._features == "predicted" or (codes == SKIP).any():
             kept = slice(None) if weight is None else weight > 0
             # features of learning depend on predictions row by row
             if len(codes[kept]):
@@ -148,7 +150,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
             for k, member in enumerate(self._chains[c]):
                 member.learn(_beside(X, labels[:, :k]), labels[:, k], weight)
 
-        in_threads(of_chain, self.n_chains, self.n_jobs)
+        in_threads(of_chain, len(self._chains), self.n_jobs)
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> Prediction:  # noqa: ARG002
         return self._run_all(X, codes_of(Y), None)
@@ -163,13 +165,13 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         return self._infer(X)[1]
 
     # ------------------------------------------------------------------ parts
-    def _check_size(self) -> None:
+    def _check_size(self, n_chains: int) -> None:
         """Refuse chains of trees that are too large before they are made; trees grow in proportion to their width."""
         check_at_least(self.max_bytes, "max_bytes", 0)
         if not has_bank(self.estimator):
             return
         first, last = (self.estimator._new_bank(1, self._width(k), 2).size_bytes for k in (0, self.n_labels_ - 1))
-        needed = self.n_chains * self.n_labels_ * (first + last) // 2
+        needed = n_chains * self.n_labels_ * (first + last) // 2
         if needed > self.max_bytes:
             raise ValueError(
                 f"max_bytes must be at least {needed:,} for chains of {self.n_labels_:,} labels. "
@@ -178,7 +180,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
 
     def _width(self, k: int) -> int:
         """Return the number of features of the k-th link of a chain."""
-        return int(self.n_features_in_) + (1 if self.chain_features == "true" else 2) * k
+        return int(self.n_features_in_) + (1 if self._features == "true" else 2) * k
 
     def _make_links(self, first: int, source: np.random.RandomState) -> list[Member]:
         """Return untrained links of a chain, from one of them to the last."""
@@ -186,15 +188,15 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
         return make_members(self.estimator, len(widths), widths, 2, None if self.random_state is None else source)
 
     def _run_all(self, X: Features, labels: Array | None, weight: Array | None) -> Prediction:
-        predictions = in_threads(lambda c: self._run_chain(c, X, labels, weight), self.n_chains, self.n_jobs)
-        if self.n_chains == 1:
+        predictions = in_threads(lambda c: self._run_chain(c, X, labels, weight), len(self._chains), self.n_jobs)
+        if len(predictions) == 1:
             return predictions[0]
-        proba = sum(proba for _, proba in predictions) / self.n_chains
+        proba = sum(proba for _, proba in predictions) / len(predictions)
         return proba >= 0.5, proba
 
     def _run_chain(self, c: int, X: Features, labels: Array | None, weight: Array | None) -> Prediction:
         """Predict along a chain, and learn if there are labels to learn; what is predicted stands for unknown ones."""
-        if self.chain_features == "true" and isinstance(X, np.ndarray) and len(X) == 1:
+        if self._features == "true" and isinstance(X, np.ndarray) and len(X) == 1:
             trees = [member.bank for member in self._chains[c] if isinstance(member, TreeMember)]
             if trees:
                 return _run_row(trees, self.orders_[c].tolist(), X, labels, weight)
@@ -205,7 +207,7 @@ class ClassifierChain(MetaEstimatorMixin, StreamClassifier):
             codes = None if labels is None else labels[:, order[k]]
             label, votes = self._step(member, seen, true, codes, weight)
             decided[:, order[k]], proba[:, order[k]] = label, votes[:, 1]
-            if self.chain_features == "predicted":
+            if self._features == "predicted":
                 seen = true = _beside(seen, votes)
             else:
                 seen = _beside(seen, label[:, np.newaxis])

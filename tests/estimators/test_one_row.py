@@ -129,6 +129,22 @@ def test_many_labels_are_checked_too() -> None:
         learner.predict_then_fit_one(X[1], many[1])
 
 
+@pytest.mark.parametrize("n_labels", [3, 90])
+@pytest.mark.parametrize("kind", ["complex", "timedelta64[s]", "datetime64[s]", "S1"])
+def test_labels_of_other_kinds_are_refused_or_taken_as_in_chunks(kind: str, n_labels: int) -> None:
+    many = np.tile(Y, n_labels // 3)
+    one, chunk = (LastLabelsClassifier().partial_fit(X, many) for _ in "ab")
+    row = many[0].astype(kind)
+    messages = []
+    for call in (lambda: one.predict_then_fit_one(X[0], row), lambda: chunk.predict_then_fit(X[:1], row[None])):
+        try:
+            messages.append(str(call()[0].ravel()))
+        except (ValueError, TypeError) as error:
+            messages.append(str(error))
+    assert messages[0] == messages[1]
+    assert_array_equal(one.predict(X), chunk.predict(X))
+
+
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [

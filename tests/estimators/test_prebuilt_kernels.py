@@ -2,16 +2,20 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import llvmlite.binding
+import numba
 import pytest
 
+from estimators._kernels.compile import needs
 from estimators._kernels.prebuilt import FEATURES, MANIFEST, PACKAGE, TARGET
 
 ROOT = Path(__file__).parents[2]
+INSTRUCTIONS = ",".join(f"+{name}" for name in FEATURES)
 NAMES = ("BR_LR", "no_features", "NN")
 SCORES = """
 import json, sys
@@ -56,7 +60,7 @@ def packages(tmp_path_factory):
     packages = tmp_path_factory.mktemp("packages")
     (packages / PACKAGE).mkdir()
     command = [str(ROOT / "tools" / "build_kernels.py"), "--compile", str(packages / PACKAGE), *NAMES]
-    run(command, tmp_path_factory.mktemp("there"), NUMBA_CPU_NAME=TARGET)
+    run(command, tmp_path_factory.mktemp("there"), NUMBA_CPU_NAME=TARGET, NUMBA_CPU_FEATURES=INSTRUCTIONS)
     return packages
 
 
@@ -65,6 +69,46 @@ def test_what_fits_is_loaded_and_gives_the_same_bits(packages, here, tmp_path):
     assert {name: one["bits"] for name, one in found.items()} == {name: one["bits"] for name, one in here.items()}
     assert found["BR_LR"]["compiled"] == found["no_features"]["compiled"] == 0
     assert here["BR_LR"]["compiled"] > 0 < here["no_features"]["compiled"]
+
+
+def test_no_instruction_of_the_machine_that_builds_is_used_beyond_those_that_are_asked_for(packages, tmp_path):
+    target = json.loads((packages / PACKAGE / MANIFEST).read_text())["target"]
+    assert target[1:] == [TARGET, INSTRUCTIONS]
+    command = [str(ROOT / "tools" / "build_kernels.py"), "--compile", str(tmp_path), "no_features"]
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        run(command, tmp_path, NUMBA_CPU_NAME=TARGET)
+    assert "NUMBA_CPU_FEATURES must be +avx,+avx2," in error.value.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "is_inexact"),
+    [
+        ("%1 = fadd double %a, %b", False),
+        ("%1 = fmul nnan ninf nsz double %a, %b", False),
+        ("%1 = tail call double @llvm.fma.f64(double %a, double %b, double %c)", False),
+        ("%1 = fadd reassoc nsz contract double %a, %b", True),
+        ("%1 = fdiv arcp double %a, %b", True),
+        ("%1 = fdiv nnan afn <4 x double> %a, %b", True),
+        ("%1 = notail call contract double @llvm.fma.f64(double %a, double %b, double %c)", True),
+        ("%1 = call double @llvm.fmuladd.f64(double %a, double %b, double %c)", True),
+    ],
+)
+def test_instructions_whose_results_the_processor_may_choose_are_found(line, is_inexact):
+    inexact = runpy.run_path(str(ROOT / "tools" / "build_kernels.py"))["_INEXACT"]
+    assert bool(inexact.search(line)) == is_inexact
+
+
+def test_a_package_that_is_installed_does_not_stand_in_for_the_one_that_is_built(packages, tmp_path):
+    (tmp_path / PACKAGE).mkdir()
+    command = [str(ROOT / "tools" / "build_kernels.py"), "--compile", str(tmp_path / PACKAGE), "no_features"]
+    run(command, tmp_path / "cache", packages, NUMBA_CPU_NAME=TARGET, NUMBA_CPU_FEATURES=INSTRUCTIONS)
+    assert list((tmp_path / PACKAGE).glob("*.nbc"))
+
+
+def test_kernels_that_call_intels_functions_fit_only_where_those_are(monkeypatch):
+    here = needs()
+    monkeypatch.setattr(numba.config, "USING_SVML", not numba.config.USING_SVML)
+    assert needs() != here
 
 
 def test_kernels_that_may_reorder_sums_are_compiled_here(packages, here, tmp_path):

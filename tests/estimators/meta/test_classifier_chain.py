@@ -108,3 +108,30 @@ def test_sparse_rows_stay_sparse():
 def test_senseless_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         ClassifierChain(GaussianNB(), **parameters).fit(*streams.drawn(20))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"n_chains": 1}, {"n_chains": 3}),
+        ({"n_chains": 3}, {"n_chains": 1}),
+        ({"chain_features": "true"}, {"chain_features": "predicted"}),
+        ({"chain_features": "predicted"}, {"chain_features": "true"}),
+    ],
+)
+def test_chains_that_have_begun_keep_their_number_and_their_features(before, after):
+    X = np.random.default_rng(0).random((400, 4))
+    Y = (X[:, :3] > 0.5).astype(int)
+    changed, kept = (
+        ClassifierChain(HoeffdingTreeClassifier(), order="random", random_state=0, on_new_labels="grow", **before)
+        for _ in "ab"
+    )
+    for chain in (changed, kept):
+        chain.partial_fit(X, Y[:, :2])
+    changed.set_params(**after)
+    for labels in (Y[:, :2], Y):
+        found, expected = (np.array(chain.predict_then_fit(X, labels)) for chain in (changed, kept))
+        assert np.array_equal(found, expected)
+    found, expected = (np.array(chain.predict_then_fit_one(X[0], Y[0])) for chain in (changed, kept))
+    assert np.array_equal(found, expected)
+    assert changed.fit(X, Y).orders_.shape == (changed.n_chains, 3)

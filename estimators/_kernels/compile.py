@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias
 
 import llvmlite
 import llvmlite.ir
@@ -90,7 +90,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
         dispatcher = numba.njit(**options)(function)
         if numba.config.DISABLE_JIT:
             return dispatcher
-        if cache and _folder() is not None:
+        if cache and (_folder() is not None or _prebuilt() is not None):
             dispatcher._cache = _KernelCache(function)
         return share_among_integers(dispatcher)
 
@@ -144,20 +144,18 @@ class _Locator:
         return cls(function, file)
 
     def ensure_cache_path(self) -> None:
-        """Do nothing: the folder was made, and is held, since the first kernel was defined."""
+        """Do nothing: the folder was made, and is held, since the first kernel was defined, or there is none."""
 
     def get_cache_path(self) -> str:
-        return str(_opened().path)
+        folder = _folder()
+        return "" if folder is None else str(folder.path)
 
     def get_source_stamp(self) -> str:
-        return _opened().key
+        folder = _folder()
+        return "" if folder is None else folder.key
 
     def get_disambiguator(self) -> str:
         return self._home
-
-
-def _opened() -> Folder:
-    return cast("Folder", _folder())
 
 
 class _Implementation(CompileResultCacheImpl):  # type: ignore[misc, unused-ignore]
@@ -171,14 +169,18 @@ class _KernelCache(FunctionCache):  # type: ignore[misc, unused-ignore]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load what was compiled, here or elsewhere; None if it was not, or if what is there cannot be read."""
-        try:
-            found = super().load_overload(sig, target_context)
-        except OSError:
-            found = None
-        except (EOFError, pickle.UnpicklingError):
-            self._forget()
-            found = None
+        folder = _folder()
+        found = None if folder is None else self._load_own(folder, sig, target_context)
         return self._load_prebuilt(sig, target_context) if found is None else found
+
+    def _load_own(self, folder: Folder, sig: Any, target_context: Any) -> Any:
+        with suppress(OSError):
+            try:
+                return super().load_overload(sig, target_context)
+            except (EOFError, pickle.UnpicklingError):
+                with folder.writing():
+                    self.flush()
+        return None
 
     def _load_prebuilt(self, sig: Any, target_context: Any) -> Any:
         prebuilt = _prebuilt()
@@ -187,13 +189,11 @@ class _KernelCache(FunctionCache):  # type: ignore[misc, unused-ignore]
         target_context.refresh()
         return prebuilt.load(self, self._index_key(sig, target_context.codegen()), target_context)
 
-    def _forget(self) -> None:
-        with suppress(OSError), _opened().writing():
-            self.flush()
-
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, unless sources changed since this process began, or the disk is full."""
-        folder = _opened()
+        folder = _folder()
+        if folder is None:
+            return
         try:
             with folder.writing():
                 if folder.is_current():

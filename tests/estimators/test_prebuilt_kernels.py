@@ -151,3 +151,9 @@ def test_files_cut_short_are_compiled_here(packages, here, tmp_path):
         content = file.read_bytes()
         (cut / file.name).write_bytes(content[: len(content) // 2] if file.suffix == ".nbc" else content)
     assert json.loads(run(["-c", SCORES, "BR_LR"], tmp_path / "cache", cut.parent))["BR_LR"] == here["BR_LR"]
+
+
+def test_what_fits_is_loaded_where_no_folder_can_be_written(packages, here, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    found = json.loads(run(["-W", "ignore", "-c", SCORES, "BR_LR"], tmp_path / "file" / "cache", packages))
+    assert found["BR_LR"] == {"compiled": 0, "bits": here["BR_LR"]["bits"]}

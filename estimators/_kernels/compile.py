@@ -144,7 +144,7 @@ class _Locator:
         return cls(function, file)
 
     def ensure_cache_path(self) -> None:
-        """Do nothing: the folder was made, and is held, since the first kernel was defined, or there is none."""
+        """Do nothing: the folder was made, and is held, since the first kernel was defined, if there is one."""
 
     def get_cache_path(self) -> str:
         folder = _folder()

@@ -38,7 +38,7 @@ def count_known(Y: Indicator, decided: Indicator) -> LabelCounts:
 
 
 def add_counts(counts: Iterable[LabelCounts], n_labels: int) -> LabelCounts:
-    """Return the sum of counts of the same labels; zeros if there are none."""
+    """Return the sum of counts of the same labels; of no counts, zeros."""
     nothing = np.zeros(n_labels, dtype=np.int64)
     return reduce(add, counts, LabelCounts(nothing, nothing, nothing, nothing))
 

@@ -20,16 +20,16 @@ BLOCK = 2048  # weights; with gradients and moments, they fit the first cache
 class Places(NamedTuple):
     """Places of the batch: the rows of a step, from first to last, and a row to be predicted after it, or -1."""
 
-    first: int
-    last: int
-    ahead: int
+    first: np.int64
+    last: np.int64
+    ahead: np.int64
 
 
 class Layer(NamedTuple):
     """Where the weights of a layer are, where its inputs are among the units, and how many it has."""
 
     place: int
-    lower: int
+    lower: int | np.int64
     n_in: int
     n_out: int
     is_top: bool

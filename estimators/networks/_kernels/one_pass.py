@@ -12,7 +12,6 @@ from estimators.networks._kernels.network import (
     add_sparse_gradient,
     backward,
     clear_places,
-    forward_to_logits,
     live_changes,
     load_features,
     output_deltas,
@@ -35,7 +34,7 @@ from estimators.networks._kernels.state import (
     Workspace,
 )
 from estimators.networks._kernels.vectors import copy, l1_norm
-from estimators.networks._kernels.weight_pass import Places, update_inputs, update_layers
+from estimators.networks._kernels.weight_pass import Places, pass_layers, update_inputs
 
 
 @njit(**JIT)
@@ -85,8 +84,8 @@ def process_row(work: Workspace, rows: CodedRows, draws: Integers, proba: Floats
 
     Where statistics are updated, turn -1 predicts the row with those before it. Turn 0 is the row itself, and each
     later turn a row drawn. Rows learnt together are gathered, predicted in the last turn and learnt after it. A row
-    learnt by itself is learnt in the turn of the next one, whose units the same pass over the weights computes. Each
-    part of a step is called at one place only, as compiled code is copied to each.
+    learnt by itself is learnt in the turn of the next one, which the same pass over the weights predicts. Each part of
+    a step is called at one place only, as compiled code is copied to each.
     """
     net, batch, n_labels, together = work.net, work.batch, work.net.sizes[-1], work.net.options.mini_batch
     first_turn = np.int64(-1 if learning and (net.options.balance or net.options.scale) else 0)
@@ -99,13 +98,12 @@ def process_row(work: Workspace, rows: CodedRows, draws: Integers, proba: Floats
         if n_new == 0 and not together and not is_over:
             continue
         learns = learning and last > first and (is_over or not together)
-        ahead = place if learns and n_new > 0 and net.options.dense else np.int64(-1)
-        if learns and not learn_batch(work, Places(first, last, ahead)):
-            return False
-        if is_over:
-            break
+        predicts = not is_over and (turn < 0 or turn == last_turn or not together)
         start, stop = first if together else place, place + n_new
-        if (turn < 0 or turn == last_turn or not together) and not predict(work, start, stop, ahead >= 0):
+        places = Places(first, last if learns else first, start, stop if predicts else start)
+        if learns and not begin_step(work, places):
+            return False
+        if (learns or predicts) and not predict(work, places):
             return False
         if turn == own_turn:
             copy(proba, i * n_labels, batch.units, batch.n_units - n_labels, n_labels)
@@ -140,14 +138,13 @@ def load_row(work: Workspace, source: CodedRows, row: int, b: int) -> None:
 
 
 @njit(**HOT)
-def predict(work: Workspace, first: int, last: int, has_logits: bool) -> bool:
-    """Fill the units of rows first to last, probabilities at the end; return whether their logits are finite."""
+def predict(work: Workspace, places: Places) -> bool:
+    """Update weights, and fill the units of the rows to be predicted; return whether their logits are finite."""
     net, batch = work.net, work.batch
-    for b in range(first, last):
+    for b in range(places.start, places.stop):
         refresh_features(net, batch, work.lazy, b * batch.length, batch.stops[b])
-    if not has_logits:
-        forward_to_logits(net.w, net.sizes, batch, net.options.dense, first, last)
-    return sigmoids(batch, net.sizes[-1], first, last)
+    pass_layers(net, batch, net.live, places)
+    return sigmoids(batch, net.sizes[-1], places.start, places.stop)
 
 
 @njit(**HOT)
@@ -161,8 +158,8 @@ def refresh_features(net: Network, batch: Batch, lazy: Lazy | None, start: int, 
 
 
 @njit(**HOT)
-def learn_batch(work: Workspace, places: Places) -> bool:
-    """Take a step on rows of the batch; return False if numbers get too large for it."""
+def begin_step(work: Workspace, places: Places) -> bool:
+    """Take a step on rows, but for the pass over all weights; return False if numbers get too large for it."""
     net, batch = work.net, work.batch
     for b in range(places.first, places.last):
         if not backpropagate(net, batch, b, places.last - places.first):
@@ -172,7 +169,6 @@ def learn_batch(work: Workspace, places: Places) -> bool:
     if net.options.dense:
         clear_places(batch, places.last - places.first)
     update_features(net, batch, net.live, batch.stamp, batch.touched, places)
-    update_layers(net, batch, net.live, places)
     return True
 
 

@@ -1,6 +1,6 @@
-"""One pass over the weights: the gradient of a block of them, its step, and the units of the row that comes next.
+"""One pass over the weights: the gradient of a block of them, its step, and the units of the rows that come next.
 
-All gradients would be written to memory, and read again by Adam, and all weights read once more by the next row. What
+All gradients would be written to memory, and read again by Adam, and all weights read once more by the next rows. What
 belongs to a block stays in the cache of the processor meanwhile.
 """
 
@@ -18,15 +18,16 @@ BLOCK = 2048  # weights; with gradients and moments, they fit the first cache
 
 
 class Places(NamedTuple):
-    """Places of the batch: the rows of a step, from first to last, and a row to be predicted after it, or -1."""
+    """Places of the batch: the rows of a step, from first to last, and those predicted after it, from start to stop."""
 
     first: np.int64
     last: np.int64
-    ahead: np.int64
+    start: np.int64
+    stop: np.int64
 
 
 class Layer(NamedTuple):
-    """Where the weights of a layer are, where its inputs are among the units, and how many it has."""
+    """A layer: the places of its weights and, among the units of a row, of its inputs; how many inputs and outputs."""
 
     place: int
     lower: int | np.int64
@@ -36,24 +37,24 @@ class Layer(NamedTuple):
 
 
 @njit(**HOT)
-def update_layers(net: Network, batch: Batch, live: Flags | None, places: Places) -> None:
+def pass_layers(net: Network, batch: Batch, live: Flags | None, places: Places) -> None:
     """Update all weights, but those of the features of sparse rows, by the gradient of the rows of a step.
 
-    The units of the row ahead, up to its logits, are computed by the new weights.
+    The units of the rows predicted after it, up to their logits, are computed by the new weights.
     """
-    update_first_layer(net, batch, live, places)
+    pass_first_layer(net, batch, live, places)
     n_out, lower = net.sizes[1], np.int64(0)
     place = (net.sizes[0] + 1) * n_out
     for k in range(1, net.sizes.size - 1):
         n_in, n_out = n_out, net.sizes[k + 1]
-        update_upper_layer(net, batch, live, places, Layer(place, lower, n_in, n_out, k == net.sizes.size - 2))
+        pass_upper_layer(net, batch, live, places, Layer(place, lower, n_in, n_out, k == net.sizes.size - 2))
         place, lower = place + n_out * (n_in + 1), lower + n_in
 
 
 @njit(**HOT)
-def update_first_layer(net: Network, batch: Batch, live: Flags | None, places: Places) -> None:
+def pass_first_layer(net: Network, batch: Batch, live: Flags | None, places: Places) -> None:
     """Update the weights of the features and the biases, which follow them; of sparse rows, the biases only."""
-    n_features, width, ahead = net.sizes[0], net.sizes[1], places.ahead
+    n_features, width = net.sizes[0], net.sizes[1]
     begin = 0 if net.options.dense else n_features
     size = max(4, BLOCK // width // 4 * 4)  # features: inputs are added by fours
     last = (n_features - begin) // size
@@ -61,16 +62,22 @@ def update_first_layer(net: Network, batch: Batch, live: Flags | None, places: P
     for q in range(-1, last + 1):
         start = begin + (q if q >= 0 else last) * size
         stop = min(start + size, n_features + 1)
-        end = min(stop, n_features)
-        if q < last:
+        if q < last and places.last > places.first:
             put_first_gradient(net, batch, places, start, stop)
             update_inputs(net, live, start, stop - start, np.int64(0))
-        if ahead >= 0 and q < 0:
-            copy(batch.units, ahead * batch.n_units, net.w, n_features * width, width)
-        elif ahead >= 0:
-            at = ahead * batch.length
-            indices, units_at = batch.indices, ahead * batch.n_units
-            add_inputs(net.w, width, batch.values, indices, at + start, at + end, batch.units, units_at)
+        for b in range(places.start, places.stop):
+            if q < 0:
+                copy(batch.units, b * batch.n_units, net.w, n_features * width, width)
+            else:
+                add_block(net, batch, b, start, stop)
+
+
+@njit(**HOT)
+def add_block(net: Network, batch: Batch, b: int, start: int, stop: int) -> None:
+    """Add the inputs from features start to stop of a dense row to its units; of a sparse row, those from all."""
+    at, dense, last = b * batch.length, net.options.dense, min(stop, net.sizes[0])
+    first, end = at + start if dense else at, at + last if dense else batch.stops[b]
+    add_inputs(net.w, net.sizes[1], batch.values, batch.indices, first, end, batch.units, b * batch.n_units)
 
 
 @njit(**HOT)
@@ -106,21 +113,24 @@ def update_inputs(net: Network, live: Flags | None, start: int, n: int, source: 
 
 
 @njit(**HOT)
-def update_upper_layer(net: Network, batch: Batch, live: Flags | None, places: Places, layer: Layer) -> None:
+def pass_upper_layer(net: Network, batch: Batch, live: Flags | None, places: Places, layer: Layer) -> None:
     """Update the weights of a layer above the first one, which are those of one output after another, then biases."""
     w, units, n_in, n_out = net.w, batch.units, layer.n_in, layer.n_out
-    at = places.ahead * batch.n_units + layer.lower
-    if places.ahead >= 0:
-        relu(units, at, n_in)
+    for b in range(places.start, places.stop):
+        relu(units, b * batch.n_units + layer.lower, n_in)
     size = max(1, BLOCK // n_in)
     for start in range(0, n_out, size):
         stop = min(start + size, n_out)
-        put_upper_gradient(net, batch, places, layer, start, stop)
-        update_upper_block(net, live, layer, start, stop)
-        for k in range(start, stop if places.ahead >= 0 else start):
-            units[at + n_in + k] = dot(w, layer.place + k * n_in, units, at, n_in)
-    if places.ahead >= 0:
-        add(units, at + n_in, w, layer.place + n_out * n_in, n_out, net.constants[ONE])
+        if places.last > places.first:
+            put_upper_gradient(net, batch, places, layer, start, stop)
+            update_upper_block(net, live, layer, start, stop)
+        for k in range(start, stop):
+            for b in range(places.start, places.stop):
+                at = b * batch.n_units + layer.lower
+                units[at + n_in + k] = dot(w, layer.place + k * n_in, units, at, n_in)
+    for b in range(places.start, places.stop):
+        at = b * batch.n_units + layer.lower + n_in
+        add(units, at, w, layer.place + n_out * n_in, n_out, net.constants[ONE])
 
 
 @njit(**HOT)

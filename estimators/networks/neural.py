@@ -227,8 +227,8 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self, contexts: ContextCache, state: State, rows: CodedRows, store: CodedRows, plan: ReplayPlan, *, learn: bool
     ) -> Array:
         options = run_options(self, dense=is_dense(rows), learn=learn)
-        # rows learnt together are processed by fours
-        n_rows = (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else 1
+        # rows learnt together are processed by fours, others by pairs: one is learnt, the next one predicted
+        n_rows = (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else min(1 + plan.draws.shape[1], 2)
         needs = Needs(options, (n_rows,), (state, store.starts))
         context = contexts.take(needs, rows, lambda: make_workspace(state, options, rows, store, n_rows))
         proba = np.empty(rows.codes.shape, self.dtype)

@@ -98,9 +98,10 @@ class PartLowering(typed_passes.NativeLowering):  # type: ignore[misc, unused-ig
 
 
 class RememberedOperators:
-    """Numba's rules of types, where an operator is looked up once for each combination of types that it meets.
+    """Numba's rules of types, where operators, and `max` and `min`, are looked up once for each combination of types.
 
-    Numba tries all its rules of an operator wherever it occurs, which takes up to a millisecond.
+    Numba tries all its rules of an operator wherever it occurs, which takes up to a millisecond, and compiles `max` of
+    the same numbers again for other options.
     """
 
     _signatures: ClassVar[dict[Any, Any]] = {}
@@ -114,7 +115,7 @@ class RememberedOperators:
     def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
         """Return the signature that a function has for arguments of these types."""
         operator = getattr(function, "typing_key", function)
-        if operator is not bool and getattr(operator, "__module__", "") != "_operator":
+        if operator not in {bool, max, min} and getattr(operator, "__module__", "") != "_operator":
             return self._rules.resolve_function_type(function, args, kws)
         key = operator, tuple(args)
         if key not in self._signatures:

@@ -59,7 +59,8 @@ check: .venv/test.stamp
 	$(BIN)/python -m build --wheel --outdir build/dist
 	$(PIP) --no-deps --target $(SITE) build/dist/*.whl
 	mkdir -p $(CHECK)
-	cp -r tests tools examples docs data_cards benchmarks README.md pyproject.toml constraints-lowest.txt Makefile $(CHECK)
+	cp -r .ci .github tests tools examples docs data_cards benchmarks README.md CITATION.cff pyproject.toml \
+		constraints-lowest.txt Makefile $(CHECK)
 	cd $(CHECK) && PYTHONPATH=$(SITE):. $(CURDIR)/$(BIN)/pytest -q -p tests.skips --doctest-modules --pyargs $(SOURCE)
 	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -n 2 --dist worksteal
 
@@ -115,10 +116,19 @@ boundscheck: export NUMBA_CACHE_DIR = $(CURDIR)/build/boundscheck
 boundscheck: .venv/test.stamp
 	$(BIN)/pytest -n 2 --dist worksteal tests/estimators
 
-# The wheel and the source distribution, each installed into an environment of its own.
+# The wheel and the source distribution: the same bytes from another copy of the files, made at another time; each
+# installed into an environment of its own; and what a distributor does, tests from the unpacked source distribution.
+packages: export SOURCE_DATE_EPOCH = 1577836800
 packages: .venv/test.stamp
 	rm -rf build/packages
 	$(BIN)/python -m build --outdir build/packages
+	mkdir build/packages/again
+	tar -xzf build/packages/*.tar.gz -C build/packages/again --strip-components=1 --touch
+	rm build/packages/again/PKG-INFO
+	$(BIN)/python -m build --outdir build/packages/again/dist build/packages/again
+	for file in build/packages/*.whl build/packages/*.tar.gz; do \
+		cmp $$file build/packages/again/dist/$${file##*/} || exit 1; \
+	done
 	for kind in whl tar.gz; do \
 		$(PYTHON) -m venv build/packages/$$kind && \
 		build/packages/$$kind/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
@@ -127,6 +137,8 @@ packages: .venv/test.stamp
 		|| exit 1; \
 	done
 	cd build/packages/tar.gz && bin/mlstream demo --output demo && test -s demo/report.html
+	build/packages/tar.gz/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hypothesis pytest
+	cd build/packages/again && ../tar.gz/bin/python -m pytest -q -m "not slow" tests/metrics tests/mlstream/formats
 
 clean:
 	rm -rf .venv .venv-lowest .venv-newest build demo docs/_build docs/auto_examples docs/api/generated docs/_static/rooms.svg *.egg-info

@@ -83,7 +83,7 @@ class Folder:
             os.close(descriptor)
 
 
-def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -> tuple[Folder | None, str]:
+def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -> Folder | None:
     """Create the folder, or find it, hold it, and remove older ones.
 
     Parameters
@@ -97,21 +97,17 @@ def open_folder(versions: Sequence[str], settings: Sequence[str], chosen: str) -
 
     Returns
     -------
-    folder : Folder or None
+    Folder or None
         None if no place is writable, or if there are no sources that could be compared.
-    tried : str
-        The places, for an error.
     """
-    places = _places(chosen)
-    tried = " and ".join(map(str, places))
     key, owner = hash_kernels(versions), _hash([str(os.getuid()), str(ROOT), sys.prefix, *settings])[:12]
-    for place in places if key else ():
+    for place in _places(chosen) if key else ():
         path = place / f"{PREFIX}{owner}-{key[:24]}"
         with suppress(OSError):
             _hold(path)
             _sweep(place, path.name, f"{PREFIX}{owner}-")
-            return Folder(path, key, tuple(versions)), tried
-    return None, tried
+            return Folder(path, key, tuple(versions))
+    return None
 
 
 def require_place(chosen: str) -> None:
@@ -122,14 +118,24 @@ def require_place(chosen: str) -> None:
     chosen : str
         The folder that the user wants caches in, or an empty string.
     """
-    places = _places(chosen)
-    for place in places:
+    for place in _places(chosen):
         with suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)
             with TemporaryFile(dir=place):
                 return
-    tried = " and ".join(map(str, places))
-    raise PermissionError(
+    raise PermissionError(need_place(chosen))
+
+
+def need_place(chosen: str) -> str:
+    """Return the error that kernels could be kept nowhere.
+
+    Parameters
+    ----------
+    chosen : str
+        The folder that the user wants caches in, or an empty string.
+    """
+    tried = " and ".join(map(str, _places(chosen)))
+    return (
         f"A folder for compiled kernels must be writable. Got {tried} instead; "
         "set NUMBA_CACHE_DIR to a folder of yours."
     )

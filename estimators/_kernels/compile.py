@@ -23,7 +23,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.experimental import structref
 from numba.extending import intrinsic
 
-from estimators._kernels.cache import KERNELS, Folder, hash_sources, open_folder
+from estimators._kernels.cache import KERNELS, Folder, hash_sources, need_place, open_folder
 from estimators._kernels.parts import PartCompiler, share_among_integers
 from estimators._kernels.prebuilt import Prebuilt, describe, find_prebuilt
 from estimators._kernels.watching import CompilationWatcher
@@ -107,11 +107,10 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 @cache
 def _folder() -> Folder | None:
     """Open the folder that belongs to the sources, the versions and the settings; None if no place is writable."""
-    folder, tried = open_folder(_versions(), _settings(), numba.config.CACHE_DIR)
+    folder = open_folder(_versions(), _settings(), numba.config.CACHE_DIR)
     if folder is None:
         warnings.warn(
-            f"A folder for compiled kernels must be writable. Got {tried} instead. Kernels are compiled again in every "
-            f"process; set NUMBA_CACHE_DIR to a folder of yours to keep them.",
+            f"{need_place(numba.config.CACHE_DIR)} Until then, every process compiles them again.",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -135,7 +134,7 @@ def needs() -> dict[str, Any]:
 
 @cache
 def _prebuilt() -> Prebuilt | None:
-    return find_prebuilt(needs())
+    return find_prebuilt(needs)
 
 
 class _Locator:

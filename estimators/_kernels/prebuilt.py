@@ -12,7 +12,7 @@ import json
 import pickle
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -68,19 +68,20 @@ class Prebuilt:
         return None if data is None else cache._impl.rebuild(target_context, data)
 
 
-def find_prebuilt(needs: Mapping[str, Any]) -> Prebuilt | None:
+def find_prebuilt(find_needs: Callable[[], Mapping[str, Any]]) -> Prebuilt | None:
     """Return the kernels of the package that is installed, if they fit.
 
     Parameters
     ----------
-    needs : mapping
-        What `describe` returns here.
+    find_needs : callable
+        Returns what `describe` returns here. It reads all sources: it is called only if the package is installed.
     """
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         return None
     path = Path(spec.origin).parent
     try:
+        needs = find_needs()
         manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
         fits = manifest["needs"] == needs and _has_features(manifest["features"])
         return Prebuilt(path, stamp(needs), tuple(manifest["target"])) if fits else None

@@ -10,8 +10,9 @@ from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
 from mlstream._files import write_text_atomically
+from mlstream.campaign.cluster import run_on_cluster
 from mlstream.campaign.cpu_times import RunCpu
-from mlstream.campaign.executors import Ended, run_in_processes, run_on_cluster, run_serially
+from mlstream.campaign.executors import Ended, run_in_processes, run_serially
 from mlstream.campaign.job import Job
 from mlstream.campaign.planning import name_apart, plan_jobs
 from mlstream.campaign.progress_files import read_progress, remove_progress
@@ -126,7 +127,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         Number of processes; -1 for as many as cores.
     dask : str, optional
         Address of a Dask scheduler whose workers run everything: tcp://HOST:8786. It replaces processes on this
-        machine; workers must have one thread each, and see the same folder.
+        machine. Workers must have one thread each, and the same versions of packages; they see no file of this machine.
     backend : {"loky"}
         The backend of joblib that runs the processes.
     progress : callable, optional
@@ -148,7 +149,8 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
         If a name or the value of an option is unknown, two streams or runs are the same, a stream cannot be repeated in
         this way, or the folder holds the record of another run under the name of one of these. Nothing is run then.
     OSError
-        If a record cannot be written (no permission, no space), or no scheduler responds. Existing records stay.
+        If a record cannot be written (no permission, no space), no scheduler or worker of Dask responds, or the
+        scheduler ends before the runs do. Existing records stay, and the same call goes on from them.
 
     Warns
     -----

@@ -1,19 +1,12 @@
-"""Jobs run serially, in processes of this machine, or on a Dask cluster, with the same records in all cases."""
+"""Jobs run serially, or in processes of this machine, with the same records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache
-from pathlib import Path
-from typing import Any, cast
 
-import joblib
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from mlstream._files import atomic_path
 from mlstream.campaign.cpu_times import RunCpu, read_ledger
 from mlstream.campaign.job import Job
 from mlstream.campaign.progress_files import remove_progress
@@ -26,7 +19,9 @@ from mlstream.stream import Stream
 Measured = tuple[RunResult, RunCpu | None]
 Ended = Iterator[tuple[Job, RunResult, RunCpu | None]]
 
-_DIED = "The process of this run died: killed by the system (out of memory, for example), or by the learner's own code."
+PROCESS_DIED = (
+    "The process of this run died: killed by the system (out of memory, for example), or by the learner's own code."
+)
 
 
 def run_serially(jobs: Sequence[Job], row_callback: Callable[[Job], RowProgress | None]) -> Ended:
@@ -82,50 +77,6 @@ def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
                 yield job, *_run_alone(job, backend)
 
 
-def run_on_cluster(jobs: Sequence[Job], address: str) -> Ended:
-    """Run jobs on a Dask cluster.
-
-    Parameters
-    ----------
-    jobs : sequence of Job
-        The jobs. All workers must see their folder: streams are written there once, and mapped into the memory of each
-        worker.
-    address : str
-        Of the scheduler, such as ``tcp://127.0.0.1:8786``.
-
-    Yields
-    ------
-    job, record, CPU time
-        In the order in which they end. Jobs of a worker that dies go to another one; a job that kills several workers
-        is recorded as failed.
-
-    Raises
-    ------
-    ImportError
-        If Dask is not installed.
-    OSError
-        If no scheduler responds.
-    ValueError
-        If a worker runs several jobs at a time: their times could not be separated.
-    """
-    try:
-        from distributed import Client, KilledWorker, as_completed
-    except ImportError:
-        raise ImportError("A Dask cluster needs the package distributed: pip install 'mlstream[dask]'.") from None
-    with Client(address) as client, _shared_streams(jobs) as paths:
-        _require_one_thread_each(client)
-        futures = {}
-        for job in largest_first(jobs):
-            parcel = replace(job, stream=cast(Any, None))
-            futures[client.submit(_run_from_file, parcel, paths[id(job.stream)], pure=False)] = job
-        for future in as_completed(futures):
-            job = futures[future]
-            try:
-                yield job, *future.result()
-            except KilledWorker:
-                yield job, record_failure(job, _DIED), None
-
-
 def largest_first(jobs: Sequence[Job]) -> list[Job]:
     """Sort jobs by the numbers in their streams, most first; those on one stream stay in their order."""
     return sorted(jobs, key=lambda job: n_cells(job.stream), reverse=True)
@@ -154,7 +105,7 @@ def _run_alone(job: Job, backend: str) -> Measured:
         _, record, cpu = next(_in_pool([job], 2, backend))
     except TerminatedWorkerError:
         remove_progress(job.progress_path)
-        return record_failure(job, _DIED), None
+        return record_failure(job, PROCESS_DIED), None
     return record, cpu
 
 
@@ -170,42 +121,3 @@ def _run_unless_recorded(job: Job, progress: RowProgress | None = None) -> Measu
         if record is None:
             record = run_job(job, progress)
     return record, read_ledger(ledger)
-
-
-def _run_from_file(parcel: Job, path: Path) -> Measured:
-    return _run_unless_recorded(replace(parcel, stream=_mapped(path)))
-
-
-@cache
-def _mapped(path: Path) -> Stream:
-    # As joblib does for processes: see _in_pool.
-    stream: Stream = joblib.load(path, mmap_mode="c")
-    return stream
-
-
-@contextmanager
-def _shared_streams(jobs: Sequence[Job]) -> Iterator[dict[int, Path]]:
-    """Write each stream once where all workers see it, until the block ends."""
-    paths = {}
-    for job in {id(job.stream): job for job in jobs}.values():
-        path = (job.directory / "running" / f"{job.stream.card.data_sha256}.joblib").resolve()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as temporary:
-            joblib.dump(job.stream, temporary)
-        paths[id(job.stream)] = path
-    try:
-        yield paths
-    finally:
-        for path in paths.values():
-            path.unlink(missing_ok=True)
-
-
-def _require_one_thread_each(client: Any) -> None:
-    client.wait_for_workers(1, timeout=60)
-    threads = {name: worker["nthreads"] for name, worker in client.scheduler_info(n_workers=-1)["workers"].items()}
-    several = [name for name, number in threads.items() if number != 1]
-    if several:
-        raise ValueError(
-            f"Every Dask worker must have one thread (dask worker --nthreads 1): time is measured by process. "
-            f"Got {threads[several[0]]} at {several[0]}."
-        )

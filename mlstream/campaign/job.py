@@ -91,9 +91,10 @@ class Job:
             return kept
         selection = choose(self.learner, self.stream, self.repetition.seed, self.settings, self.criterion)
         with cpu_part("records"):
-            return self._keep(selection)
+            return self.keep(selection)
 
-    def _keep(self, selection: Selection) -> Selection | None:
+    def keep(self, selection: Selection) -> Selection | None:
+        """Record the choice of its configuration; return the one that counts: another process may have been first."""
         path = self._selection_path
         path.parent.mkdir(parents=True, exist_ok=True)
         record = SelectionRecord(run=self._origin(), selection=selection)

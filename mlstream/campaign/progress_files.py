@@ -15,7 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from mlstream.campaign.cpu_times import worker_name
 
-_UPDATE_INTERVAL_S = 0.5
+# Progress is written, or sent, after so many seconds.
+UPDATE_INTERVAL_S = 0.5
 _MAX_BYTES = 4096
 
 
@@ -44,12 +45,8 @@ class ProgressFile:
         self._path = path
         self._n_rows = n_rows
         self._worker = worker_name()
-        # Other processes may run the same job.
-        self._part = path.with_name(f".{uuid.uuid4().hex}.part")
 
     def __enter__(self) -> Self:
-        with suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
         self._write(0)
         return self
 
@@ -60,18 +57,25 @@ class ProgressFile:
 
     def update(self, n_rows_done: int, _n_rows: int) -> None:
         """Write the progress of the run, twice a second at most."""
-        if time.monotonic() - self._written > _UPDATE_INTERVAL_S:
+        if time.monotonic() - self._written > UPDATE_INTERVAL_S:
             self._write(n_rows_done)
 
     def _write(self, n_rows_done: int) -> None:
         self._written = time.monotonic()
-        progress = json.dumps(Progress(self._worker, n_rows_done, self._n_rows))
-        try:
-            # Not flushed to disk: after a crash of the machine, progress has no meaning.
-            self._part.write_text(progress, encoding="utf-8")
-            self._part.replace(self._path)
-        except OSError:
-            remove_progress(self._part)
+        write_progress(self._path, Progress(self._worker, n_rows_done, self._n_rows))
+
+
+def write_progress(path: Path, progress: Progress) -> None:
+    """Write a progress file, if it can be written."""
+    # Other processes may run the same job.
+    part = path.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Not flushed to disk: after a crash of the machine, progress has no meaning.
+        part.write_text(json.dumps(progress), encoding="utf-8")
+        part.replace(path)
+    except OSError:
+        remove_progress(part)
 
 
 def remove_progress(path: Path) -> None:

@@ -67,7 +67,11 @@ def _write(result: RunResult, job: Job, selection: Selection | None) -> RunResul
     resources = result.resources
     if selection is not None and resources is not None:
         resources = resources.model_copy(update={"phases": {"select": select_cost(selection)} | resources.phases})
-    result = result.model_copy(update=job.labels | {"selection": selection, "resources": resources})
+    return write_record(result.model_copy(update=job.labels | {"selection": selection, "resources": resources}), job)
+
+
+def write_record(result: RunResult, job: Job) -> RunResult:
+    """Write the record of a job to its file; return that which counts: another process may have made the run first."""
     try:
         save_run(result, job.directory)
     except FileExistsError:

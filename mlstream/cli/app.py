@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer import Abort
 
+from mlstream._version import __version__
 from mlstream.cli import challenge, compiling, detecting, generate, listing, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
 from mlstream.cli.inspect import inspect
@@ -56,9 +57,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 
 def _show_version(is_asked: bool) -> None:
     if is_asked:
-        from importlib.metadata import version
-
-        typer.echo(f"mlstream {version('mlstream')}")
+        typer.echo(f"mlstream {__version__}")
         raise typer.Exit
 
 

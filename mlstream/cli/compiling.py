@@ -29,5 +29,6 @@ def warm_up(
         for one in compile_ahead(wanted):
             show(one)
             n_kernels, cpu_s = n_kernels + one.n_kernels, cpu_s + one.cpu_s
-    made = f"{n_kernels} kernel{'s' * (n_kernels != 1)} compiled in {cpu_s:.1f} s of processor time"
-    console.print_line(f"{made}; the others were there.")
+    console.print_line(
+        f"{console.counted_kernels(n_kernels)} compiled in {cpu_s:.1f} s of processor time; the others were there."
+    )

@@ -221,16 +221,33 @@ def detection_progress() -> Iterator[Callable[[Detection, bool, int, int], None]
 def compilation_progress(n_names: int) -> Iterator[Callable[[Compilation], None]]:
     """Show what is compiled: a bar on a terminal, and one line per name that was not compiled before."""
     console = Console(highlight=False)
-    with Progress(BarColumn(), MofNCompleteColumn(), console=console, disable=not console.is_terminal) as bars:
+    if not console.is_terminal:
+        yield lambda one: print_line(_compilation_ending(one)) if one.n_kernels else None
+        return
+    with Progress(BarColumn(), MofNCompleteColumn(), console=console) as bars:
         bar = bars.add_task("kernels", total=n_names)
 
         def show(one: Compilation) -> None:
             bars.advance(bar)
             if one.n_kernels:
-                line = f"{one.name}: {one.n_kernels} kernel{'s' * (one.n_kernels != 1)}, {one.cpu_s:.1f} s"
-                bars.console.print(line, soft_wrap=True, markup=False)
+                bars.console.print(_compilation_ending(one), soft_wrap=True, markup=False)
 
         yield show
+
+
+def counted_kernels(number: int) -> str:
+    """Return a number of kernels in words.
+
+    Examples
+    --------
+    >>> counted_kernels(1), counted_kernels(2)
+    ('1 kernel', '2 kernels')
+    """
+    return f"{number} kernel{'s' * (number != 1)}"
+
+
+def _compilation_ending(one: Compilation) -> str:
+    return f"{one.name}: {counted_kernels(one.n_kernels)}, {one.cpu_s:.1f} s"
 
 
 def _detection_ending(one: Detection, was_kept: bool, n_done: int, n_in_all: int) -> str:

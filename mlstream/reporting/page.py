@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
+from mlstream._version import __version__
 from mlstream.card_model import StreamCard
 from mlstream.cards.terms import StatedTerms, stated_terms
 from mlstream.drawing.labels import label_chart
@@ -159,7 +159,7 @@ def describe(
         "recorded": recorded_facts(runs) if runs else [],
         "machine": agreed([run.machine for run in runs] + [one.machine for one in detections]),
         "versions": agreed([run.versions for run in runs] + [one.versions for one in detections]),
-        "mlstream_version": version("mlstream"),
+        "mlstream_version": __version__,
     }
 
 

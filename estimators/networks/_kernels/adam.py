@@ -57,16 +57,18 @@ def count_step(clock: Doubles, constants: Floats, rate: float, adaptive: bool) -
 
 
 @njit(**INLINE)
-def adam(w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, start: int, stop: int) -> None:
-    """Update weights from start to stop by one step of Adam.
+def adam(w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, start: int, stop: int, source: int) -> None:
+    """Update weights from start to stop by one step of Adam; their gradients begin at source.
 
     Gradients and moments too small to move a weight become 0: as denormals they would slow every later step tenfold.
     """
     step, eps, zero = constants[STEP], constants[EPS_NOW], constants[ZERO]
     b1, a1, b2, a2 = constants[KEEP_M], constants[GAIN_M], constants[KEEP_V], constants[GAIN_V]
     min_g, min_m, min_v = constants[MIN_G], constants[MIN_M], constants[MIN_V]
-    for i in range(uint64(start), uint64(stop)):
-        gi = g[i] if abs(g[i]) > min_g else zero
+    at, g_at = uint64(start), uint64(source)
+    for k in range(uint64(stop - start)):
+        i, gi = at + k, g[g_at + k]
+        gi = gi if abs(gi) > min_g else zero
         mi = b1 * m[i] + a1 * gi
         vi = b2 * v[i] + a2 * gi * gi
         mi = mi if abs(mi) > min_m else zero
@@ -77,22 +79,22 @@ def adam(w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, start: i
 
 
 @njit(**INLINE)
-def descend(w: Floats, g: Floats, constants: Floats, start: int, stop: int) -> None:
-    """Update weights from start to stop by one step of gradient descent."""
-    step = constants[STEP]
-    for i in range(uint64(start), uint64(stop)):
-        w[i] -= step * g[i]
+def descend(w: Floats, g: Floats, constants: Floats, start: int, stop: int, source: int) -> None:
+    """Update weights from start to stop by one step of gradient descent; their gradients begin at source."""
+    step, at, g_at = constants[STEP], uint64(start), uint64(source)
+    for k in range(uint64(stop - start)):
+        w[at + k] -= step * g[g_at + k]
 
 
 @njit(**INLINE)
 def update(
-    w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, adaptive: bool, start: int, stop: int
+    w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, adaptive: bool, start: int, stop: int, source: int
 ) -> None:
-    """Update weights from start to stop by one step."""
+    """Update weights from start to stop by one step; their gradients begin at source."""
     if adaptive:
-        adam(w, m, v, g, constants, start, stop)
+        adam(w, m, v, g, constants, start, stop, source)
     else:
-        descend(w, g, constants, start, stop)
+        descend(w, g, constants, start, stop, source)
 
 
 @njit(**BUILD)
@@ -103,4 +105,4 @@ def update_live(
     for at in range(start, stop, live.size * n_in):
         for k in range(live.size):
             if live[k]:
-                adam(w, m, v, g, constants, at + k * n_in, at + (k + 1) * n_in)
+                adam(w, m, v, g, constants, at + k * n_in, at + (k + 1) * n_in, at + k * n_in)

@@ -162,18 +162,24 @@ def put_dense_gradient(g: Floats, width: int, batch: Batch, stamp: Integers | No
     """Put the gradient by the weights of all features, of one dense row or of rows by fours, the last ones all zero."""
     if stamp is not None:
         return
+    for j in range(batch.length):
+        put_feature_gradient(g, j * width, width, batch, j, n_rows)
+
+
+@njit(**INLINE)
+def put_feature_gradient(g: Floats, at: int, width: int, batch: Batch, j: int, n_rows: int) -> None:
+    """Put the gradient by the weights of a feature into g from `at`, of one dense row or of rows by fours."""
     values, deltas, length, n_units = batch.values, batch.deltas, batch.length, batch.n_units
-    for j in range(length):
-        if n_rows == 1:
-            put(g, j * width, deltas, 0, width, values[j])
-        for b in range(0, n_rows if n_rows > 1 else 0, 4):
-            rows = b * n_units, (b + 1) * n_units, (b + 2) * n_units, (b + 3) * n_units
-            q = b * length + j
-            x = values[q], values[q + length], values[q + 2 * length], values[q + 3 * length]
-            if b == 0:
-                put4(g, j * width, deltas, rows, x, width)
-            else:
-                add4(g, j * width, deltas, rows, x, width)
+    if n_rows == 1:
+        put(g, at, deltas, 0, width, values[j])
+    for b in range(0, n_rows if n_rows > 1 else 0, 4):
+        rows = b * n_units, (b + 1) * n_units, (b + 2) * n_units, (b + 3) * n_units
+        q = b * length + j
+        x = values[q], values[q + length], values[q + 2 * length], values[q + 3 * length]
+        if b == 0:
+            put4(g, at, deltas, rows, x, width)
+        else:
+            add4(g, at, deltas, rows, x, width)
 
 
 @njit(**INLINE)

@@ -17,6 +17,7 @@ from estimators.networks._kernels.network import (
     load_features,
     output_deltas,
     put_dense_gradient,
+    put_feature_gradient,
     set_live,
     share_loss,
 )
@@ -151,7 +152,10 @@ def learn_batch(work: Workspace, n_rows: int) -> bool:
             return False
     choose_live(net, batch, net.live, work.lazy, n_rows)
     count_step(net.clock, net.constants, net.options.rate, net.options.adam)
-    update_weights(net, net.live, batch.touched, sum_gradients(net, batch, n_rows))
+    n_touched = sum_gradients(net, batch, n_rows)
+    if net.options.dense and net.sizes.size > 2:
+        update_features(net, batch, n_rows)
+    update_weights(net, net.live, batch.touched, n_touched)
     return True
 
 
@@ -180,7 +184,10 @@ def backpropagate(net: Network, batch: Batch, b: int, n_rows: int) -> bool:
 
 @njit(**HOT)
 def sum_gradients(net: Network, batch: Batch, n_rows: int) -> np.int64:
-    """Add up the gradients of the rows; list the features of sparse rows, and return their number."""
+    """Add up the gradients of the rows, but those of `update_features`; list the features of sparse rows.
+
+    Returns the number of these features.
+    """
     g, width = net.g, net.sizes[1]
     n_touched, step = np.int64(0), int(net.clock[STEPS])
     clear(g, net.sizes[0] * width, g.size)
@@ -192,7 +199,8 @@ def sum_gradients(net: Network, batch: Batch, n_rows: int) -> np.int64:
         for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
             clear(batch.deltas, b * batch.n_units, (b + 1) * batch.n_units)
             clear(batch.values, b * batch.length, (b + 1) * batch.length)
-        put_dense_gradient(g, width, batch, batch.stamp, n_rows)
+        if net.sizes.size == 2:
+            put_dense_gradient(g, width, batch, batch.stamp, n_rows)
     return n_touched
 
 
@@ -200,22 +208,36 @@ def sum_gradients(net: Network, batch: Batch, n_rows: int) -> np.int64:
 def update_weights(
     net: Network, live: Flags | None, touched: npt.NDArray[np.int32] | None, n_touched: np.int64
 ) -> None:
-    """Update all weights or, if rows are sparse, those of the features touched and of the layers above them."""
+    """Update the weights of the features touched, if rows are sparse, and all that `update_features` leaves."""
     n_outputs, n_in, hidden = net.sizes[-1], net.sizes[-2], net.sizes.size > 2
     frozen, width = live is not None and net.options.adam, net.sizes[1]
     output = net.w.size - (n_in + 1) * n_outputs
-    # the last part is the one above the features
+    first = 0 if net.options.dense and not hidden else net.sizes[0] * width
+    # the last part is the one above the features, or all of a network that has one layer
     for q in range(n_touched + 1):
-        start = first_weight(net, touched, q) if q < n_touched else 0 if net.options.dense else net.sizes[0] * width
+        start = first_weight(net, touched, q) if q < n_touched else first
         stop = start + width if q < n_touched else output if frozen and hidden else net.w.size
         if live is not None and frozen and not hidden:
             update_live(net.w, net.m, net.v, net.g, net.constants, live, start, stop, np.int64(1))
         else:
-            update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, start, stop)
+            update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, start, stop, start)
     if live is not None and frozen and hidden:
         biases = net.w.size - n_outputs
         update_live(net.w, net.m, net.v, net.g, net.constants, live, output, biases, n_in)
         update_live(net.w, net.m, net.v, net.g, net.constants, live, biases, net.w.size, np.int64(1))
+
+
+@njit(**HOT)
+def update_features(net: Network, batch: Batch, n_rows: int) -> None:
+    """Update the weights of each feature by its gradient in dense rows, which is put into one place for all features.
+
+    It stays in the cache of the processor there; all gradients would be written to memory, and read again.
+    """
+    width = net.sizes[1]
+    for j in range(batch.length):
+        put_feature_gradient(net.g, 0, width, batch, j, n_rows)
+        start, stop = j * width, (j + 1) * width
+        update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, start, stop, 0)
 
 
 @njit(**HOT)

@@ -136,7 +136,7 @@ def learn_row(  # noqa: PLR0913, PLR0917 - compiled functions take arrays one by
     add_penalty(net, past, strength.penalty)
     if not l1_norm(net.g, 0, net.g.size) < net.limit:
         return False
-    adam(net.w, net.m, net.v, net.g, net.constants, 0, net.w.size)
+    adam(net.w, net.m, net.v, net.g, net.constants, 0, net.w.size, 0)
     return True
 
 

@@ -72,7 +72,7 @@ def step(net: Network) -> bool:
     if not l1_norm(net.g, 0, net.g.size) < net.limit:
         return False
     count_step(net.clock, net.constants, net.options.rate, net.options.adam)
-    update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, 0, net.w.size)
+    update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, 0, net.w.size, 0)
     return True
 
 

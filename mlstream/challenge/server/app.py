@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
+from mlstream._version import __version__
 from mlstream.challenge.errors import BudgetSpent, ChallengeError, StateFailed, UnknownToken
 from mlstream.challenge.server import api, pages
 from mlstream.challenge.server.guard import Guard, TooLarge
@@ -46,7 +46,7 @@ def build_app(host: Host) -> Guard:
 
     app = FastAPI(
         title=host.challenge.config.name,
-        version=version("mlstream"),
+        version=__version__,
         description="Submissions, budget and board of a challenge.",
         # The pages that FastAPI would make of the schema load scripts from elsewhere.
         docs_url=None,

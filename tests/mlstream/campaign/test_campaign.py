@@ -304,7 +304,9 @@ def test_two_commands_on_one_folder_end_with_the_records_of_one(tmp_path):
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     for process in [start("both"), start("both"), start("alone")]:
-        assert process.communicate()[1] == ""
+        # The first command in a new checkout says that it compiles.
+        errors = [line for line in process.communicate()[1].splitlines() if not line.startswith("Compiling kernels")]
+        assert errors == []
         assert process.returncode == 0
     both, alone = (load_runs(tmp_path / name) for name in ("both", "alone"))
     assert without_measures(both) == without_measures(alone)

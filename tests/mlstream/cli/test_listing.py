@@ -1,9 +1,10 @@
 """Names that can be typed are listed, and the version is printed."""
 
-from importlib.metadata import version
+from importlib import metadata
 
 import pytest
 
+import mlstream
 from estimators.detectors import DETECTORS
 from estimators.strategies import STRATEGIES
 from mlstream.cli.strategy_texts import parse_detectors, parse_strategies
@@ -13,7 +14,8 @@ from tests.mlstream.cli.commands import invoke
 
 def test_the_version_is_that_of_the_distribution():
     result = invoke("--version")
-    assert (result.exit_code, result.output) == (0, f"mlstream {version('mlstream')}\n")
+    assert (result.exit_code, result.output) == (0, f"mlstream {mlstream.__version__}\n")
+    assert metadata.version("mlstream") == mlstream.__version__
 
 
 def test_strategies_are_listed_one_a_line_with_what_they_are():

@@ -1,0 +1,43 @@
+"""What packagers and hosts read: the version, the forms of issues, the workflow."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import mlstream
+
+ROOT = Path(__file__).parents[1]
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[0-9]*.yml"))
+
+
+def test_the_citation_names_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == mlstream.__version__
+
+
+def test_every_python_that_is_claimed_is_one_that_the_requirement_allows():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    claimed = [line.rpartition(" ")[2] for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    assert project["requires-python"] == f">={claimed[0]}"
+    assert [int(version.partition(".")[2]) for version in claimed] == list(range(11, 11 + len(claimed)))
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_issue_forms_have_what_their_host_asks_for(path):
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert form["name"]
+    assert form["description"]
+    fields = form["body"]
+    assert {field["type"] for field in fields} <= {"markdown", "textarea", "input", "dropdown", "checkboxes"}
+    assert len({field["id"] for field in fields}) == len(fields)
+    assert all(field["attributes"]["label"] for field in fields)
+
+
+def test_the_workflow_runs_the_script_that_everybody_runs():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    (job,) = workflow["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o100

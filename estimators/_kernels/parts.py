@@ -46,7 +46,8 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc, unused-ignore]
 
     def finalize(self) -> None:
         """Make no machine code, and link nothing yet; several callers may bring the same functions."""
-        for library in self._linking_libraries:
+        # Numba 0.62 has nothing to call when code is loaded.
+        for library in self._linking_libraries if hasattr(self, "_reload_init") else ():
             self._reload_init.update(library._reload_init)
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == Linkage.external:

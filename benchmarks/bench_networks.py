@@ -129,7 +129,7 @@ def contests() -> list[Contest]:
 def adam_alone(w: Any, m: Any, v: Any, g: Any, constants: Any, n_steps: int) -> None:
     """Take steps with one and the same gradient."""
     for _ in range(n_steps):
-        adam(w, m, v, g, constants, 0, w.size)
+        adam(w, m, v, g, constants, 0, w.size, 0)
 
 
 def best(call: Callable[[], Any], repeats: int = 5) -> float:

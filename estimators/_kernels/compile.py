@@ -65,7 +65,14 @@ OWNING: Options = {**JIT, "_nrt": True}
 # the same, copied into its callers before types are known
 SPLICED: Options = {**JIT, "inline": "always"}
 # what only compiled functions call: neither kept on disk nor made to run by itself; a call from Python would crash
-BUILD: Options = {**_COMMON, "no_cpython_wrapper": True, "_nrt": True, "pipeline_class": PartCompiler}
+BUILD: Options = {
+    **_COMMON,
+    "no_cpython_wrapper": True,
+    "_nrt": True,
+    # what is not set is taken over from the caller: rare code would be copied into all that is called often
+    "forceinline": False,
+    "pipeline_class": PartCompiler,
+}
 # the same, in place
 PART: Options = {**BUILD, "_nrt": False}
 # what runs once a row or more often: to hand an array to a function costs as much as to work on a small one

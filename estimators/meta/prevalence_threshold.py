@@ -83,7 +83,7 @@ class PrevalenceThreshold(OuterClassifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 3))
     >>> Y = X[:, :2] + rng.normal(size=(2000, 2)) > 2
-    >>> plain = OnlineNeuralClassifier(learning_rate=0.1)
+    >>> plain = OnlineNeuralClassifier(learning_rate=0.1, random_state=0)
     >>> both = [learner.predict_then_fit(X, Y)[0] for learner in (plain, PrevalenceThreshold(plain))]
     >>> [round(ba_macro(Y, Y_pred), 2) for Y_pred in both]
     [0.59, 0.73]

@@ -1,47 +1,51 @@
 """Contexts of the kernels, kept between calls with the same options so that a call for one row is short."""
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from estimators.networks._kernels.lazy_adam import make_lazy
-from estimators.networks._kernels.state import CodedRows, RunOptions, Workspace, make_context
-from estimators.networks._network_state import State, as_network, make_batch
+from estimators.networks._kernels.state import CodedRows, RunOptions, make_context
+
+
+class Needs(NamedTuple):
+    """Conditions that a context must have been made for if it is to serve a call.
+
+    ``settings`` are compared by their values. ``owners`` are compared by identity: objects whose arrays the context
+    shares, and changes.
+    """
+
+    options: RunOptions
+    settings: tuple[Any, ...]
+    owners: tuple[Any, ...]
+
+    def are_those_of(self, other: "Needs") -> bool:
+        """Return whether a context for the other serves this call."""
+        return (
+            self.options == other.options
+            and self.settings == other.settings
+            and all(mine is theirs for mine, theirs in zip(self.owners, other.owners, strict=True))
+        )
 
 
 class ReusableContext:
-    """A context of the kernels for calls with the same options, on the arrays of a state and of a store.
+    """A context of the kernels for calls with the same needs.
 
     Parameters
     ----------
-    options : RunOptions
-        Options of the calls.
-    n_rows : int
-        Number of rows in a step.
-    state : dict of ndarray
-        What the network has learnt; its arrays are shared.
-    rows : CodedRows
-        Rows of a chunk; later rows may not have more features that are not zero than the longest of these.
-    store : CodedRows
-        Rows kept for replay; their arrays are shared.
+    needs : Needs
+        Options, settings and arrays.
+    workspace : tuple
+        What the kernel works on. Its ``batch`` has room for the longest row of the first call.
     """
 
-    def __init__(self, options: RunOptions, n_rows: int, state: State, rows: CodedRows, store: CodedRows) -> None:
-        net = as_network(state, options)
-        batch = make_batch(net, rows, store, n_rows)
-        self.options, self.n_rows, self.state, self.store = options, n_rows, state, store
-        self.max_length = batch.length
-        taken = np.empty(len(store.weight), np.int64)
-        lazy = None if options.dense else make_lazy(net.w.dtype)
-        self.context = make_context(Workspace(net, lazy, batch, store, taken))
+    def __init__(self, needs: Needs, workspace: Any) -> None:
+        self.needs = needs
+        self.workspace = workspace
+        self.context = make_context(workspace)
 
-    def fits(self, options: RunOptions, n_rows: int, state: State, rows: CodedRows, store: CodedRows) -> bool:
+    def fits(self, needs: Needs, rows: CodedRows) -> bool:
         """Return whether the context can serve a call."""
-        return (
-            self.options == options
-            and self.n_rows == n_rows
-            and self.state is state
-            and self.store.starts is store.starts
-            and (options.dense or bool((rows.ends - rows.starts).max() <= self.max_length))
-        )
+        fits = needs.are_those_of(self.needs)
+        return fits and (needs.options.dense or bool((rows.ends - rows.starts).max() <= self.workspace.batch.length))
 
 
 class ContextCache:
@@ -57,15 +61,13 @@ class ContextCache:
     def __reduce__(self) -> tuple[type["ContextCache"], tuple[()]]:
         return ContextCache, ()
 
-    def take(
-        self, options: RunOptions, n_rows: int, state: State, rows: CodedRows, store: CodedRows
-    ) -> ReusableContext:
+    def take(self, needs: Needs, rows: CodedRows, make_workspace: Callable[[], Any]) -> ReusableContext:
         """Remove the context that fits a call from the cache, or make one."""
-        context = self._contexts.pop(options.learn, None)
-        if context is not None and context.fits(options, n_rows, state, rows, store):
+        context = self._contexts.pop(needs.options.learn, None)
+        if context is not None and context.fits(needs, rows):
             return context
-        return ReusableContext(options, n_rows, state, rows, store)
+        return ReusableContext(needs, make_workspace())
 
     def put_back(self, context: ReusableContext) -> None:
         """Keep a context for the next call."""
-        self._contexts[context.options.learn] = context
+        self._contexts[context.needs.options.learn] = context

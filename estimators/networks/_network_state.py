@@ -11,7 +11,7 @@ from numpy.random import RandomState
 
 from estimators.networks._kernels.adam import make_constants
 from estimators.networks._kernels.lazy_adam import make_lazy, refresh_all
-from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRows, Network, RunOptions
+from estimators.networks._kernels.state import LAZY, RATE, STEPS, Batch, CodedRows, Network, RunOptions, Workspace
 
 State = dict[str, npt.NDArray[Any]]
 # sums of gradients under this can be squared, and multiplied by a learning rate under it
@@ -108,6 +108,13 @@ def make_batch(net: Network, rows: CodedRows, store: CodedRows, n_rows: int) -> 
     units, deltas = np.empty((2, n_rows * sum(widths)), kind)
     stops = np.empty(n_rows, np.int64)
     return Batch(values, indices, stops, units, deltas, shares, *occurrences, length=length, n_units=sum(widths))
+
+
+def make_workspace(state: State, options: RunOptions, rows: CodedRows, store: CodedRows, n_rows: int) -> Workspace:
+    """Return what a pass over rows works on, with steps on `n_rows` rows; arrays of the state and store are shared."""
+    net = as_network(state, options)
+    lazy = None if options.dense else make_lazy(net.w.dtype)
+    return Workspace(net, lazy, make_batch(net, rows, store, n_rows), store, np.empty(len(store.weight), np.int64))
 
 
 @lru_cache(maxsize=16)

@@ -9,8 +9,9 @@ from sklearn.utils import check_random_state
 from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
 from estimators._validation import Features
-from estimators.networks._kernels.regularised import PastTasks, Regularisation, run
-from estimators.networks._kernels.state import RunOptions
+from estimators.networks._kernel_context import ContextCache, Needs
+from estimators.networks._kernels.regularised import PastTasks, Regularisation, RegularisedWork, run
+from estimators.networks._kernels.state import CodedRows, RunOptions
 from estimators.networks._network_classifier import NetworkClassifier, writable
 from estimators.networks._network_options import check_learning_rate, check_network, diverged, hidden_widths
 from estimators.networks._network_state import (
@@ -68,6 +69,7 @@ class RegularisedNetwork(NetworkClassifier):
             "n_rows": np.zeros(1, dtype=np.int64),
             **self._begin_past(len(self._state["w"])),
         }
+        self._contexts = ContextCache()
 
     def _grow(self, n_before: int) -> None:
         n_new, sizes = self.n_labels_ - n_before, self._state["sizes"]
@@ -82,25 +84,34 @@ class RegularisedNetwork(NetworkClassifier):
         super().__setstate__(state)
         for name in {"_state", "_past"} & state.keys():
             setattr(self, name, writable(state[name]))
+        self._contexts = ContextCache()
 
     def _predict_proba(self, X: Features) -> Array:
         nothing = np.zeros((X.shape[0], self.n_labels_), np.uint8)
-        return self._run(self._state, self._past, X, (nothing, None, None), learn=False)
+        return self._run(X, (nothing, None, None), learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Predict each row, then learn it."""
         check_learning_rate(self.learning_rate, self._state["w"].dtype)
-        return self._run(self._state, self._past, X, (Y, mask, weight), learn=True)
+        return self._run(X, (Y, mask, weight), learn=True)
 
-    def _run(self, state: State, past: State, X: Features, targets: Targets, *, learn: bool) -> Array:
-        rows, nothing = as_rows(X, *targets, self.dtype), empty_store(self.n_labels_, self.dtype)
+    def _run(self, X: Features, targets: Targets, *, learn: bool) -> Array:
+        rows = as_rows(X, *targets, self.dtype)
         options = RunOptions(learn=learn, dense=isinstance(X, np.ndarray), rate=float(self.learning_rate))
-        net = as_network(state, options)
-        proba = np.empty(rows.codes.size, self.dtype)
-        kind = net.w.dtype.type
-        strength = Regularisation(*(kind(part) for part in self._regularisation()))
-        max_rows = -1 if self.task_rows is None else self.task_rows
-        failed = run(net, make_batch(net, rows, nothing, 1), rows, PastTasks(**past), strength, max_rows, proba)
+        strength, max_rows = self._regularisation(), -1 if self.task_rows is None else self.task_rows
+        needs = Needs(options, (strength, max_rows), (self._state, self._past))
+        context = self._contexts.take(needs, rows, lambda: self._make_workspace(options, strength, max_rows, rows))
+        proba = np.empty(rows.codes.shape, self.dtype)
+        failed = run(context.context, proba.reshape(-1), *rows)
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
-        return proba.reshape(rows.codes.shape)
+        self._contexts.put_back(context)
+        return proba
+
+    def _make_workspace(
+        self, options: RunOptions, strength: Regularisation, max_rows: int, rows: CodedRows
+    ) -> RegularisedWork:
+        net = as_network(self._state, options)
+        batch = make_batch(net, rows, empty_store(self.n_labels_, self.dtype), 1)
+        kind, old = net.w.dtype.type, np.empty(self.n_labels_, self.dtype)
+        return RegularisedWork(net, batch, PastTasks(**self._past), Regularisation(*map(kind, strength)), max_rows, old)

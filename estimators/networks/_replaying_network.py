@@ -8,8 +8,8 @@ from sklearn.utils import check_random_state
 from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
 from estimators._validation import Features
-from estimators.networks._kernels.replaying import Replayed
-from estimators.networks._kernels.state import Batch, CodedRows, Floats, Network, RunOptions
+from estimators.networks._kernel_context import ContextCache, Needs, ReusableContext
+from estimators.networks._kernels.state import Batch, CodedRows, Floats, Integers, Network, RunOptions
 from estimators.networks._network_classifier import NetworkClassifier, writable
 from estimators.networks._network_options import check_learning_rate, check_network, diverged, hidden_widths
 from estimators.networks._network_state import as_network, draw_state, make_batch, with_more_outputs
@@ -42,11 +42,24 @@ class ReplayingNetwork(NetworkClassifier):
     # ------------------------------------------------------------------ hooks
     _memory: BoundedMemory
     _store: RowStore | None
+    _contexts: ContextCache
 
     def _make_memory(self) -> BoundedMemory:
         raise NotImplementedError
 
-    def _call(self, net: Network, batch: Batch, rows: CodedRows, replayed: Replayed, proba: Floats) -> int:
+    def _settings(self) -> tuple[Any, ...]:
+        """Return parameters that are part of what the kernel works on."""
+        return ()
+
+    def _owners(self) -> tuple[Any, ...]:
+        """Return arrays that are part of what the kernel works on."""
+        return ()
+
+    def _make_work(self, net: Network, batch: Batch, store: CodedRows, taken: Integers) -> Any:
+        """Return what the kernel works on, with the names of these arguments; see `Replayed`."""
+        raise NotImplementedError
+
+    def _call(self, context: ReusableContext, plan: ReplayPlan, rows: CodedRows, proba: Floats) -> int:
         """Call the kernel on a chunk; return -1, or the row at which the network diverged."""
         raise NotImplementedError
 
@@ -59,6 +72,7 @@ class ReplayingNetwork(NetworkClassifier):
         self._state = draw_state(sizes, self.dtype, random_state, freeze=False)
         self._memory = self._make_memory().begin(random_state.randint(2**31 - 1))
         self._store = None
+        self._contexts = ContextCache()
 
     def _grow(self, n_before: int) -> None:
         n_new = self.n_labels_ - n_before
@@ -71,6 +85,7 @@ class ReplayingNetwork(NetworkClassifier):
             self._state = writable(state["_state"])
         if state.get("_store") is not None:
             self._store = state["_store"].copy()
+        self._contexts = ContextCache()
 
     def _predict_proba(self, X: Features) -> Array:
         rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self.dtype)
@@ -91,11 +106,19 @@ class ReplayingNetwork(NetworkClassifier):
     def _run(self, rows: CodedRows, store: CodedRows, plan: ReplayPlan, *, learn: bool) -> Array:
         """Return the probabilities of rows and, if so wanted, learn them."""
         options = RunOptions(learn, is_dense(rows), float(self.learning_rate), self.optimizer == "adam")
-        net = as_network(self._state, options)
         n_rows = (4 + plan.draws.shape[1]) // 4 * 4  # rows learnt together are processed by fours
-        replayed = Replayed(store, np.empty(len(store.weight), np.int64), plan.draws, plan.slots.reshape(-1))
-        proba = np.empty(rows.codes.size, self.dtype)
-        failed = self._call(net, make_batch(net, rows, store, n_rows), rows, replayed, proba)
+        needs = Needs(options, (n_rows, *self._settings()), (self._state, store.starts, *self._owners()))
+
+        def make_work() -> Any:
+            net = as_network(self._state, options)
+            return self._make_work(
+                net, make_batch(net, rows, store, n_rows), store, np.empty(len(store.weight), np.int64)
+            )
+
+        context = self._contexts.take(needs, rows, make_work)
+        proba = np.empty(rows.codes.shape, self.dtype)
+        failed = self._call(context, plan, rows, proba.reshape(-1))
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
-        return proba.reshape(rows.codes.shape)
+        self._contexts.put_back(context)
+        return proba

@@ -6,11 +6,11 @@ import numpy as np
 
 from estimators._new_labels import OnNewLabels
 from estimators._parameters import check_number
-from estimators.networks._kernels.dark_experience import Experience, run
-from estimators.networks._kernels.replaying import Replayed
-from estimators.networks._kernels.state import Batch, CodedRows, Floats, Network
+from estimators.networks._kernel_context import ReusableContext
+from estimators.networks._kernels.dark_experience import ExperienceWork, run
+from estimators.networks._kernels.state import Batch, CodedRows, Floats, Integers, Network
 from estimators.networks._replaying_network import ReplayingNetwork
-from estimators.replay.memories import ReservoirMemory
+from estimators.replay.memories import ReplayPlan, ReservoirMemory
 
 
 class DERClassifier(ReplayingNetwork):
@@ -137,12 +137,21 @@ class DERClassifier(ReplayingNetwork):
         for name in {"_known", "_held"} & state.keys():
             setattr(self, name, np.array(state[name]))
 
-    def _call(self, net: Network, batch: Batch, rows: CodedRows, replayed: Replayed, proba: Floats) -> int:
-        kind = net.w.dtype.type
+    def _settings(self) -> tuple[Any, ...]:
+        return self.alpha, self.beta
+
+    def _owners(self) -> tuple[Any, ...]:
+        return self._held, self._known
+
+    def _make_work(self, net: Network, batch: Batch, store: CodedRows, taken: Integers) -> ExperienceWork:
+        numbers = map(net.w.dtype.type, (self.alpha, self.beta, np.nan))
+        return ExperienceWork(net, batch, store, taken, self._held, self._known, *numbers)
+
+    def _call(self, context: ReusableContext, plan: ReplayPlan, rows: CodedRows, proba: Floats) -> int:
         met = np.empty(rows.codes.shape, self.dtype)
-        experience = Experience(self._held, met, self._known, kind(self.alpha), kind(self.beta))
-        failed = int(run(net, batch, rows, replayed, experience, kind(np.nan), proba))
-        if net.options.learn and failed < 0:
-            written = np.flatnonzero(replayed.taken >= 0)
-            self._held[written] = met[replayed.taken[written]]
+        failed = int(run(context.context, plan.draws, plan.slots.reshape(-1), met, proba, *rows))
+        if context.needs.options.learn and failed < 0:
+            taken = context.workspace.taken
+            written = np.flatnonzero(taken >= 0)
+            self._held[written] = met[taken[written]]
         return failed

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from estimators._new_labels import OnNewLabels
-from estimators.networks._kernels.episodes import run
-from estimators.networks._kernels.replaying import Replayed
-from estimators.networks._kernels.state import Batch, CodedRows, Floats, Network
+from estimators.networks._kernel_context import ReusableContext
+from estimators.networks._kernels.episodes import EpisodicWork, run
+from estimators.networks._kernels.state import Batch, CodedRows, Floats, Integers, Network
 from estimators.networks._replaying_network import ReplayingNetwork
+from estimators.replay.memories import ReplayPlan
 from estimators.replay.task_memory import TaskMemory
 from metrics._validation import require_integer
 
@@ -115,5 +116,8 @@ class AGEMClassifier(ReplayingNetwork):
             require_integer(self.task_rows, "task_rows", 1)
         return TaskMemory(self.size, self.draws, task_rows=self.task_rows)
 
-    def _call(self, net: Network, batch: Batch, rows: CodedRows, replayed: Replayed, proba: Floats) -> int:
-        return int(run(net, batch, rows, replayed, np.empty_like(net.w), proba))
+    def _make_work(self, net: Network, batch: Batch, store: CodedRows, taken: Integers) -> EpisodicWork:
+        return EpisodicWork(net, batch, store, taken, np.empty_like(net.w))
+
+    def _call(self, context: ReusableContext, plan: ReplayPlan, rows: CodedRows, proba: Floats) -> int:
+        return int(run(context.context, plan.draws, plan.slots.reshape(-1), proba, *rows))

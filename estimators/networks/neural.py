@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from estimators._new_labels import OnNewLabels, growth_state
 from estimators._typing import Array
 from estimators._validation import Features
-from estimators.networks._kernel_context import ContextCache
+from estimators.networks._kernel_context import ContextCache, Needs
 from estimators.networks._kernels.one_pass import run
 from estimators.networks._kernels.state import LAZY, RATE, CodedRows
 from estimators.networks._network_classifier import NetworkClassifier, writable
@@ -21,7 +21,13 @@ from estimators.networks._network_options import (
     hidden_widths,
     run_options,
 )
-from estimators.networks._network_state import State, brought_up_to_date, draw_state, with_more_outputs
+from estimators.networks._network_state import (
+    State,
+    brought_up_to_date,
+    draw_state,
+    make_workspace,
+    with_more_outputs,
+)
 from estimators.networks._row_store import RowStore, as_rows, empty_store, is_dense, match_store
 from estimators.networks._torch_network import device_learning, learn_on_device
 from estimators.replay.label_memories import Reservoir
@@ -221,9 +227,10 @@ class OnlineNeuralClassifier(NetworkClassifier):
         self, contexts: ContextCache, state: State, rows: CodedRows, store: CodedRows, plan: ReplayPlan, *, learn: bool
     ) -> Array:
         options = run_options(self, dense=is_dense(rows), learn=learn)
-        # rows learnt together are processed by fours
-        n_rows = (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else 1
-        context = contexts.take(options, n_rows, state, rows, store)
+        # rows learnt together are processed by fours, others by pairs: one is learnt, the next one predicted
+        n_rows = (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else min(1 + plan.draws.shape[1], 2)
+        needs = Needs(options, (n_rows,), (state, store.starts))
+        context = contexts.take(needs, rows, lambda: make_workspace(state, options, rows, store, n_rows))
         proba = np.empty(rows.codes.shape, self.dtype)
         failed = run(context.context, *plan, proba.reshape(-1), *rows)
         if failed >= 0:

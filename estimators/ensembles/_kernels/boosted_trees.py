@@ -97,7 +97,7 @@ def _learn_from(
     scratch = split_buffer(work.buffer, N_CLASSES)
     n_models = len(work.votes.positive)
     for label in range(done // n_rows, n_labels):
-        for r in range(max(done - label * n_rows, 0), n_rows):
+        for r in range(done - label * n_rows if done > label * n_rows else 0, n_rows):
             if not has_room(trees, N_CLASSES, n_models):
                 return label * n_rows + r
             _vote(trees, label, rows.X, r, scratch, work)

@@ -99,10 +99,23 @@ def update(
 
 @njit(**BUILD)
 def update_live(
-    w: Floats, m: Floats, v: Floats, g: Floats, constants: Floats, live: Flags, start: int, stop: int, n_in: int
+    w: Floats,
+    m: Floats,
+    v: Floats,
+    g: Floats,
+    constants: Floats,
+    live: Flags,
+    first: int,
+    last: int,
+    start: int,
+    n_in: int,
+    source: int,
 ) -> None:
-    """Update the weights of live outputs by one step of Adam, where n_in weights of each output follow each other."""
-    for at in range(start, stop, live.size * n_in):
-        for k in range(live.size):
-            if live[k]:
-                adam(w, m, v, g, constants, at + k * n_in, at + (k + 1) * n_in, at + k * n_in)
+    """Update the weights of those of the outputs first to last that are live by one step of Adam.
+
+    Each output has n_in weights in a row, which begin at start; their gradients begin at source.
+    """
+    for k in range(last - first):
+        if live[first + k]:
+            at = k * n_in
+            adam(w, m, v, g, constants, start + at, start + at + n_in, source + at)

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import numpy.typing as npt
+
 from estimators._kernels.compile import HOT, JIT, njit, unowned_views
 from estimators.networks._kernels.network import forward_to_logits, output_deltas, sigmoid
 from estimators.networks._kernels.replaying import (
@@ -13,7 +15,7 @@ from estimators.networks._kernels.replaying import (
     step,
     store,
 )
-from estimators.networks._kernels.state import STEPS, ZERO, Batch, CodedRows, Flags, Floats, Network
+from estimators.networks._kernels.state import STEPS, ZERO, Batch, CodedRows, Flags, Floats, Integers, Network
 from estimators.networks._kernels.vectors import copy
 
 
@@ -30,20 +32,36 @@ class Experience(NamedTuple):
     beta: Any
 
 
-@njit(**JIT)
-def run(
-    net: Network, batch: Batch, rows: CodedRows, replayed: Replayed, experience: Experience, unknown: Any, proba: Floats
-) -> int:
-    """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows.
+class ExperienceWork(NamedTuple):
+    """Everything that a pass works on, but the logits of the chunk; see `Replayed` and `Experience`.
 
-    Logits of labels not met by then are stored as `unknown`, NaN. Returns -1, or the row at which the network left the
-    range of its numbers; it is half changed then.
+    Logits of labels not met by then are stored as ``unknown``, NaN.
     """
-    net, batch, rows = unowned_views(net), unowned_views(batch), unowned_views(rows)
-    replayed, experience, proba = unowned_views(replayed), unowned_views(experience), unowned_views(proba)
+
+    net: Network
+    batch: Batch
+    store: CodedRows
+    taken: Integers
+    held: Floats
+    known: Flags
+    alpha: Any
+    beta: Any
+    unknown: Any
+
+
+@njit(**JIT)
+def run(context: Any, draws: Integers, slots: Integers, met: Floats, proba: Floats, *parts: npt.NDArray[Any]) -> int:
+    """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows, given part by part.
+
+    Logits of the rows are put into met. Returns -1, or the row at which the network left the range of its numbers; it
+    is half changed then.
+    """
+    work, rows, proba = unowned_views(context.workspace), unowned_views(CodedRows(*parts)), unowned_views(proba)
+    replayed = Replayed(work.store, work.taken, unowned_views(draws), unowned_views(slots))
+    experience = Experience(work.held, unowned_views(met), work.known, work.alpha, work.beta)
     start_chunk(replayed)
     for i in range(rows.weight.size):
-        if not process_row(net, batch, rows, i, replayed, experience, unknown, proba):
+        if not process_row(work.net, work.batch, rows, i, replayed, experience, work.unknown, proba):
             return i
     return -1
 

@@ -1,5 +1,9 @@
 """One pass over a chunk by a network whose steps may not raise the loss on rows of earlier tasks (A-GEM)."""
 
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
 from estimators._kernels.compile import HOT, JIT, njit, unowned_views
 from estimators.networks._kernels.network import forward, output_deltas
 from estimators.networks._kernels.replaying import (
@@ -11,22 +15,31 @@ from estimators.networks._kernels.replaying import (
     step,
     store,
 )
-from estimators.networks._kernels.state import STEPS, Batch, CodedRows, Floats, Network
+from estimators.networks._kernels.state import STEPS, Batch, CodedRows, Floats, Integers, Network
 from estimators.networks._kernels.vectors import add, copy, dot, l1_norm
 
 
-@njit(**JIT)
-def run(net: Network, batch: Batch, rows: CodedRows, replayed: Replayed, reference: Floats, proba: Floats) -> int:
-    """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows.
+class EpisodicWork(NamedTuple):
+    """Everything that a pass works on; the reference has room for a gradient. See `Replayed`."""
 
-    Reference has room for a gradient. Returns -1, or the row at which the network left the range of its numbers; it is
-    half changed then.
+    net: Network
+    batch: Batch
+    store: CodedRows
+    taken: Integers
+    reference: Floats
+
+
+@njit(**JIT)
+def run(context: Any, draws: Integers, slots: Integers, proba: Floats, *parts: npt.NDArray[Any]) -> int:
+    """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows, given part by part.
+
+    Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
-    net, batch, rows = unowned_views(net), unowned_views(batch), unowned_views(rows)
-    replayed, reference, proba = unowned_views(replayed), unowned_views(reference), unowned_views(proba)
+    work, rows, proba = unowned_views(context.workspace), unowned_views(CodedRows(*parts)), unowned_views(proba)
+    replayed = Replayed(work.store, work.taken, unowned_views(draws), unowned_views(slots))
     start_chunk(replayed)
     for i in range(rows.weight.size):
-        if not process_row(net, batch, rows, i, replayed, reference, proba):
+        if not process_row(work.net, work.batch, rows, i, replayed, work.reference, proba):
             return i
     return -1
 

@@ -49,7 +49,13 @@ def share_loss(
 def forward(w: Floats, sizes: Integers, batch: Batch, dense: bool, first: int, last: int) -> bool:
     """Fill the units of rows first to last, probabilities at the end; return whether their logits are finite."""
     forward_to_logits(w, sizes, batch, dense, first, last)
-    finite, n_labels = True, sizes[-1]
+    return sigmoids(batch, sizes[-1], first, last)
+
+
+@njit(**INLINE)
+def sigmoids(batch: Batch, n_labels: int, first: int, last: int) -> bool:
+    """Replace the logits of rows first to last by probabilities; return whether the logits are finite."""
+    finite = True
     for b in range(first, last):
         finite = sigmoid(batch.units, (b + 1) * batch.n_units - n_labels, n_labels) and finite
     return finite
@@ -67,13 +73,12 @@ def forward_to_logits(w: Floats, sizes: Integers, batch: Batch, dense: bool, fir
         for b in range(first, last):
             start = b * length + q
             stop = min(start + block, batch.stops[b])
-            _add_inputs(w, width, batch.values, batch.indices, start, stop, units, b * batch.n_units)
-    for b in range(first, last):
-        _propagate(w, sizes, units, b * batch.n_units)
+            add_inputs(w, width, batch.values, batch.indices, start, stop, units, b * batch.n_units)
+    _propagate(w, sizes, batch, first, last)
 
 
 @njit(**INLINE)
-def _add_inputs(
+def add_inputs(
     w: Floats,
     width: int,
     values: Floats,
@@ -93,16 +98,19 @@ def _add_inputs(
 
 
 @njit(**INLINE)
-def _propagate(w: Floats, sizes: Integers, units: Floats, at: int) -> None:
-    """Compute the layers above the first one, up to the logits."""
-    n_out = sizes[1]
+def _propagate(w: Floats, sizes: Integers, batch: Batch, first: int, last: int) -> None:
+    """Compute the layers above the first one, up to the logits: the weights of an output are read once for all rows."""
+    units, n_units, lower, n_out = batch.units, batch.n_units, 0, sizes[1]
     place = (sizes[0] + 1) * n_out
     for layer in range(1, sizes.size - 1):
         n_in, n_out = n_out, sizes[layer + 1]
-        relu(units, at, n_in)
+        for b in range(first, last):
+            relu(units, b * n_units + lower, n_in)
         for k in range(n_out):
-            units[at + n_in + k] = w[place + n_out * n_in + k] + dot(w, place + k * n_in, units, at, n_in)
-        place, at = place + n_out * (n_in + 1), at + n_in
+            for b in range(first, last):
+                at = b * n_units + lower
+                units[at + n_in + k] = w[place + n_out * n_in + k] + dot(w, place + k * n_in, units, at, n_in)
+        place, lower = place + n_out * (n_in + 1), lower + n_in
 
 
 @njit(**INLINE)
@@ -159,27 +167,38 @@ def add_sparse_gradient(g: Floats, width: int, batch: Batch, stamp: Integers | N
 
 @njit(**INLINE)
 def put_dense_gradient(g: Floats, width: int, batch: Batch, stamp: Integers | None, n_rows: int) -> None:
-    """Put the gradient by the weights of all features, of one dense row or of rows by fours, the last ones all zero."""
+    """Put the gradient by the weights of all features, of one dense row or of several; see `clear_places`."""
     if stamp is not None:
         return
     for j in range(batch.length):
-        put_feature_gradient(g, j * width, width, batch, j, n_rows)
+        put_feature_gradient(g, j * width, width, batch, j, 0, n_rows)
 
 
 @njit(**INLINE)
-def put_feature_gradient(g: Floats, at: int, width: int, batch: Batch, j: int, n_rows: int) -> None:
-    """Put the gradient by the weights of a feature into g from `at`, of one dense row or of rows by fours."""
+def put_feature_gradient(g: Floats, at: int, width: int, batch: Batch, j: int, first: int, last: int) -> None:
+    """Put the gradient by the weights of a feature into g from `at`, of the dense rows first to last of the batch.
+
+    Several rows are taken by fours: places up to the next multiple of four must have been cleared.
+    """
     values, deltas, length, n_units = batch.values, batch.deltas, batch.length, batch.n_units
-    if n_rows == 1:
-        put(g, at, deltas, 0, width, values[j])
-    for b in range(0, n_rows if n_rows > 1 else 0, 4):
+    if last - first == 1:
+        put(g, at, deltas, first * n_units, width, values[first * length + j])
+    for b in range(first, last if last - first > 1 else first, 4):
         rows = b * n_units, (b + 1) * n_units, (b + 2) * n_units, (b + 3) * n_units
         q = b * length + j
         x = values[q], values[q + length], values[q + 2 * length], values[q + 3 * length]
-        if b == 0:
+        if b == first:
             put4(g, at, deltas, rows, x, width)
         else:
             add4(g, at, deltas, rows, x, width)
+
+
+@njit(**INLINE)
+def clear_places(batch: Batch, n_rows: int) -> None:
+    """Clear the places of dense rows after the n_rows of a step, up to a multiple of four, unless it is one row."""
+    for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
+        clear(batch.deltas, b * batch.n_units, (b + 1) * batch.n_units)
+        clear(batch.values, b * batch.length, (b + 1) * batch.length)
 
 
 @njit(**INLINE)
@@ -200,11 +219,11 @@ def add_upper_gradient(g: Floats, sizes: Integers, units: Floats, deltas: Floats
 
 
 @njit(**BUILD)
-def live_changes(live: Flags, shares: Floats, n_rows: int) -> bool:
+def live_changes(live: Flags, shares: Floats, first: int, last: int) -> bool:
     """Return whether `set_live` would change anything."""
     for k in range(live.size):
         counted = False
-        for b in range(n_rows):
+        for b in range(first, last):
             counted = counted or shares[b * live.size + k] != 0
         if counted != live[k]:
             return True
@@ -212,9 +231,9 @@ def live_changes(live: Flags, shares: Floats, n_rows: int) -> bool:
 
 
 @njit(**BUILD)
-def set_live(live: Flags, shares: Floats, n_rows: int) -> None:
-    """Mark the outputs that count in some row of the step, and no others, as live."""
+def set_live(live: Flags, shares: Floats, first: int, last: int) -> None:
+    """Mark the outputs that count in some of the rows first to last, and no others, as live."""
     for k in range(live.size):
         live[k] = False
-        for b in range(n_rows):
+        for b in range(first, last):
             live[k] = live[k] or shares[b * live.size + k] != 0

@@ -6,25 +6,22 @@ import numpy as np
 import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, JIT, njit, unowned_views
-from estimators.networks._kernels.adam import count_step, update, update_live
+from estimators.networks._kernels.adam import count_step
 from estimators.networks._kernels.lazy_adam import refresh, refresh_all
 from estimators.networks._kernels.network import (
     add_sparse_gradient,
-    add_upper_gradient,
     backward,
-    forward,
+    clear_places,
     live_changes,
     load_features,
     output_deltas,
-    put_dense_gradient,
-    put_feature_gradient,
     set_live,
     share_loss,
+    sigmoids,
 )
 from estimators.networks._kernels.running_stats import count_features, count_labels, standardise
 from estimators.networks._kernels.state import (
     LAZY,
-    ONE,
     RATE,
     STEPS,
     Batch,
@@ -36,7 +33,8 @@ from estimators.networks._kernels.state import (
     Network,
     Workspace,
 )
-from estimators.networks._kernels.vectors import clear, copy, l1_norm
+from estimators.networks._kernels.vectors import copy, l1_norm
+from estimators.networks._kernels.weight_pass import Places, pass_layers, update_inputs
 
 
 @njit(**JIT)
@@ -85,27 +83,35 @@ def process_row(work: Workspace, rows: CodedRows, draws: Integers, proba: Floats
     """Predict row i, then learn it and the rows drawn for it; return False if the network diverged.
 
     Where statistics are updated, turn -1 predicts the row with those before it. Turn 0 is the row itself, and each
-    later turn a row drawn. Each part of a step is called at one place only, as compiled code is copied to each.
+    later turn a row drawn. Rows learnt together are gathered, predicted in the last turn and learnt after it. A row
+    learnt by itself is learnt in the turn of the next one, which the same pass over the weights predicts. Each part of
+    a step is called at one place only, as compiled code is copied to each.
     """
-    net, batch, n_labels = work.net, work.batch, work.net.sizes[-1]
-    together = net.options.mini_batch
-    first_turn = -1 if learning and (net.options.balance or net.options.scale) else 0
-    last_turn = draws.shape[1] if learning else 0
-    n_rows = np.int64(0)
-    for turn in range(first_turn, last_turn + 1):
-        n_rows += load_turn(work, rows, draws, i, turn, n_rows)
-        # rows learnt together are predicted together, except for the row itself
-        first, is_last = 1 if together and turn > 0 else 0, turn == last_turn or not together
-        if (turn <= 0 or is_last) and not forward(net.w, net.sizes, batch, net.options.dense, first, n_rows):
+    net, batch, n_labels, together = work.net, work.batch, work.net.sizes[-1], work.net.options.mini_batch
+    first_turn = np.int64(-1 if learning and (net.options.balance or net.options.scale) else 0)
+    last_turn = np.int64(draws.shape[1] if learning else 0)
+    own_turn = last_turn if together and first_turn == 0 else first_turn  # in which the row itself is predicted
+    first = last = np.int64(0 if together else 1)  # the rows in places first to last wait to be learnt
+    for turn in range(first_turn, last_turn + 2):
+        place, is_over = last if together else 1 - first, turn > last_turn
+        n_new = np.int64(0) if is_over else load_turn(work, rows, draws, i, turn, place)
+        if n_new == 0 and not together and not is_over:
+            continue
+        learns = learning and last > first and (is_over or not together)
+        predicts = not is_over and (turn < 0 or turn == last_turn or not together)
+        start, stop = first if together else place, place + n_new
+        places = Places(first, last if learns else first, start, stop if predicts else start)
+        if learns and not begin_step(work, places):
             return False
-        if turn == first_turn:
+        if (learns or predicts) and not predict(work, places):
+            return False
+        if turn == own_turn:
             copy(proba, i * n_labels, batch.units, batch.n_units - n_labels, n_labels)
         if turn < 0:
             count_labels(net.counts, rows.codes, i)
             count_features(net.scaler, net.clock, rows, i)
-        elif learning and n_rows > 0 and is_last and not learn_batch(work, n_rows):
-            return False
-        n_rows = n_rows if together and turn >= 0 else np.int64(0)
+        else:
+            first, last = start, stop
     return True
 
 
@@ -123,14 +129,22 @@ def load_turn(work: Workspace, rows: CodedRows, draws: Integers, i: int, turn: i
 
 @njit(**HOT)
 def load_row(work: Workspace, source: CodedRows, row: int, b: int) -> None:
-    """Put a row into place b of the batch, and take the steps that the weights of its features have skipped."""
+    """Put a row into place b of the batch."""
     net, batch = work.net, work.batch
-    start = b * batch.length
     load_features(source, row, batch, b)
     share_loss(source, row, net.counts, net.options, batch.shares, b * net.sizes[-1])
     if net.options.scale:
-        standardise(net, net.scaler, batch, start, batch.stops[b])
-    refresh_features(net, batch, work.lazy, start, batch.stops[b])
+        standardise(net, net.scaler, batch, b * batch.length, batch.stops[b])
+
+
+@njit(**HOT)
+def predict(work: Workspace, places: Places) -> bool:
+    """Update weights, and fill the units of the rows to be predicted; return whether their logits are finite."""
+    net, batch = work.net, work.batch
+    for b in range(places.start, places.stop):
+        refresh_features(net, batch, work.lazy, b * batch.length, batch.stops[b])
+    pass_layers(net, batch, net.live, places)
+    return sigmoids(batch, net.sizes[-1], places.start, places.stop)
 
 
 @njit(**HOT)
@@ -144,29 +158,28 @@ def refresh_features(net: Network, batch: Batch, lazy: Lazy | None, start: int, 
 
 
 @njit(**HOT)
-def learn_batch(work: Workspace, n_rows: int) -> bool:
-    """Take a step on the rows of the batch; return False if numbers get too large for it."""
+def begin_step(work: Workspace, places: Places) -> bool:
+    """Take a step on rows, but for the pass over all weights; return False if numbers get too large for it."""
     net, batch = work.net, work.batch
-    for b in range(n_rows):
-        if not backpropagate(net, batch, b, n_rows):
+    for b in range(places.first, places.last):
+        if not backpropagate(net, batch, b, places.last - places.first):
             return False
-    choose_live(net, batch, net.live, work.lazy, n_rows)
+    choose_live(net, batch, net.live, work.lazy, places)
     count_step(net.clock, net.constants, net.options.rate, net.options.adam)
-    n_touched = sum_gradients(net, batch, n_rows)
-    if net.options.dense and net.sizes.size > 2:
-        update_features(net, batch, n_rows)
-    update_weights(net, net.live, batch.touched, n_touched)
+    if net.options.dense:
+        clear_places(batch, places.last - places.first)
+    update_features(net, batch, net.live, batch.stamp, batch.touched, places)
     return True
 
 
 @njit(**HOT)
-def choose_live(net: Network, batch: Batch, live: Flags | None, lazy: Lazy | None, n_rows: int) -> None:
+def choose_live(net: Network, batch: Batch, live: Flags | None, lazy: Lazy | None, places: Places) -> None:
     """Mark the outputs that the step updates, after the steps that they have skipped."""
-    if live is not None and live_changes(live, batch.shares, n_rows):
+    if live is not None and live_changes(live, batch.shares, places.first, places.last):
         if lazy is not None and net.clock[LAZY] and net.sizes.size == 2:
             args = net.constants, net.options.rate, lazy, net.live_inputs, net.sizes[1], net.last
             refresh_all(net.w, net.m, net.v, *args, int(net.clock[STEPS]))
-        set_live(live, batch.shares, n_rows)
+        set_live(live, batch.shares, places.first, places.last)
 
 
 @njit(**HOT)
@@ -183,67 +196,21 @@ def backpropagate(net: Network, batch: Batch, b: int, n_rows: int) -> bool:
 
 
 @njit(**HOT)
-def sum_gradients(net: Network, batch: Batch, n_rows: int) -> np.int64:
-    """Add up the gradients of the rows, but those of `update_features`; list the features of sparse rows.
-
-    Returns the number of these features.
-    """
-    g, width = net.g, net.sizes[1]
-    n_touched, step = np.int64(0), int(net.clock[STEPS])
-    clear(g, net.sizes[0] * width, g.size)
-    for b in range(n_rows):
-        add_upper_gradient(g, net.sizes, batch.units, batch.deltas, b * batch.n_units, net.constants[ONE])
-        if not net.options.dense:
-            n_touched = add_sparse_gradient(g, width, batch, batch.stamp, b, step, n_touched)
-    if net.options.dense:
-        for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
-            clear(batch.deltas, b * batch.n_units, (b + 1) * batch.n_units)
-            clear(batch.values, b * batch.length, (b + 1) * batch.length)
-        if net.sizes.size == 2:
-            put_dense_gradient(g, width, batch, batch.stamp, n_rows)
-    return n_touched
-
-
-@njit(**HOT)
-def update_weights(
-    net: Network, live: Flags | None, touched: npt.NDArray[np.int32] | None, n_touched: np.int64
+def update_features(
+    net: Network,
+    batch: Batch,
+    live: Flags | None,
+    stamp: Integers | None,
+    touched: npt.NDArray[np.int32] | None,
+    places: Places,
 ) -> None:
-    """Update the weights of the features touched, if rows are sparse, and all that `update_features` leaves."""
-    n_outputs, n_in, hidden = net.sizes[-1], net.sizes[-2], net.sizes.size > 2
-    frozen, width = live is not None and net.options.adam, net.sizes[1]
-    output = net.w.size - (n_in + 1) * n_outputs
-    first = 0 if net.options.dense and not hidden else net.sizes[0] * width
-    # the last part is the one above the features, or all of a network that has one layer
-    for q in range(n_touched + 1):
-        start = first_weight(net, touched, q) if q < n_touched else first
-        stop = start + width if q < n_touched else output if frozen and hidden else net.w.size
-        if live is not None and frozen and not hidden:
-            update_live(net.w, net.m, net.v, net.g, net.constants, live, start, stop, np.int64(1))
-        else:
-            update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, start, stop, start)
-    if live is not None and frozen and hidden:
-        biases = net.w.size - n_outputs
-        update_live(net.w, net.m, net.v, net.g, net.constants, live, output, biases, n_in)
-        update_live(net.w, net.m, net.v, net.g, net.constants, live, biases, net.w.size, np.int64(1))
-
-
-@njit(**HOT)
-def update_features(net: Network, batch: Batch, n_rows: int) -> None:
-    """Update the weights of each feature by its gradient in dense rows, which is put into one place for all features.
-
-    It stays in the cache of the processor there; all gradients would be written to memory, and read again.
-    """
-    width = net.sizes[1]
-    for j in range(batch.length):
-        put_feature_gradient(net.g, 0, width, batch, j, n_rows)
-        start, stop = j * width, (j + 1) * width
-        update(net.w, net.m, net.v, net.g, net.constants, net.options.adam, start, stop, 0)
-
-
-@njit(**HOT)
-def first_weight(net: Network, touched: npt.NDArray[np.int32] | None, q: int) -> int:
-    """Return where the weights of a touched feature start, and note the step that updates them."""
+    """Update the weights of the features of sparse rows."""
     if touched is None:
-        return 0
-    net.last[touched[q]] = int(net.clock[STEPS])
-    return int(touched[q] * net.sizes[1])
+        return
+    width, step, n_touched = net.sizes[1], int(net.clock[STEPS]), np.int64(0)
+    for b in range(places.first, places.last):
+        n_touched = add_sparse_gradient(net.g, width, batch, stamp, b, step, n_touched)
+    for q in range(n_touched):
+        j = np.int64(touched[q])
+        net.last[j] = step
+        update_inputs(net, live, j, 1, j * width)

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
+import numpy.typing as npt
 
 from estimators._kernels.compile import HOT, JIT, njit, uint64, unowned_views
 from estimators.networks._kernels.adam import adam, count_step
@@ -58,25 +58,29 @@ class Regularisation(NamedTuple):
     temperature: Any
 
 
+class RegularisedWork(NamedTuple):
+    """Everything that a pass works on: a task ends after max_rows rows, or never if that is negative.
+
+    ``old`` has room for what the network of earlier tasks predicts for a row.
+    """
+
+    net: Network
+    batch: Batch
+    past: PastTasks
+    strength: Regularisation
+    max_rows: int
+    old: Floats
+
+
 @njit(**JIT)
-def run(
-    net: Network,
-    batch: Batch,
-    rows: CodedRows,
-    past: PastTasks,
-    strength: Regularisation,
-    max_rows: int,
-    proba: Floats,
-) -> int:
-    """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows.
+def run(context: Any, proba: Floats, *parts: npt.NDArray[Any]) -> int:
+    """Put the probabilities of all rows into proba and, with the option `learn`, learn the rows, given part by part.
 
     Returns -1, or the row at which the network left the range of its numbers; it is half changed then.
     """
-    old = np.empty(past.mask.size, net.w.dtype)
-    net, batch, rows = unowned_views(net), unowned_views(batch), unowned_views(rows)
-    past, proba = unowned_views(past), unowned_views(proba)
+    work, rows, proba = unowned_views(context.workspace), unowned_views(CodedRows(*parts)), unowned_views(proba)
     for i in range(rows.weight.size):
-        if not process_row(net, batch, rows, i, past, strength, max_rows, unowned_views(old), proba):
+        if not process_row(work.net, work.batch, rows, i, work.past, work.strength, work.max_rows, work.old, proba):
             return i
     return -1
 

@@ -8,6 +8,7 @@ from estimators.networks._kernels.network import (
     add_sparse_gradient,
     add_upper_gradient,
     backward,
+    clear_places,
     load_features,
     put_dense_gradient,
     share_loss,
@@ -60,9 +61,7 @@ def put_gradient(net: Network, batch: Batch, n_rows: int, stamp: int) -> None:
         if not dense:
             n_touched = add_sparse_gradient(g, width, batch, batch.stamp, b, stamp, n_touched)
     if dense:
-        for b in range(n_rows, (n_rows + 3) // 4 * 4 if n_rows > 1 else n_rows):
-            clear(batch.deltas, b * batch.n_units, (b + 1) * batch.n_units)
-            clear(batch.values, b * batch.length, (b + 1) * batch.length)
+        clear_places(batch, n_rows)
         put_dense_gradient(g, width, batch, batch.stamp, n_rows)
 
 

@@ -153,6 +153,6 @@ structref.define_constructor(KernelContext, KernelContextType, ["workspace"])
 
 
 @njit(**JIT)
-def make_context(workspace: Workspace) -> KernelContext:
+def make_context(workspace: Any) -> KernelContext:
     """Return a context that shares the arrays of the workspace."""
     return KernelContext(workspace)

@@ -116,7 +116,7 @@ def _learn_from(
     scratch = split_buffer(buffer, n_classes)
     for t in range(done // n_rows, len(trees.arrays.trees)):
         column = chunk.first_column + t
-        for r in range(max(done - t * n_rows, 0), n_rows):
+        for r in range(done - t * n_rows if done > t * n_rows else 0, n_rows):
             differs = len(chunk.X_predict) > 0 and not is_same_row(chunk, r)
             leaf, guess, n_above = NONE, NONE, 0
             # the row to predict, if it differs, then the row to learn

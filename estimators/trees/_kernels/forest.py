@@ -183,7 +183,7 @@ def _learn_from(forest: Forest, chunk: ForestChunk, params: ForestParams, output
     n_rows, n_classes = len(X), votes.shape[2]
     scratch = split_buffer(output.buffer, n_classes)
     for j in range(done // n_rows, len(members)):
-        for r in range(max(done - j * n_rows, 0), n_rows):
+        for r in range(done - j * n_rows if done > j * n_rows else 0, n_rows):
             if not has_room(arrays, n_classes, RESERVED_ROWS):
                 return j * n_rows + r
             code = codes[r, members[j].target]

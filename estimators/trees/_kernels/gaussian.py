@@ -107,12 +107,15 @@ def log_likelihood(arrays: TreeArrays, o: int, x: Array) -> float:
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     whole = len(x) // 4 * 4
     for f in range(0, whole, 4):
-        a += (x[f] - moments[o, MEAN, f]) ** 2 * moments[o, PRECISION, f]
-        b += (x[f + 1] - moments[o, MEAN, f + 1]) ** 2 * moments[o, PRECISION, f + 1]
-        c += (x[f + 2] - moments[o, MEAN, f + 2]) ** 2 * moments[o, PRECISION, f + 2]
-        d += (x[f + 3] - moments[o, MEAN, f + 3]) ** 2 * moments[o, PRECISION, f + 3]
+        p, q = x[f] - moments[o, MEAN, f], x[f + 1] - moments[o, MEAN, f + 1]
+        r, s = x[f + 2] - moments[o, MEAN, f + 2], x[f + 3] - moments[o, MEAN, f + 3]
+        a += p * p * moments[o, PRECISION, f]
+        b += q * q * moments[o, PRECISION, f + 1]
+        c += r * r * moments[o, PRECISION, f + 2]
+        d += s * s * moments[o, PRECISION, f + 3]
     for f in range(whole, len(x)):
-        a += (x[f] - moments[o, MEAN, f]) ** 2 * moments[o, PRECISION, f]
+        p = x[f] - moments[o, MEAN, f]
+        a += p * p * moments[o, PRECISION, f]
     return -((a + b) + (c + d)) - arrays.observers[o].log_norm
 
 
@@ -155,6 +158,6 @@ def rough_weight_below(arrays: TreeArrays, o: int, f: int, value: float, scale: 
     place = abs(value - arrays.moments[o, MEAN, f]) * scale * STEPS_PER_UNIT
     below = 1.0
     if place < 8 * STEPS_PER_UNIT:
-        k = int(place)
+        k = np.int64(place)
         below = NORMAL[k] + (place - k) * (NORMAL[k + 1] - NORMAL[k])
     return weight * (below if value >= arrays.moments[o, MEAN, f] else 1.0 - below)

@@ -133,7 +133,7 @@ def _learn_from(
     n_rows, n_classes = len(chunk.codes), votes.shape[2]
     scratch = split_buffer(buffer, n_classes)
     for t in range(done // n_rows, len(arrays.trees)):
-        for r in range(max(done - t * n_rows, 0), n_rows):
+        for r in range(done - t * n_rows if done > t * n_rows else 0, n_rows):
             if not has_room(arrays, n_classes):
                 return t * n_rows + r
             leaf, row = vote_on_row(arrays, t, chunk, r, scratch, votes)
@@ -242,7 +242,7 @@ def describe_classes(arrays: TreeArrays, i: int) -> tuple[int, int, float]:
 @njit(**PART)
 def hoeffding_bound(n_classes: int, total: float, delta: float) -> float:
     """Bound the error of the difference of two information gains that are known from rows of a total weight."""
-    merit_range = math.log2(max(n_classes, 2))
+    merit_range = math.log2(max(1.0 * n_classes, 2.0))
     return math.sqrt(merit_range * merit_range * math.log(1.0 / delta) / (2.0 * total))
 
 

@@ -184,9 +184,10 @@ def _learn_models(tree: RegressionTree, i: int, x: Array, y: Array, weight: floa
     for j in range(len(y)):
         if y[j] == UNKNOWN:
             continue
-        tree.errors[leaf, j, 0] = DECAY * tree.errors[leaf, j, 0] + (y[j] - tree.mean[i, j]) ** 2
-        tree.errors[leaf, j, 1] = DECAY * tree.errors[leaf, j, 1] + (y[j] - models[j]) ** 2
-        slope = min(max(2.0 * (models[j] - y[j]) * weight, -MAX_SLOPE), MAX_SLOPE)
+        of_mean, of_model = y[j] - tree.mean[i, j], models[j] - y[j]
+        tree.errors[leaf, j, 0] = DECAY * tree.errors[leaf, j, 0] + of_mean * of_mean
+        tree.errors[leaf, j, 1] = DECAY * tree.errors[leaf, j, 1] + of_model * of_model
+        slope = min(max(2.0 * of_model * weight, -MAX_SLOPE), MAX_SLOPE)
         for f in range(len(x)):
             tree.coefs[leaf, j, f] -= LEARNING_RATE * (slope * x[f])
         tree.coefs[leaf, j, len(x)] -= LEARNING_RATE * slope

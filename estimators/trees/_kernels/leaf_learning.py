@@ -49,7 +49,8 @@ def _count(arrays: TreeArrays, t: int, i: int, row: Row) -> int:
     s, majority = find_class(arrays, i, row.code)
     if node.active:
         # as in River, the majority of an empty leaf counts as right
-        node.majority_hits += row.weight if majority in (NONE, row.code) else 0.0
+        majority = row.code if majority == NONE else majority
+        node.majority_hits += row.weight if majority == row.code else 0.0
         node.bayes_hits += row.weight if row.guess == row.code else 0.0
     if s == NONE:
         s = add_stat(arrays, t, i, row.code)

@@ -74,7 +74,7 @@ def _learn_from(
     n_rows, n_classes = len(chunk.codes), votes.shape[2]
     scratch = split_buffer(buffer, n_classes)
     for t in range(done // n_rows, len(arrays.trees)):
-        for r in range(max(done - t * n_rows, 0), n_rows):
+        for r in range(done - t * n_rows if done > t * n_rows else 0, n_rows):
             leaf, row = vote_on_row(arrays, t, chunk, r, scratch, votes)
             if row.weight > 0.0:
                 # every node on the way may meet a new class

@@ -101,7 +101,7 @@ def _learn_from(
     """Go on from step `done`, tree by tree; return the step before which places ran out, or the number of steps."""
     n_rows, n_classes = len(chunk.codes), votes.shape[2]
     for t in range(done // n_rows, len(trees.arrays.trees)):
-        for r in range(max(done - t * n_rows, 0), n_rows):
+        for r in range(done - t * n_rows if done > t * n_rows else 0, n_rows):
             if not has_room(trees.arrays, n_classes):
                 return t * n_rows + r
             leaf, row = _vote_on_row(trees, t, chunk, r, scores, votes)

@@ -153,7 +153,7 @@ def rough_entropy_left(arrays: TreeArrays, a: int, b: int, f: int) -> float:
 def rough_entropy(p: float) -> float:
     """Look up the entropy of two classes, in bits."""
     place = min(max(p, 0.0), 1.0) * ENTROPY_STEPS
-    k = int(place)
+    k = np.int64(place)
     return ENTROPY[k] + (place - k) * (ENTROPY[k + 1] - ENTROPY[k])
 
 
@@ -242,8 +242,8 @@ def _gain_at_most(sides: Array, left: float, right: float) -> float:
     """
     p, q = sides[0, 0] / left, sides[1, 0] / right
     flattest = min(p * (1.0 - p), q * (1.0 - q))
-    share = left / (left + right)
-    return share * (1.0 - share) * (p - q) ** 2 / (2.0 * LOG_2 * flattest) if flattest > 0.0 else np.inf
+    share, gap = left / (left + right), p - q
+    return share * (1.0 - share) * (gap * gap) / (2.0 * LOG_2 * flattest) if flattest > 0.0 else np.inf
 
 
 @njit(**HOT)

@@ -15,17 +15,17 @@ MaxFeatures = Annotated[int | None, typer.Option("--max-features", min=0, help="
 MinLabels = Annotated[int | None, typer.Option("--min-labels", min=0, help="Least number of labels.")]
 MaxLabels = Annotated[int | None, typer.Option("--max-labels", min=0, help="Largest number of labels.")]
 
-commands = typer.Typer(help="List the tables that have a name, to use instead of a path, and download them.")
+datasets = typer.Typer(help="List the tables that have a name, to use instead of a path, and download them.")
 
 
-@commands.callback(invoke_without_command=True)
+@datasets.callback(invoke_without_command=True)
 def list_if_alone(context: typer.Context) -> None:
     """List the tables if no command is given."""
     if context.invoked_subcommand is None:
         list_tables()
 
 
-@commands.command("list")
+@datasets.command("list")
 def list_tables(
     text: Annotated[
         str, typer.Argument(help="Words that must all be in its name, domain, licence or citation.", show_default=False)
@@ -58,7 +58,7 @@ def list_tables(
         console.show_datasets(found)
 
 
-@commands.command()
+@datasets.command()
 def fetch(
     names: Annotated[
         list[str], typer.Argument(help="Names that `mlstream datasets list` shows.", autocompletion=complete_tables)

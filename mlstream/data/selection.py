@@ -79,12 +79,10 @@ def describe_dataset(entry: DatasetEntry, paths: tuple[Path, ...] | None) -> dic
     Returns
     -------
     dict
-        Sizes (None where not known), terms, label rule (a number of columns, names, or the .xml file that has them), and
-        of each file its name, hash, size in bytes, addresses, and path (None unless all files are on this machine).
+        Sizes (None where not known), terms, and label rule (a number of columns, names, or the .xml that has them); of
+        each file its name, hash, size in bytes, addresses, and path (None unless all files are on this machine).
     """
-    rule = (
-        next((file.name for file in entry.files if file.names_labels), None) if entry.labels is None else entry.labels
-    )
+    headers = [file.name for file in entry.files if file.names_labels]
     places = [str(path) for path in paths] if paths else [None] * len(entry.files)
     files = [
         {
@@ -97,7 +95,10 @@ def describe_dataset(entry: DatasetEntry, paths: tuple[Path, ...] | None) -> dic
         for file, place in zip(entry.files, places, strict=True)
     ]
     terms = ("name", "part_of", "domain", "n_samples", "n_features", "n_labels", "table", "licence", "citation")
-    return {term: getattr(entry, term) for term in terms} | {"labels": rule, "files": files}
+    return {term: getattr(entry, term) for term in terms} | {
+        "labels": headers[0] if headers else entry.labels,
+        "files": files,
+    }
 
 
 def _is_within(size: int | None, bounds: Bounds) -> bool:

@@ -39,10 +39,11 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc, unused-ignore]
     _shared_module: Any
 
     def add_linking_library(self, library: Any) -> None:
-        """Note what is called, and what that calls."""
+        """Note what is called, and what that calls, after all callers: LLVM links only what was asked for before."""
         super().add_linking_library(library)
-        below = library._linking_libraries if isinstance(library, PartLibrary) else ()
-        self._linking_libraries = [*dict.fromkeys([*self._linking_libraries, *below])]
+        below = library._linking_libraries if isinstance(library, PartLibrary) else []
+        above = [one for one in self._linking_libraries if one not in below]
+        self._linking_libraries = [*dict.fromkeys([*above, *below])]
 
     def finalize(self) -> None:
         """Make no machine code, and link nothing yet; several callers may bring the same functions."""

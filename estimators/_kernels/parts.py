@@ -39,10 +39,11 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc, unused-ignore]
     _shared_module: Any
 
     def add_linking_library(self, library: Any) -> None:
-        """Note what is called, and what that calls."""
+        """Note what is called, and what that calls, after all callers: LLVM links only what was asked for before."""
         super().add_linking_library(library)
-        below = library._linking_libraries if isinstance(library, PartLibrary) else ()
-        self._linking_libraries = [*dict.fromkeys([*self._linking_libraries, *below])]
+        below = library._linking_libraries if isinstance(library, PartLibrary) else []
+        above = [one for one in self._linking_libraries if one not in below]
+        self._linking_libraries = [*dict.fromkeys([*above, *below])]
 
     def finalize(self) -> None:
         """Make no machine code, and link nothing yet; several callers may bring the same functions."""
@@ -99,10 +100,9 @@ class PartLowering(typed_passes.NativeLowering):  # type: ignore[misc, unused-ig
 
 
 class RememberedOperators:
-    """Numba's rules of types, where operators, and `max` and `min`, are looked up once for each combination of types.
+    """Numba's rules of types, where an operator is looked up once for each combination of types that it meets.
 
-    Numba tries all its rules of an operator wherever it occurs, which takes up to a millisecond, and compiles `max` of
-    the same numbers again for other options.
+    Numba tries all its rules of an operator wherever it occurs, which takes up to a millisecond.
     """
 
     _signatures: ClassVar[dict[Any, Any]] = {}
@@ -116,7 +116,7 @@ class RememberedOperators:
     def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
         """Return the signature that a function has for arguments of these types."""
         operator = getattr(function, "typing_key", function)
-        if operator not in {bool, max, min} and getattr(operator, "__module__", "") != "_operator":
+        if operator is not bool and getattr(operator, "__module__", "") != "_operator":
             return self._rules.resolve_function_type(function, args, kws)
         key = operator, tuple(args)
         if key not in self._signatures:

@@ -36,6 +36,39 @@ def test_a_part_is_compiled_once_for_integers_of_all_sizes():
     assert {str(*signature) for signature in double.signatures} == {"float64", "int64"}
 
 
+@njit(**PART)
+def double_later(x):
+    return double(x)
+
+
+@njit(**PART)
+def double_much_later(x):
+    return double_later(x)
+
+
+@njit(**PART)
+def double_now(x):
+    counted = 0
+    for _ in range(2):
+        counted += 1
+    # LLVM removes the first call, and nothing but the second one needs its callees
+    return double_later(x) if counted > 5 else double_much_later(x)
+
+
+@njit(**PART)
+def call_twice(x):
+    return double_now(x)
+
+
+@njit()
+def double_by_detours(x):
+    return call_twice(x)
+
+
+def test_a_part_is_linked_where_an_earlier_caller_was_optimized_away():
+    assert double_by_detours(2.5) == 5.0
+
+
 @pytest.mark.parametrize("read_only_first", [False, True])
 def test_an_array_that_must_not_be_written_makes_no_second_compilation(read_only_first):
     @njit()

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlstream.card_model import FileCard, StreamCard
 from mlstream.cards.licences import licence_page, spdx_identifier
-from mlstream.cards.limits import has_unknown_labels
+from mlstream.cards.limits import has_unknown_labels, known_limits
 from mlstream.cards.terms import StatedTerms, stated_terms
 
 Record = dict[str, Any]
@@ -51,6 +51,7 @@ _CONTEXT: Record = {
     "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
     "rai": "http://mlcommons.org/croissant/RAI/",
+    "prov": "http://www.w3.org/ns/prov#",
     "dct": "http://purl.org/dc/terms/",
     "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
@@ -76,20 +77,25 @@ def card_croissant(card: StreamCard) -> str:
     Returns
     -------
     str
-        JSON-LD: the files with their hashes, a record set per ARFF file with a field per column, and the tasks and
-        experiences as records of their own.
+        JSON-LD: the files with their hashes; a record set per ARFF file with a field per column, if its rows are dense
+        (mlcroissant reads no sparse ones); the tasks and experiences as records of their own; known limits,
+        what the stream was made of, and what made it.
 
     References
     ----------
     .. [1] `Croissant format specification, version 1.1
-       <https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html>`_.
+       <https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html>`_, with provenance in the words of PROV-O.
+    .. [2] `Croissant RAI specification, version 1.0
+       <https://docs.mlcommons.org/croissant/docs/croissant-rai-spec.html>`_.
     """
     terms = stated_terms(card)
     licence = spdx_identifier(terms.licence)
+    limits = known_limits(card)
+    is_sparse = card.rows is not None and card.rows.sparse
     dataset: Record = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": card.name,
         **({"alternateName": terms.title} if terms.title != card.name else {}),
         "description": terms.description,
@@ -100,9 +106,11 @@ def card_croissant(card: StreamCard) -> str:
         "version": "1.0.0",
         "keywords": ["multi-label", "continual learning", "data stream", "tabular"],
         "isLiveDataset": False,
+        **_describe_provenance(card),
+        **({"rai:dataLimitations": limits} if limits else {}),
         "distribution": [_describe_file(file) for file in card.files],
         "recordSet": [
-            *(_describe_rows(card, file) for file in card.files if file.name.endswith(".arff")),
+            *(_describe_rows(card, file) for file in card.files if file.name.endswith(".arff") and not is_sparse),
             _list_tasks(card),
             _list_experiences(card),
         ],
@@ -114,6 +122,21 @@ def _describe_creators(card: StreamCard, terms: StatedTerms) -> list[Record]:
     if terms.creators:
         return [{"@type": "Person", "name": name} for name in terms.creators]
     return [{"@type": "Organization", "name": f"{card.source.name}; made a stream by mlstream"}]
+
+
+def _describe_provenance(card: StreamCard) -> Record:
+    """Describe what made the stream, and of what; whether a table's rows were measured is for its authors to say."""
+    generator, source = card.generator, card.source
+    parameters = json.dumps(generator.parameters, ensure_ascii=False)
+    version = card.versions.get("mlstream", "(unknown)")
+    made = f"mlstream {version}: {generator.name}, seed {generator.seed}, {parameters}"
+    activity = {"prov:wasGeneratedBy": {"@type": "prov:Activity", "prov:label": made}}
+    if source.origin == "synthetic":
+        # A term of neither specification; conferences ask for it.
+        return {"rai:hasSyntheticData": True, **activity}
+    named = {"@id": f"urn:sha256:{source.sha256}"} if source.sha256 else {}
+    table = {"@type": "prov:Entity", **named, "prov:label": f"{source.name} ({source.origin})"}
+    return {"prov:wasDerivedFrom": table, **activity}
 
 
 def _describe_file(file: FileCard) -> Record:

@@ -9,6 +9,8 @@ import pytest
 
 from mlstream.card_model import load_card
 from mlstream.cards.croissant import card_croissant
+from mlstream.cards.limits import known_limits
+from mlstream.generators import multiplier_stream
 from mlstream.publishing.folder import publish
 from tests.mlstream.streams import Shape, make_stream
 
@@ -26,7 +28,7 @@ def test_files_and_hashes_are_those_of_the_card(folder: Path) -> None:
     card = load_card(folder / "stream.card.json")
     files = [(file["@id"], file["contentUrl"], file["sha256"]) for file in described["distribution"]]
     assert files == [(file.name, file.name, file.sha256) for file in card.files]
-    assert described["conformsTo"] == "http://mlcommons.org/croissant/1.1"
+    assert described["conformsTo"] == ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 
 
 def test_every_column_is_a_field_of_both_tables() -> None:
@@ -45,10 +47,52 @@ def load_card_with_files():
     return make_stream().card.model_copy(update={"files": files})
 
 
+def test_a_drawn_stream_says_what_drew_it_and_derives_from_nothing() -> None:
+    card = multiplier_stream("rand", seed=7).card
+    described = json.loads(card_croissant(card))
+    assert described["rai:hasSyntheticData"] is True
+    assert "prov:wasDerivedFrom" not in described
+    activity = described["prov:wasGeneratedBy"]
+    assert activity["@type"] == "prov:Activity"
+    for fact in (f"mlstream {card.versions['mlstream']}", "multiplier_stream", "seed 7", '"multipliers": "rand"'):
+        assert fact in activity["prov:label"]
+    assert described["rai:dataLimitations"] == known_limits(card)
+
+
+def test_a_stream_of_a_table_names_the_table_and_its_hash() -> None:
+    card = make_stream().card
+    source = card.source.model_copy(update={"name": "hand", "origin": "hand.csv", "sha256": "ab" * 32})
+    described = json.loads(card_croissant(card.model_copy(update={"source": source})))
+    assert described["prov:wasDerivedFrom"] == {
+        "@type": "prov:Entity",
+        "@id": f"urn:sha256:{'ab' * 32}",
+        "prov:label": "hand (hand.csv)",
+    }
+    # Whether the rows of a table were measured is for its authors to say.
+    assert "rai:hasSyntheticData" not in described
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_every_record_set_can_be_generated(tmp_path: Path, is_sparse: bool) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
+    stream = make_stream(Shape(sparse=is_sparse))
+    folder = publish(stream, tmp_path / "out")
+    dataset = mlcroissant.Dataset(str(folder / "croissant.json"))
+    assert dataset.metadata.ctx.issues.errors == set()
+    counts = {one.id: sum(1 for _ in dataset.records(one.id)) for one in dataset.metadata.record_sets}
+    rows = {"stream": sum(part.n_samples for part in stream.card.experiences)}
+    rows["stream.evaluation"] = sum(task.n_evaluation for task in stream.card.tasks)
+    expected = {"tasks": len(stream.card.tasks), "experiences": len(stream.card.experiences)}
+    assert counts == (expected if is_sparse else rows | expected)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_the_library_of_croissant_accepts_the_description(folder: Path) -> None:
     mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
-    issues = mlcroissant.Dataset(str(folder / "croissant.json")).metadata.ctx.issues
+    metadata = mlcroissant.Dataset(str(folder / "croissant.json")).metadata
+    issues = metadata.ctx.issues
+    assert metadata.data_limitations == known_limits(load_card(folder / "stream.card.json"))
     assert issues.errors == set()
     # Only whoever publishes knows the day.
     assert all("datePublished" in warning for warning in issues.warnings)

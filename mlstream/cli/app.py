@@ -11,6 +11,7 @@ from typer import Abort
 from mlstream._version import __version__
 from mlstream.cli import challenge, compiling, detecting, generate, listing, perturb, publishing, running, synthesise
 from mlstream.cli.convert import convert
+from mlstream.cli.datasets import datasets
 from mlstream.cli.inspect import inspect
 from mlstream.cli.suggest_tasks import suggest_tasks
 from mlstream.cli.usage_errors import UsageError, describe_usage_error, show_warning
@@ -80,7 +81,7 @@ for panel, commands in COMMANDS.items():
 synthesise.app.command("events")(synthesise_events)
 app.add_typer(synthesise.app, name="synthesise", rich_help_panel=MAKE)
 app.add_typer(perturb.app, name="perturb", rich_help_panel=MAKE)
-app.add_typer(publishing.datasets, name="datasets", rich_help_panel=MAKE)
+app.add_typer(datasets, name="datasets", rich_help_panel=MAKE)
 app.add_typer(challenge.app, name="challenge", rich_help_panel="Compete")
 
 

@@ -9,8 +9,8 @@ def complete_tables(incomplete: str) -> list[tuple[str, str]]:
     """Return the data sets whose names begin so, with their size."""
     from mlstream.data.registry import list_datasets
 
-    sizes = ((one.name, f"{one.n_samples:,} rows, {one.n_labels} labels") for one in list_datasets())
-    return _starting(incomplete, sizes)
+    rows = {one.name: f"{one.n_samples:,} rows, " if one.n_samples else "" for one in list_datasets()}
+    return _starting(incomplete, ((one.name, f"{rows[one.name]}{one.n_labels} labels") for one in list_datasets()))
 
 
 def complete_streams(incomplete: str) -> list[tuple[str, str]]:

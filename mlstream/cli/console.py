@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -54,12 +55,26 @@ def show_lines(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     wide_console().print(table)
 
 
-def show_datasets(entries: Iterable[DatasetEntry]) -> None:
-    """Print the registered data sets."""
-    table = Table("name", "rows", "features", "labels", "where", box=None)
-    for entry in entries:
-        table.add_row(entry.name, f"{entry.n_samples:,}", str(entry.n_features), str(entry.n_labels), entry.where)
-    wide_console().print(table)
+def show_datasets(found: Iterable[tuple[DatasetEntry, tuple[Path, ...] | None]]) -> None:
+    """Print registered data sets, with the paths of those that are on this machine."""
+    columns = ("name", "domain", "rows", "features", "labels", "MB", "where")
+    rows = [
+        (
+            entry.name,
+            entry.domain,
+            *("?" if size is None else f"{size:,}" for size in (entry.n_samples, entry.n_features, entry.n_labels)),
+            f"{sum(file.n_bytes for file in entry.files) / 1e6:.1f}",
+            _place(entry, paths),
+        )
+        for entry, paths in found
+    ]
+    show_lines(columns, rows)
+
+
+def _place(entry: DatasetEntry, paths: tuple[Path, ...] | None) -> str:
+    if paths is None:
+        return f"mlstream datasets fetch {entry.name}" if entry.is_downloadable else entry.where
+    return f"embedded ({entry.package.partition('/')[0]})" if entry.package else str(paths[0])
 
 
 def show_card(card: StreamCard) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
-from mlstream._files import nearest_first, nearest_name
+from mlstream._files import nearest_name
 from mlstream.card_model import ReadingCard
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
@@ -162,7 +162,7 @@ def _require_table_file(path: Path, names: Sequence[str]) -> None:
         near = nearest_name(path, names)
         hint = f"; did you mean {near!r}?" if near else "."
         raise FileNotFoundError(
-            f"{path} must be a file, or the name of a data set ({nearest_first(path.name, names)}). Got neither{hint}"
+            f"{path} must be a file, or the name of a data set, as `mlstream datasets` lists them. Got neither{hint}"
         )
 
 
@@ -251,7 +251,8 @@ def _load_registered(entry: DatasetEntry, rule: PlainRule, reading: ReadingCard)
     contents = [_read_verified(entry, file, path) for file, path in zip(entry.files, paths, strict=True)]
     if entry.table == "labels":
         tables = read_tables(paths[0], BytesIO(contents[0]), reading)
-        dataset = to_dataset(tables, Choices(entry.labels if rule is None else rule, reading))
+        own = str(paths[-1]) if entry.labels is None else entry.labels
+        dataset = to_dataset(tables, Choices(own if rule is None else rule, reading))
         dataset = replace(dataset, sha256=entry.files[0].sha256)
     elif entry.table == "tree":
         dataset = _load_hierarchical(paths, contents, rule, reading)

@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import tomllib
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from mlstream._files import nearest_first
 from mlstream.formats.content import PACKED
 
 TableKind = Literal["labels", "class first", "class last", "tree"]
 
 _FOLDER = "MLSTREAM_DATA"
 _CACHE = "MLSTREAM_CACHE"
+
+
+Index: TypeAlias = Callable[[Path], Mapping[str, Path]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +69,16 @@ class DataFile:
     n_bytes: int
     downloads: tuple[Download, ...] = ()
 
-    def find_in(self, folder: Path) -> Path | None:
+    @property
+    def names_labels(self) -> bool:
+        """Whether it is MULAN's file, which is never packed."""
+        return self.name.endswith(".xml")
+
+    def find_in(self, folder: Path, index: Index | None = None) -> Path | None:
         """Look the file up anywhere below a folder, packed or not."""
-        names = [self.name + suffix for suffix in ("", *PACKED)]
-        return next((path for name in names for path in sorted(folder.rglob(name))), None)
+        paths = (index or index_folder)(folder)
+        names = [self.name + suffix for suffix in (("",) if self.names_labels else ("", *PACKED))]
+        return next((paths[name] for name in names if name in paths), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,31 +89,40 @@ class DatasetEntry:
     ----------
     name : str
         What `load_dataset` takes.
+    domain : str
+        What the rows are: text, images, music and so on.
     files : tuple of DataFile
-        Its files; the rows of one follow those of the other.
+        Its files; the rows of one follow those of the other. MULAN's .xml, which names the labels, is the last.
     table : {"labels", "class first", "class last", "tree"}
         How to parse it: a multi-label table; a table of one class a row, which is the first or the last column; or a
         table whose last column holds paths through a tree of classes.
     labels : int, tuple of str or None
-        Label columns of a multi-label table: the first n, the last n if negative, or their names.
-    n_samples, n_features, n_labels : int
-        Its size; each class is a label.
+        Label columns of a multi-label table: the first n, the last n if negative, or their names. If None, MULAN's .xml
+        names them.
+    n_samples, n_features : int, optional
+        Its size, where it is known.
+    n_labels : int
+        Number of labels; each class is one.
     licence, citation : str
         Terms of use, and what to cite.
     package : str
         Name of the installed package and the folder in it that holds the files; empty for all others.
+    part_of : str
+        Name of the table that holds these rows and others; empty for whole tables.
     """
 
     name: str
+    domain: str
     files: tuple[DataFile, ...]
     table: TableKind = "labels"
     labels: int | tuple[str, ...] | None = None
-    n_samples: int
-    n_features: int
+    n_samples: int | None = None
+    n_features: int | None = None
     n_labels: int
     licence: str
     citation: str
     package: str = ""
+    part_of: str = ""
 
     @property
     def where(self) -> str:
@@ -125,14 +143,17 @@ class DatasetEntry:
         """Folder that downloads of its files are kept in."""
         return cache_folder() / self.name
 
-    def locate(self, file: DataFile) -> Path | None:
+    def locate(self, file: DataFile, index: Index | None = None) -> Path | None:
         """Look one of its files up: in its package, below the folder that MLSTREAM_DATA names, among the downloads."""
         folders = [_folder_in_package(self.package)] if self.package else [local_folder(), self.cache]
-        return next((path for folder in folders if folder and (path := file.find_in(folder))), None)
+        return next((path for folder in folders if folder and (path := file.find_in(folder, index))), None)
 
-    def find(self) -> tuple[Path, ...] | None:
-        """Look all its files up; None if one is missing."""
-        paths = [self.locate(file) for file in self.files]
+    def find(self, index: Index | None = None) -> tuple[Path, ...] | None:
+        """Look all its files up; None if one is missing.
+
+        Whoever looks for many tables gives an `index` that remembers folders: ``functools.cache(index_folder)``.
+        """
+        paths = [self.locate(file, index) for file in self.files]
         return tuple(path for path in paths if path) if all(paths) else None
 
     def require(self) -> tuple[Path, ...]:
@@ -147,11 +168,20 @@ class DatasetEntry:
         return f"Data set {self.name!r} must be {self._wanted()}. Got {describe_folder()}."
 
     def _wanted(self) -> str:
-        names = " and ".join(file.name for file in self.files)
+        names = " and ".join(file.name for file in self.files if not file.names_labels)
         if self.package:
             return f"in the package {self.package}, as {names}"
         fetched = f"fetched by `mlstream datasets fetch {self.name}`, or " if self.is_downloadable else ""
-        return f"{fetched}in the folder that {_FOLDER} names, as {names} ({', '.join(PACKED)})"
+        headers = "".join(f" and {file.name}" for file in self.files if file.names_labels)
+        return f"{fetched}in the folder that {_FOLDER} names, as {names} ({', '.join(PACKED)}){headers}"
+
+
+def index_folder(folder: Path) -> dict[str, Path]:
+    """List everything below a folder by its name: the first in alphabetical order of those of a name."""
+    paths: dict[str, Path] = {}
+    for path in sorted(folder.rglob("*")):
+        paths.setdefault(path.name, path)
+    return paths
 
 
 def list_datasets() -> tuple[DatasetEntry, ...]:
@@ -160,7 +190,8 @@ def list_datasets() -> tuple[DatasetEntry, ...]:
     Returns
     -------
     tuple of DatasetEntry
-        Name, size, terms of use and citation of each; `where` holds the paths of its files, or how to get them.
+        Name, size, terms of use and citation of each; `where` holds the paths of its files, or how to get them. Those
+        with `part_of` hold the training or test rows of another.
 
     Examples
     --------
@@ -171,12 +202,12 @@ def list_datasets() -> tuple[DatasetEntry, ...]:
 
 
 def find_entry(name: str) -> DatasetEntry:
-    """Look up an entry by its name; an error lists all names."""
+    """Look up an entry by its name; an error has the nearest one."""
     entries = {entry.name: entry for entry in list_datasets()}
     if name not in entries:
         near = get_close_matches(name, entries, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"A data set must be one of {nearest_first(name, entries)}. Got {name!r} instead{hint}")
+        raise ValueError(f"A data set must be one that `mlstream datasets` lists. Got {name!r} instead{hint}")
     return entries[name]
 
 
@@ -206,27 +237,39 @@ def cache_folder() -> Path:
 @cache
 def _entries() -> tuple[DatasetEntry, ...]:
     content = tomllib.loads(Path(__file__).with_name("registry.toml").read_text(encoding="utf-8"))
-    return tuple(_read_entry(record, content) for record in content["dataset"])
+    return tuple(entry for record in content["dataset"] for entry in _read_entries(record, content))
 
 
-def _read_entry(record: dict[str, Any], content: dict[str, Any]) -> DatasetEntry:
+def _read_entries(record: dict[str, Any], content: dict[str, Any]) -> Iterator[DatasetEntry]:
+    """Read a table, and its parts after it."""
     labels = record.get("labels")
-    return DatasetEntry(
-        **record
+    entry = DatasetEntry(
+        **{key: value for key, value in record.items() if key != "parts"}
         | {
-            "files": tuple(_read_file(file) for file in record["files"]),
+            "files": tuple(_read_file(file, content["folders"]) for file in record["files"]),
             "labels": tuple(labels) if isinstance(labels, list) else labels,
             "licence": content["licences"][record["licence"]],
             "citation": content["citations"][record["citation"]],
         }
     )
+    yield entry
+    for part in record.get("parts", ()):
+        rows = _read_file(part, content["folders"])
+        yield replace(
+            entry,
+            name=f"{entry.name}-{part['part']}",
+            n_samples=part.get("n_samples"),
+            files=(rows, *(file for file in entry.files if file.names_labels)),
+            part_of=entry.name,
+        )
 
 
-def _read_file(record: dict[str, Any]) -> DataFile:
-    # What an address sends is the file itself unless noted otherwise.
+def _read_file(record: dict[str, Any], folders: dict[str, list[str]]) -> DataFile:
+    # What an address sends is the file itself unless it is listed with a hash of its own.
     plain = {"sha256": record["sha256"], "n_bytes": record["n_bytes"]}
-    downloads = tuple(Download(**plain | download) for download in record.get("downloads", ()))
-    return DataFile(**record | {"downloads": downloads})
+    urls = [folder + record["name"] for name in record.get("folders", ()) for folder in folders[name]]
+    downloads = [*(plain | {"url": url} for url in urls), *record.get("downloads", ())]
+    return DataFile(name=record["name"], **plain, downloads=tuple(Download(**download) for download in downloads))
 
 
 def local_folder() -> Path | None:

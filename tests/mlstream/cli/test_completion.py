@@ -11,10 +11,10 @@ from mlstream.cli import app
 
 NAMES = [
     ("gen", ["generate"]),
-    ("generate ye", ["yeast", "yeast-osc-mlc"]),
+    ("generate ye", ["yeast", "yeast-osc-mlc", "yeast-boomer", "yeast-boomer-training", "yeast-boomer-test"]),
     ("generate yeast --ord", ["--order"]),
-    ("suggest-tasks sc", ["scene"]),
-    ("datasets fetch scene yeast-", ["yeast-osc-mlc"]),
+    ("suggest-tasks scene-boomer-", ["scene-boomer-training", "scene-boomer-test"]),
+    ("datasets fetch scene yeast-o", ["yeast-osc-mlc"]),
     ("run yeast", ["yeast-tasks"]),
     ("run yeast-tasks sc", ["scene-tasks"]),
     ("run yeast-tasks --energy c", ["codecarbon", "cpu"]),

@@ -56,7 +56,15 @@ def known(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Datas
     mirrors = tuple(Download(url=server.url(f"/{n}/t.arff"), sha256=SHA256, n_bytes=len(TEXT)) for n in (1, 2))
     file = DataFile(name="t.arff", sha256=SHA256, n_bytes=len(TEXT), downloads=mirrors)
     entry = DatasetEntry(
-        name="t", files=(file,), labels=1, n_samples=100_000, n_features=1, n_labels=1, licence="x", citation="x"
+        name="t",
+        domain="x",
+        files=(file,),
+        labels=1,
+        n_samples=100_000,
+        n_features=1,
+        n_labels=1,
+        licence="x",
+        citation="x",
     )
     monkeypatch.setattr(registry, "_entries", lambda: (entry,))
     server.answers = {"/1/t.arff": ranged(TEXT), "/2/t.arff": ranged(TEXT)}
@@ -74,6 +82,23 @@ def test_a_file_is_downloaded_once_and_loaded(known: DatasetEntry, server: Serve
     assert (cache / "t.arff").read_bytes() == TEXT
     table = load_dataset("t")
     assert (table.X.shape, table.sha256, table.licence) == ((100_000, 1), SHA256, "x")
+
+
+def test_mulan_s_file_is_downloaded_too_and_names_the_labels(
+    known: DatasetEntry, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = b'<labels xmlns="http://mulan.sourceforge.net/labels"><label name="y"/></labels>'
+    source = Download(url=server.url("/t.xml"), sha256=hashlib.sha256(header).hexdigest(), n_bytes=len(header))
+    file = DataFile(name="t.xml", sha256=source.sha256, n_bytes=len(header), downloads=(source,))
+    entry = replace(known, files=(*known.files, file), labels=None)
+    monkeypatch.setattr(registry, "_entries", lambda: (entry,))
+    server.answers["/t.xml"] = ranged(header)
+    assert fetch_dataset("t") == (cache / "t.arff", cache / "t.xml")
+    table = load_dataset("t")
+    assert (table.label_names, table.feature_names, table.sha256) == (("y",), ("a",), SHA256)
+    (cache / "t.xml").write_bytes(header.replace(b"y", b"a"))
+    with pytest.raises(ValueError, match=r"t.xml must hold data set 't', sha256 "):
+        load_dataset("t")
 
 
 def test_what_lies_in_the_local_folder_is_not_downloaded(
@@ -331,5 +356,5 @@ def test_progress_is_told_up_to_the_end(known: DatasetEntry) -> None:
 
 
 def test_an_unknown_name_is_one_error() -> None:
-    with pytest.raises(ValueError, match=r"A data set must be one of yeast, .* Got 'x' instead"):
+    with pytest.raises(ValueError, match=r"A data set must be one that `mlstream datasets` lists. Got 'x' instead"):
         fetch_dataset("x")

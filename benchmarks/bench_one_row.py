@@ -3,7 +3,8 @@
 Ten times the speed of River and of lean PyTorch is asked for. Each line has the mean, the median and the 99th
 percentile of the time of a row, in microseconds, of ours and of the peer, and the ratio of the medians. Both sides
 learn the same rows, twenty in turn, after a few that are not timed; a peer that is slow learns the first of them only,
-and the ratio is that of these. With ``--chunk``, ours are calls of `predict_then_fit` with one row.
+and the ratio is that of these. With ``--chunk``, ours are calls of `predict_then_fit` with one row. The line "nothing"
+is a learner that does nothing, the least that a row can cost.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from one_row_peers import PEERS, Step
 from scipy import sparse
 
 from estimators import STRATEGIES, make_strategy
+from estimators.base import StreamClassifier
 from mlstream import load_dataset
 from mlstream.generators import multiplier_stream
 
@@ -32,6 +34,7 @@ N_WARM, N_ROWS = sized((60, 400), (6, 20))
 IN_TURN = 20
 PEER_SECONDS = sized(1.5, 0.2)
 ASKED = 10
+NOTHING = "nothing"
 # peers that do all that the strategy does: of these, the speed is asked for
 WHOLE = ("River", "PyTorch")
 
@@ -83,9 +86,19 @@ def plain(X: Any, Y: Any) -> Table:
     return np.ascontiguousarray(dense, dtype=float), np.asarray(Y)[:n].astype(int)
 
 
+class Nothing(StreamClassifier):
+    """A learner that does nothing: a call of it costs what checks, the lock and the arrays that are returned cost."""
+
+    def _start(self) -> None:
+        self.zeros = np.zeros((1, self.n_labels_))
+
+    def _predict_then_learn(self, X: Any, Y: np.ndarray, mask: Any) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG002
+        return self.zeros, self.zeros
+
+
 def our_loop(name: str, X: np.ndarray, Y: np.ndarray, *, chunk: bool) -> Step:
     """Return the loop of a strategy."""
-    learner = make_strategy(name, random_state=0)
+    learner = Nothing() if name == NOTHING else make_strategy(name, random_state=0)
     if chunk:
         return lambda i: learner.predict_then_fit(X[i : i + 1], Y[i : i + 1])
     return lambda i: learner.predict_then_fit_one(X[i], Y[i])
@@ -174,7 +187,7 @@ def main() -> None:
     clock = time.process_time_ns if options.cpu else time.perf_counter_ns
     lines = []
     for table, rows in tables():
-        for name in options.only.split(",") if options.only else STRATEGIES:
+        for name in options.only.split(",") if options.only else [NOTHING, *STRATEGIES]:
             if table.startswith(options.table):
                 lines.append(line_of(table, name, *contest(name, rows, clock, chunk=options.chunk)))
                 print(text_of(lines[-1]), flush=True)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
 
 from estimators._typing import Array
 from estimators._validation import Features
@@ -23,4 +22,4 @@ def blocks(X: Features) -> Iterator[slice]:
 
 def dense(X: Features) -> Array:
     """Return a block of rows as a contiguous array of doubles."""
-    return np.ascontiguousarray(X.toarray() if isinstance(X, sparse.csr_array) else X, dtype=DOUBLES)
+    return np.ascontiguousarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=DOUBLES)

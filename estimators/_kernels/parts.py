@@ -62,8 +62,17 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc, unused-ignore]
             for library in self._linking_libraries:
                 is_part = isinstance(library, PartLibrary)
                 whole.link_in(library._final_module if is_part else library._get_module_for_linking(), preserve=True)
+            self._require_all(whole)
             self._shared_module = whole
         return self._shared_module
+
+    def _require_all(self, whole: Any) -> None:
+        """Raise an error if a part that is called was not linked: a call of it would jump to address 0."""
+        parts = (library for library in self._linking_libraries if isinstance(library, PartLibrary))
+        made = {one.name for library in parts for one in library._final_module.functions if not one.is_declaration}
+        absent = sorted(one.name for one in whole.functions if one.is_declaration and one.name in made)
+        if absent:
+            raise RuntimeError(f"{self.name} must hold all parts that it calls. It lacks {', '.join(absent)}.")
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[untyped-decorator, unused-ignore]

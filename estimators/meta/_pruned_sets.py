@@ -50,6 +50,7 @@ class PrunedSets:
         self.max_sets = max_sets
         self.codes: dict[LabelSet, int] = {}
         self._codes_of_rows: dict[bytes, int] = {}
+        self._table: Array = np.zeros((0, n_labels), np.uint8)
         self.counts: Counter[LabelSet] = Counter()
         self.waiting: deque[WaitingRow] = deque()
 
@@ -66,7 +67,9 @@ class PrunedSets:
 
     def table(self) -> Array:
         """Return the sets as 0/1 rows, in the order of their codes."""
-        return np.frombuffer(bytearray().join(self._codes_of_rows), dtype=np.uint8).reshape(-1, self.n_labels)
+        if len(self._table) < self.n_known:
+            self._table = np.frombuffer(bytearray().join(self._codes_of_rows), np.uint8).reshape(-1, self.n_labels)
+        return self._table
 
     def codes_of_known_sets(self, Y: Array) -> tuple[Array, Array] | None:
         """Process rows that can all be learnt at once with their own set, since no set is pruned.

@@ -73,7 +73,8 @@ def takes_sparse(estimator: Any) -> bool:
 
 def in_threads(work: Callable[[int], Any], n_members: int, n_jobs: int | None) -> list[Any]:
     """Call work(0), work(1), ... in threads, and return the results."""
-    n_threads = min(joblib.effective_n_jobs(n_jobs), n_members)
+    # joblib takes as long to find the number of processors as a tree to learn a row
+    n_threads = 1 if n_members == 1 else min(joblib.effective_n_jobs(n_jobs), n_members)
     if n_threads <= 1:
         return [work(j) for j in range(n_members)]
     with ThreadPoolExecutor(n_threads) as pool:

@@ -235,21 +235,24 @@ def _run_row(
     trees: list[TreeBank], order: list[int], X: Array, labels: Array | None, weight: Array | None
 ) -> Prediction:
     """Do what `_run_chain` does for one row and trees, without a new table for each label."""
-    n_features = X.shape[1]
-    seen, true = np.empty((2, 1, n_features + len(order)))
-    seen[:, :n_features] = true[:, :n_features] = X
-    decided, proba = np.zeros((1, len(order)), dtype=np.int64), np.zeros((1, len(order)))
+    n_features, n_labels = X.shape[1], len(order)
+    rows = np.empty((2, n_features + n_labels))
+    rows[:, :n_features] = X
+    seen, true = rows[:1], rows[1:]
+    # numbers of Python: NumPy takes longer to read or to write one than a tree to predict it
+    codes = [SKIP] * n_labels if labels is None else labels[0].tolist()
+    decided, proba = [0] * n_labels, [0.0] * n_labels
     for k, (bank, j) in enumerate(zip(trees, order, strict=True), n_features):
         if labels is None:
             votes = bank.predict(seen[:, :k])
         else:
             ahead = None if k == n_features else seen[:, :k]
             votes = bank.predict_then_learn(true[:, :k], labels[:, j : j + 1], weight=weight, X_predict=ahead)
-        absent, present = votes[0, 0].tolist()
-        decided[0, j] = seen[0, k] = present > absent
-        proba[0, j] = present
-        true[0, k] = seen[0, k] if labels is None or labels[0, j] == SKIP else labels[0, j]
-    return decided, proba
+        absent, proba[j] = votes[0, 0].tolist()
+        decided[j] = int(proba[j] > absent)
+        rows[0, k] = decided[j]
+        rows[1, k] = decided[j] if codes[j] == SKIP else codes[j]
+    return np.array([decided]), np.array([proba])
 
 
 def _beside(X: Features, columns: Array) -> Features:

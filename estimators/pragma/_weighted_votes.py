@@ -75,6 +75,25 @@ class WeightedVotes(Locked, ClassifierMixin, BaseEstimator):
         with lock_of(self):
             return self._probabilities(self._shares(X))
 
+    def predict_with_proba(self, X: Any) -> tuple[Array, Array]:
+        """Predict classes, or labels, and return the shares of the votes, in one pass over the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_labels)
+            As `predict` returns.
+        y_proba : ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
+            As `predict_proba` returns.
+        """
+        with lock_of(self):
+            share = self._shares(X)
+            return self._decided(share), self._probabilities(share)
+
     @available_if(_has_margins)
     def decision_function(self, X: Any) -> Array:
         """Return the margins of the weighted votes, where every row has one class.

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from estimators._failed_calls import check_not_diverged, unchanged_on_error, unchanged_or_marked
+from estimators._one_row import as_tables
 from estimators._targets import ClassTarget, make_target
 from estimators._typing import Array
 from estimators._validation import Features, check_features
@@ -233,6 +234,34 @@ class PragmaThreshold(MetaEstimatorMixin, PrequentialWeights):
             call.copy(["estimator_"] if fails_late(self.estimator) else [])
             share = self._test_then_train(X, truth)
             return self._decided(share), self._probabilities(share)
+
+    @available_if(_estimator_has("partial_fit"))
+    def predict_then_fit_one(self, x: Any, y: Any, classes: Any = None) -> tuple[Any, Array]:
+        """Predict one row, then learn it: `predict_then_fit` for a loop over rows, to the last bit.
+
+        Parameters
+        ----------
+        x : {array-like of shape (n_features,), sparse matrix of shape (1, n_features)}
+            Features, finite.
+        y : array-like of shape (n_labels,), or the class of the row
+            0/1 labels, NaN where a label is unknown.
+        classes
+            As in `partial_fit`.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_labels,), or the class
+            The row of `predict`, before it is learnt.
+        y_proba : ndarray of shape (n_labels,) or (n_classes,)
+            The row of `predict_proba`, before it is learnt.
+
+        Raises
+        ------
+        ValueError
+            If anything in the call is wrong; the estimator is unchanged.
+        """
+        y_pred, y_proba = self.predict_then_fit(*as_tables(self, x, y), classes)
+        return y_pred[0], y_proba[0]
 
     def _begin(self, X: Any, y: Any, classes: Any) -> tuple[Features, Array]:
         """Forget everything, check the first rows, and start with equal weights and an empty window."""

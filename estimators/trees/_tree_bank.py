@@ -195,7 +195,7 @@ def decide(votes: Array) -> tuple[Array, Array]:
     if len(votes) == 1:
         # NumPy takes a third of the time over one dimension
         absent, present = votes[0, :, 0], votes[0, :, 1]
-        return (present > absent)[None], present.copy()[None]
+        return (present > absent)[None], present[None]
     return votes[:, :, 1] > votes[:, :, 0], votes[:, :, 1]
 
 

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from estimators._batching import blocks, dense
+from estimators._batching import DOUBLES, blocks, dense
 from estimators._typing import Array
 from estimators._validation import Features
 from estimators.base import Mask, StreamClassifier
 from estimators.trees._kernels import isoup
 from estimators.trees._kernels.regression_arrays import new_tree, size_bytes
 from estimators.trees._tree_bank import NO_WEIGHTS, check_growth
-
-DIGITS = 1
 
 
 class ISOUPTreeClassifier(StreamClassifier):
@@ -96,41 +94,27 @@ class ISOUPTreeClassifier(StreamClassifier):
         self._run(X, Y, weight, np.empty((0, self.n_labels_)))
 
     def _predict_then_learn(self, X: Features, Y: Array, mask: Mask | None) -> tuple[Array, Array]:  # noqa: ARG002
-        outputs = np.empty(Y.shape)
-        self._run(X, Y, None, outputs)
-        return _decided(outputs)
-
-    def _infer(self, X: Features) -> tuple[Array, Array]:
-        outputs = np.empty((X.shape[0], self.n_labels_))
-        for rows in blocks(X):
-            isoup.predict(self.tree_, dense(X[rows]), outputs[rows])
-        return _decided(outputs)
+        proba = np.empty(Y.shape)
+        self._run(X, Y, None, proba)
+        return proba >= 0.5, proba
 
     def _predict_proba(self, X: Features) -> Array:
-        return self._infer(X)[1]
+        proba = np.empty((X.shape[0], self.n_labels_))
+        for rows in blocks(X):
+            isoup.predict(self.tree_, dense(X[rows]), proba[rows])
+        return proba
 
     # ------------------------------------------------------------------ parts
-    def _run(self, X: Features, Y: Array, weight: Array | None, outputs: Array) -> None:
+    def _run(self, X: Features, Y: Array, weight: Array | None, proba: Array) -> None:
         params = isoup.RegressionTreeParams(
             float(self.grace_period), float(self.delta), float(self.tau), float(self.max_bytes)
         )
-        targets = Y.astype(np.float64)
+        targets = Y.astype(DOUBLES)
         weights = NO_WEIGHTS if weight is None else weight
+        if len(Y) == 1:
+            # a call with one row should cost little more than the row
+            self.tree_ = isoup.learn(self.tree_, isoup.RegressionChunk(dense(X), targets, weights), params, proba)
+            return
         for rows in blocks(X):
-            block = dense(X[rows])
-            chunk = isoup.RegressionChunk(block, _rounded(block), targets[rows], weights[rows])
-            self.tree_ = isoup.learn(self.tree_, chunk, params, outputs[rows])
-
-
-def _decided(outputs: Array) -> tuple[Array, Array]:
-    proba = np.nan_to_num(outputs, nan=0.0).clip(0, 1)
-    return proba >= 0.5, proba
-
-
-def _rounded(X: Array) -> Array:
-    """Round to one digit as Python does, by the exact value, which NumPy only approximates near a tie."""
-    scaled = X * 10.0**DIGITS
-    rounded = np.rint(scaled) / 10.0**DIGITS
-    near_tie = np.abs(np.abs(scaled - np.floor(scaled)) - 0.5) < 1e-6
-    rounded[near_tie] = [round(value, DIGITS) for value in X[near_tie].tolist()]
-    return rounded
+            chunk = isoup.RegressionChunk(dense(X[rows]), targets[rows], weights[rows])
+            self.tree_ = isoup.learn(self.tree_, chunk, params, proba[rows])

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core.codegen import JITCodeLibrary
 from scipy import sparse
 
 from estimators._kernels.compile import PART, Direct, njit
+from estimators._kernels.parts import PartLibrary
 from estimators._kernels.sorting import order_descending
 from estimators._kernels.watching import count_compiled
 from estimators._typing import Array
@@ -67,6 +69,25 @@ def double_by_detours(x):
 
 def test_a_part_is_linked_where_an_earlier_caller_was_optimized_away():
     assert double_by_detours(2.5) == 5.0
+
+
+def test_a_part_that_is_not_linked_is_an_error(monkeypatch):
+    def note_callees_first(self, library):
+        JITCodeLibrary.add_linking_library(self, library)
+        self._linking_libraries = [*library._linking_libraries, *self._linking_libraries]
+
+    monkeypatch.setattr(PartLibrary, "add_linking_library", note_callees_first)
+
+    @njit(**PART)
+    def calls_double(x):
+        return double_later(x)
+
+    @njit()
+    def calls_it(x):
+        return calls_double(x)
+
+    with pytest.raises(RuntimeError, match=r"calls_double.* must hold all parts that it calls\. It lacks .*double"):
+        calls_it(2.5)
 
 
 @pytest.mark.parametrize("read_only_first", [False, True])

@@ -64,7 +64,7 @@ def extend_search_trees(search: SearchTrees, n_more: int) -> SearchTrees:
 
 def new_split_scratch(n_weights: int, n_targets: int) -> Sums:
     """Make working memory."""
-    return Sums(*(np.zeros((6, n)) for n in (n_weights, n_targets, n_targets)))
+    return Sums(np.zeros((6, n_weights)), np.zeros((6, n_targets)), np.zeros((6, n_targets)))
 
 
 @njit(**HOT)

@@ -31,6 +31,8 @@ from estimators.trees._kernels.tree_arrays import NONE
 DECAY = 0.95
 LEARNING_RATE = 0.01
 MAX_SLOPE = 1e12
+# from here on, doubles are further apart than tenths, so that a double is the nearest to what it rounds to
+COARSE = 2.0**49
 
 
 class RegressionTreeParams(NamedTuple):
@@ -43,13 +45,12 @@ class RegressionTreeParams(NamedTuple):
 
 
 class RegressionChunk(NamedTuple):
-    """Rows to predict and to learn: features, rounded features, targets and weights (if empty, all are 1).
+    """Rows to predict and to learn: features, targets and weights (if empty, all are 1).
 
     A target may be `UNKNOWN`; a row has one that is not.
     """
 
     X: Array
-    rounded: Array
     Y: Array
     weights: Array
 
@@ -61,12 +62,12 @@ class Scratch(NamedTuple):
     models: Array
 
 
-def learn(tree: RegressionTree, chunk: RegressionChunk, params: RegressionTreeParams, outputs: Array) -> RegressionTree:
-    """Predict each row, unless `outputs` (n_rows, n_targets) has no rows, then learn it; return the new tree."""
+def learn(tree: RegressionTree, chunk: RegressionChunk, params: RegressionTreeParams, proba: Array) -> RegressionTree:
+    """Predict each row, unless `proba` (n_rows, n_targets) has no rows, then learn it; return the new tree."""
     done, n_targets = 0, chunk.Y.shape[1]
     while True:
         scratch = Scratch(new_split_scratch(tree.weights.shape[1], n_targets), np.empty(n_targets))
-        done = _learn_from(tree, chunk, params, outputs, scratch, done)
+        done = _learn_from(tree, chunk, params, proba, scratch, done)
         if done == len(chunk.X):
             return tree
         tree = grow(tree)
@@ -85,16 +86,16 @@ def _counts_cells(tree: RegressionTree, y: Array) -> bool:
 
 
 # ----------------------------------------------------------------- predicting
-def predict(tree: RegressionTree, X: Array, outputs: Array) -> None:
-    """Write the outputs (n_rows, n_targets) for each row."""
-    _predict(tree, X, outputs, np.empty(outputs.shape[1]))
+def predict(tree: RegressionTree, X: Array, proba: Array) -> None:
+    """Write the probabilities (n_rows, n_targets) of each row."""
+    _predict(tree, X, proba, np.empty(proba.shape[1]))
 
 
 @Direct
 @njit(**LOOP)
-def _predict(tree: RegressionTree, X: Array, outputs: Array, models: Array) -> None:
+def _predict(tree: RegressionTree, X: Array, proba: Array, models: Array) -> None:
     for r in range(len(X)):
-        _predict_row(tree, _find_leaf(tree, X[r]), X[r], models, outputs, r)
+        _predict_row(tree, _find_leaf(tree, X[r]), X[r], models, proba, r)
 
 
 @njit(**HOT)
@@ -107,14 +108,22 @@ def _find_leaf(tree: RegressionTree, x: Array) -> int:
 
 
 @njit(**HOT)
-def _predict_row(tree: RegressionTree, i: int, x: Array, models: Array, outputs: Array, r: int) -> None:
-    """Write the outputs of the linear models, and of the tree: the same, or the mean if it has erred less recently."""
+def _predict_row(tree: RegressionTree, i: int, x: Array, models: Array, proba: Array, r: int) -> None:
+    """Write the outputs of the linear models, and probabilities: these, or the means if they have erred less."""
     leaf = tree.nodes[i].leaf
     for j in range(len(models)):
         models[j] = _model_output(tree, leaf, j, x)
         by_mean = tree.errors[leaf, j, 0] < tree.errors[leaf, j, 1]
-        if len(outputs):
-            outputs[r, j] = tree.mean[i, j] if by_mean else models[j]
+        if len(proba):
+            proba[r, j] = _clipped(tree.mean[i, j] if by_mean else models[j])
+
+
+@njit(**HOT)
+def _clipped(output: float) -> float:
+    """Return an output as a probability; models that diverged give NaN, which is 0."""
+    if output > 0.0:
+        return min(output, 1.0)
+    return 0.0
 
 
 @njit(**HOT)
@@ -138,7 +147,7 @@ def _learn_from(
     tree: RegressionTree,
     chunk: RegressionChunk,
     params: RegressionTreeParams,
-    outputs: Array,
+    proba: Array,
     scratch: Scratch,
     done: int,
 ) -> int:
@@ -149,11 +158,11 @@ def _learn_from(
             return r
         x, y = chunk.X[r], chunk.Y[r]
         i = _find_leaf(tree, x)
-        _predict_row(tree, i, x, models, outputs, r)
+        _predict_row(tree, i, x, models, proba, r)
         weight = chunk.weights[r] if len(chunk.weights) else 1.0
         if weight > 0.0:
             _learn_models(tree, i, x, y, weight, models)
-            _update(tree, i, chunk.rounded[r], y, weight, params, scratch.split)
+            _update(tree, i, x, y, weight, params, scratch.split)
     return len(chunk.X)
 
 
@@ -161,7 +170,7 @@ def _learn_from(
 def _update(
     tree: RegressionTree,
     i: int,
-    rounded: Array,
+    x: Array,
     y: Array,
     weight: float,
     params: RegressionTreeParams,
@@ -169,7 +178,7 @@ def _update(
 ) -> None:
     node = tree.nodes[i]
     learn_targets(Sums(tree.weights, tree.mean, tree.squares), i, y, weight)
-    _observe(tree, i, rounded, y, weight, params)
+    _observe(tree, i, x, y, weight, params)
     total = total_weight(tree, i)
     if node.active and total - node.last_attempt >= params.grace_period:
         # set before the attempt: after a split the node is a branch, which makes no attempts
@@ -194,20 +203,36 @@ def _learn_models(tree: RegressionTree, i: int, x: Array, y: Array, weight: floa
 
 
 @njit(**HOT)
-def _observe(
-    tree: RegressionTree, i: int, rounded: Array, y: Array, weight: float, params: RegressionTreeParams
-) -> None:
+def _observe(tree: RegressionTree, i: int, x: Array, y: Array, weight: float, params: RegressionTreeParams) -> None:
     """Add a row to the search trees of a leaf, or stop observing if they would exceed the memory."""
     node = tree.nodes[i]
     if not node.active:
         return
-    n_values = len(tree.search.places) - tree.search.free[1] + len(rounded)
+    n_values = len(tree.search.places) - tree.search.free[1] + len(x)
     if n_values * (32.0 + 16.0 * len(y) + 8.0 * tree.weights.shape[1]) > params.max_bytes:
         _stop_observing(tree, i)
         node.active = 0
         return
-    for f in range(len(rounded)):
-        tree.roots[node.leaf, f] = add_value(tree.search, tree.roots[node.leaf, f], rounded[f], y, weight)
+    for f in range(len(x)):
+        tree.roots[node.leaf, f] = add_value(tree.search, tree.roots[node.leaf, f], in_tenths(x[f]), y, weight)
+
+
+@njit(**HOT)
+def in_tenths(x: float) -> float:
+    """Round to one digit as Python does: by the exact value, ties to the even digit."""
+    if abs(x) >= COARSE:
+        return x
+    # ten times the value: these two are exact, and what their sum loses is known
+    eightfold, double = 8.0 * x, 2.0 * x
+    tenths = eightfold + double
+    whole = np.rint(tenths)
+    if abs(tenths - whole) == 0.5:
+        lost = double - (tenths - eightfold)
+        if lost > 0.0:
+            whole = tenths + 0.5
+        elif lost < 0.0:
+            whole = tenths - 0.5
+    return whole / 10.0
 
 
 @njit(**BUILD)

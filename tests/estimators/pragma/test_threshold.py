@@ -160,3 +160,21 @@ def test_a_refused_chunk_leaves_a_stream_as_it_was():
         with pytest.raises(ValueError, match="must"):
             model.partial_fit(rows, targets)
     assert np.array_equal(before, model.predict_proba(X))
+
+
+def test_a_class_is_predicted_one_row_at_a_time_and_predicted_with_its_shares():
+    X, y = classes(60)
+    names = np.array(["c", "b", "a"])[y]
+    one, chunk = (
+        PragmaThreshold(OnlineNeuralClassifier(random_state=0), window=30, period=10, random_state=0) for _ in "ab"
+    )
+    for i, (x, name) in enumerate(zip(X, names, strict=True)):
+        announced = np.unique(names) if i == 0 else None
+        expected = chunk.predict_then_fit([x], [name], announced)
+        got = one.predict_then_fit_one(x, name, announced)
+        assert got[0] == expected[0][0]
+        assert np.array_equal(got[1], expected[1][0])
+    decided, shares = one.predict_with_proba(X)
+    assert np.array_equal(decided, one.predict(X))
+    assert np.array_equal(shares, one.predict_proba(X))
+    assert not hasattr(PragmaThreshold(LogisticRegression()), "predict_then_fit_one")

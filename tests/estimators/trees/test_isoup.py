@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from river.tree import ISOUPTreeRegressor
 from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.checks import stream_checks
+from estimators.trees._kernels.isoup import in_tenths
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.isoup import ISOUPTreeClassifier
 from tests.estimators import published, streams
@@ -87,6 +90,17 @@ def test_every_node_is_rivers_where_values_round_to_ties():
     X = np.round(rng.normal(size=(900, 3)), 2)
     X[:, 2] = X[:, 0]
     assert compare(X, np.column_stack([X[:, 0] > 0.25, X[:, 1] > -0.35]).astype(int), **EAGER) > 1
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**6), 10**6).map(lambda n: n / 100))
+@example(0.05)
+@example(0.25)
+@example(-0.35)
+@example(2.0**48 + 2.0**-4)
+@example(2.0**49 - 2.0**-4)
+@example(1.7e308)
+def test_values_are_rounded_as_python_rounds(x):
+    assert in_tenths.py_func(x) == round(x, 1)
 
 
 @pytest.mark.parametrize(

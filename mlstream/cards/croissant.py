@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mlstream.card_model import FileCard, StreamCard
+from mlstream.card_model import AboutCard, CreatorCard, FileCard, StreamCard
 from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
-from mlstream.cards.terms import StatedTerms, stated_terms
+from mlstream.cards.terms import StatedTerms, is_drawn, stated_terms
 
 Record = dict[str, Any]
 
@@ -63,6 +64,18 @@ _CONTEXT: Record = {
 }
 # Loaders of Croissant know ARFF by this name; other formats are registered media types.
 _ARFF = "https://ml.cms.waikato.ac.nz/weka/arff.html"
+# By field of the card; a term that only conferences know, and neither specification, is among them.
+_RESPONSIBLE = {
+    "data_biases": "rai:dataBiases",
+    "personal_sensitive_information": "rai:personalSensitiveInformation",
+    "data_use_cases": "rai:dataUseCases",
+    "data_social_impact": "rai:dataSocialImpact",
+    "has_synthetic_data": "rai:hasSyntheticData",
+}
+# SciPy, which mlcroissant reads ARFF with, takes escapes for letters, and neither short names in quotes nor blanks
+# around a name.
+_ESCAPED = re.compile(r"""['"\\%\x00-\x1f\x7f]""")
+_QUOTED_ALONE = "{},?@"
 _FORMATS = {".arff": _ARFF, ".npz": "application/zip", ".xml": "application/xml"}
 
 
@@ -77,9 +90,10 @@ def card_croissant(card: StreamCard) -> str:
     Returns
     -------
     str
-        JSON-LD: the files with their hashes; a record set per ARFF file with a field per column, if its rows are dense
-        (mlcroissant reads no sparse ones); the tasks and experiences as records of their own; known limits,
-        what the stream was made of, and what made it.
+        JSON-LD: the files with their hashes; a record set per ARFF file with a field per column, where mlcroissant
+        reads its rows (no sparse ones, and no names with quotes, backslashes or percent signs); the tasks and
+        experiences as records of their own; known limits, what the stream was made of, what made it, and what its
+        authors state about it.
 
     References
     ----------
@@ -91,7 +105,7 @@ def card_croissant(card: StreamCard) -> str:
     terms = stated_terms(card)
     licence = spdx_identifier(terms.licence)
     limits = known_limits(card)
-    is_sparse = card.rows is not None and card.rows.sparse
+    plain = [file for file in card.files if file.name.endswith(".arff")] if _has_readable_rows(card) else []
     dataset: Record = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -103,14 +117,16 @@ def card_croissant(card: StreamCard) -> str:
         "citeAs": terms.citation or card.source.name,
         "creator": _describe_creators(card, terms),
         **({"url": terms.homepage} if terms.homepage else {}),
+        **({"datePublished": terms.about.date_published.isoformat()} if terms.about.date_published else {}),
         "version": "1.0.0",
         "keywords": ["multi-label", "continual learning", "data stream", "tabular"],
         "isLiveDataset": False,
         **_describe_provenance(card),
+        **_describe_responsibility(terms.about, is_synthetic=is_drawn(card)),
         **({"rai:dataLimitations": limits} if limits else {}),
         "distribution": [_describe_file(file) for file in card.files],
         "recordSet": [
-            *(_describe_rows(card, file) for file in card.files if file.name.endswith(".arff") and not is_sparse),
+            *(_describe_rows(card, file) for file in plain),
             _list_tasks(card),
             _list_experiences(card),
         ],
@@ -119,21 +135,37 @@ def card_croissant(card: StreamCard) -> str:
 
 
 def _describe_creators(card: StreamCard, terms: StatedTerms) -> list[Record]:
-    if terms.creators:
-        return [{"@type": "Person", "name": name} for name in terms.creators]
+    if terms.people:
+        return [_describe_creator(one) for one in terms.people]
     return [{"@type": "Organization", "name": f"{card.source.name}; made a stream by mlstream"}]
 
 
+def _describe_creator(creator: CreatorCard) -> Record:
+    affiliation = {"affiliation": {"@type": "Organization", "name": creator.affiliation}}
+    return {
+        "@type": "Person",
+        "name": creator.name,
+        **({"sameAs": f"https://orcid.org/{creator.orcid}"} if creator.orcid else {}),
+        **(affiliation if creator.affiliation else {}),
+    }
+
+
+def _describe_responsibility(about: AboutCard, *, is_synthetic: bool) -> Record:
+    """List what the authors state; whether the rows of a table were measured is for them to say."""
+    stated = {term: getattr(about, name) for name, term in _RESPONSIBLE.items()}
+    drawn = {"rai:hasSyntheticData": True} if is_synthetic else {}
+    return {term: value for term, value in (stated | drawn).items() if value is not None}
+
+
 def _describe_provenance(card: StreamCard) -> Record:
-    """Describe what made the stream, and of what; whether a table's rows were measured is for its authors to say."""
+    """Describe what made the stream, and of what."""
     generator, source = card.generator, card.source
     parameters = json.dumps(generator.parameters, ensure_ascii=False)
     version = card.versions.get("mlstream", "(unknown)")
     made = f"mlstream {version}: {generator.name}, seed {generator.seed}, {parameters}"
     activity = {"prov:wasGeneratedBy": {"@type": "prov:Activity", "prov:label": made}}
-    if source.origin == "synthetic":
-        # A term of neither specification; conferences ask for it.
-        return {"rai:hasSyntheticData": True, **activity}
+    if is_drawn(card):
+        return activity
     named = {"@id": f"urn:sha256:{source.sha256}"} if source.sha256 else {}
     table = {"@type": "prov:Entity", **named, "prov:label": f"{source.name} ({source.origin})"}
     return {"prov:wasDerivedFrom": table, **activity}
@@ -149,6 +181,16 @@ def _describe_file(file: FileCard) -> Record:
         "encodingFormat": _FORMATS.get(Path(file.name).suffix, "application/octet-stream"),
         "sha256": file.sha256,
     }
+
+
+def _has_readable_rows(card: StreamCard) -> bool:
+    """Return whether mlcroissant reads the ARFF files of a stream."""
+    is_sparse = card.rows is not None and card.rows.sparse
+    return not is_sparse and all(map(_is_readable, (*card.label_names, *card.feature_names)))
+
+
+def _is_readable(name: str) -> bool:
+    return name == name.strip() and not _ESCAPED.search(name) and name not in _QUOTED_ALONE
 
 
 def _describe_rows(card: StreamCard, file: FileCard) -> Record:

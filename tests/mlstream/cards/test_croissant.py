@@ -1,18 +1,22 @@
 """Croissant: accepted by its own library, which reads our rows through it."""
 
-import itertools
 import json
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
 
 from mlstream.card_model import load_card
 from mlstream.cards.croissant import card_croissant
 from mlstream.cards.limits import known_limits
-from mlstream.generators import multiplier_stream
+from mlstream.data.datasets import load_dataset
+from mlstream.generators import multiplier_stream, task_stream
 from mlstream.publishing.folder import publish
-from tests.mlstream.streams import Shape, make_stream
+from mlstream.stream import Stream
+from tests.mlstream.streams import Shape, make_stream, streams
 
 # Streams made by hand state no terms, which `publish` warns of.
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
@@ -73,50 +77,99 @@ def test_a_stream_of_a_table_names_the_table_and_its_hash() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("is_sparse", [False, True])
-def test_every_record_set_can_be_generated(tmp_path: Path, is_sparse: bool) -> None:
-    mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
-    stream = make_stream(Shape(sparse=is_sparse))
-    folder = publish(stream, tmp_path / "out")
-    dataset = mlcroissant.Dataset(str(folder / "croissant.json"))
-    assert dataset.metadata.ctx.issues.errors == set()
-    counts = {one.id: sum(1 for _ in dataset.records(one.id)) for one in dataset.metadata.record_sets}
-    rows = {"stream": sum(part.n_samples for part in stream.card.experiences)}
-    rows["stream.evaluation"] = sum(task.n_evaluation for task in stream.card.tasks)
-    expected = {"tasks": len(stream.card.tasks), "experiences": len(stream.card.experiences)}
-    assert counts == (expected if is_sparse else rows | expected)
-
-
-@pytest.mark.filterwarnings("ignore")
 def test_the_library_of_croissant_accepts_the_description(folder: Path) -> None:
-    mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
-    metadata = mlcroissant.Dataset(str(folder / "croissant.json")).metadata
-    issues = metadata.ctx.issues
-    assert metadata.data_limitations == known_limits(load_card(folder / "stream.card.json"))
+    issues = read_dataset(folder).metadata.ctx.issues
     assert issues.errors == set()
     # Only whoever publishes knows the day.
     assert all("datePublished" in warning for warning in issues.warnings)
+    assert read_dataset(folder).metadata.data_limitations == known_limits(load_card(folder / "stream.card.json"))
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_library_of_croissant_reads_our_rows(tmp_path: Path) -> None:
-    mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
-    stream = make_stream()
-    folder = publish(stream, tmp_path / "out")
-    dataset = mlcroissant.Dataset(str(folder / "croissant.json"))
-    rows = [[float(value) for value in record.values()] for record in dataset.records("stream")]
-    expected = np.concatenate([np.hstack([part.Y, part.X]) for part in stream])
-    np.testing.assert_allclose(rows, expected)
-    tasks = [record["tasks/learn"] for record in itertools.islice(dataset.records("tasks"), 9)]
-    assert tasks == [task.n_learning for task in stream.card.tasks]
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape(),
+        Shape(dtype=np.float32, by_row=True),
+        Shape(unknown=0.3),
+        Shape(sparse=True),
+        Shape(label_names=("two words", "a,b", "é 日本"), feature_names=("{x}", "@data", "http://x y", "#", "null")),
+        Shape(sizes=(0, 1), evaluation_sizes=(0, 0)),
+    ],
+    ids=["dense", "float32", "unknown", "sparse", "odd", "empty"],
+)
+def test_the_library_of_croissant_reads_every_record(tmp_path: Path, shape: Shape) -> None:
+    stream = make_stream(shape)
+    found = read_records(publish(stream, tmp_path / "out"))
+    require_same(found, stream)
+    assert ("stream" in found) == (not shape.sparse)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_library_of_croissant_reads_unknown_labels(tmp_path: Path) -> None:
+@given(streams())
+@example(make_stream(Shape(feature_names=("it's", "b", "c", "d"))))
+@example(make_stream(Shape(feature_names=("50%", "b", "c", "d"))))
+@example(make_stream(Shape(feature_names=(" lead", "b", "c", "d"))))
+@example(make_stream(Shape(label_names=("?", "l", "m"))))
+@example(make_stream(Shape(label_names=("", "l", "m"))))
+def test_no_name_keeps_the_library_from_reading_a_record_set_that_is_there(stream: Stream) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        require_same(read_records(publish(stream, Path(folder) / "out")), stream)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_stream_of_a_csv_table_is_read_as_well(tmp_path: Path) -> None:
+    names = ["a label", "50 m, flat", "é"]
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(0, 2, (40, 2)), rng.random(40).round(3)])
+    lines = [",".join(f'"{name}"' for name in names), *(f"{k:.0f},{m:.0f},{x}" for k, m, x in rows)]
+    (tmp_path / "own.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    stream = task_stream(load_dataset(tmp_path / "own.csv", labels=names[:2]), n_tasks=2, n_init=1)
+    found = read_records(publish(stream, tmp_path / "out"))
+    require_same(found, stream)
+    assert "stream" in found
+
+
+def read_dataset(folder: Path) -> Any:
     mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
-    stream = make_stream(Shape(unknown=0.3))
-    folder = publish(stream, tmp_path / "out")
-    records = mlcroissant.Dataset(str(folder / "croissant.json")).records("stream")
-    rows = [[value.decode() for value in list(record.values())[:3]] for record in records]
-    expected = np.concatenate([part.Y for part in stream])
-    np.testing.assert_array_equal([[np.nan if cell == "?" else float(cell) for cell in row] for row in rows], expected)
+    return mlcroissant.Dataset(str(folder / "croissant.json"))
+
+
+def read_records(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read every record set that the description names, as its own library reads it; fields without their set."""
+    dataset = read_dataset(folder)
+    assert dataset.metadata.ctx.issues.errors == set()
+    return {
+        one.id: [
+            {field.removeprefix(f"{one.id}/"): value for field, value in row.items()} for row in dataset.records(one.id)
+        ]
+        for one in dataset.metadata.record_sets
+    }
+
+
+def require_same(found: dict[str, list[dict[str, Any]]], stream: Stream) -> None:
+    tasks = stream.card.tasks
+    assert found.pop("tasks") == [
+        {"name": one.name, "learn": one.n_learning, "evaluate": one.n_evaluation, "cardinality": one.cardinality}
+        for one in tasks
+    ]
+    assert found.pop("experiences") == [
+        {"number": number, "tasks": " + ".join(tasks[task].name for task in one.tasks), "rows": one.n_samples}
+        for number, one in enumerate(stream.card.experiences, 1)
+    ]
+    parts = {"stream": stream.experiences, "stream.evaluation": stream.evaluation_sets}
+    assert found.keys() in ({*parts}, set())
+    # Decimals that are read as double are the numbers of the stream once they are rounded to its type.
+    number = np.asarray(stream.experiences[0].X).dtype.type
+    for name, records in found.items():
+        expected = [[*y, *x] for part in parts[name] for y, x in zip(part.Y, part.X, strict=True)]
+        columns = [str(place) for place in range(len(stream.card.label_names) + len(stream.card.feature_names))]
+        assert [[read_cell(one[column], number) for column in columns] for one in records] == [
+            [read_cell(cell, number) for cell in row] for row in expected
+        ]
+
+
+def read_cell(value: Any, number: type) -> Any:
+    """Return a number, or the sign of an unknown label; labels are bytes where some are unknown."""
+    cell = value.decode() if isinstance(value, bytes) else "?" if np.isnan(value) else value
+    return cell if cell == "?" else number(cell)

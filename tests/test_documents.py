@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from mlstream import load_config, save
 from mlstream.campaign.config import DetectionConfig
+from mlstream.cards.about import read_about
 from mlstream.challenge.config import read_config
 from mlstream.cli import app
 from tests.mlstream.evaluation.streams import make_stream
@@ -101,11 +102,12 @@ def run_console(block: Block, names: dict[str, object], page: str) -> None:
 
 
 def load_toml(block: Block, names: dict[str, object], page: str) -> None:
-    """Load a campaign file, and make its learners and detectors; or the rules of a challenge, which name themselves."""
-    path = Path("challenge.toml" if block.code.startswith("# challenge.toml\n") else "campaign.toml")
+    """Load a campaign file, and make its learners and detectors; or another file, whose first line names it."""
+    named = re.match(r"# (challenge|about)\.toml\n", block.code)
+    path = Path(f"{named[1] if named else 'campaign'}.toml")
     path.write_text(block.code, encoding="utf-8")
-    if path.stem == "challenge":
-        assert read_config(path)
+    if named:
+        assert {"challenge": read_config, "about": read_about}[named[1]](path)
         return
     config = load_config(path)
     if isinstance(config, DetectionConfig):

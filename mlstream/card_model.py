@@ -126,7 +126,7 @@ def _require_orcid(text: str, info: ValidationInfo) -> str:
 
 
 def _orcid_check(digits: str) -> str:
-    """Compute the last character of an ORCID of the others (ISO 7064, MOD 11-2)."""
+    """Compute the last character of an ORCID from the others (ISO 7064, MOD 11-2)."""
     total = 0
     for digit in digits.replace("-", "")[:-1]:
         total = (total + int(digit)) * 2
@@ -150,14 +150,14 @@ class CreatorCard(_Strict):
 
 
 class AboutCard(_Strict):
-    """What only those who made the data know, and conferences and archives want to read."""
+    """Facts that only those who made the data know, and that conferences and archives want to read."""
 
     data_biases: _Paragraphs | None = Field(
         default=None, description="Biases of the data: who or what occurs too often, too rarely or never, and why."
     )
     personal_sensitive_information: _Paragraphs | None = Field(
         default=None,
-        description="Personal or sensitive information in the data, and how it is protected; or that there is none.",
+        description="Personal or sensitive information in the data, how it is protected, or that the data hold none.",
     )
     data_use_cases: _Paragraphs | None = Field(
         default=None,

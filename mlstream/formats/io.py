@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from mlstream.formats.npz import load_npz, save_npz
-from mlstream.formats.plain_stream import card_path, evaluation_path, load_tables, save_tables
+from mlstream.formats.plain_stream import load_tables, save_tables
+from mlstream.formats.stream_files import card_path, evaluation_path
 from mlstream.stream import Stream
 
 _SUFFIXES = (".npz", ".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet")

@@ -17,12 +17,13 @@ import numpy as np
 from scipy import sparse
 
 from mlstream._files import atomic_path, sha256_of
-from mlstream.card_model import FileCard, PartCard, RowsCard, StreamCard, load_card
+from mlstream.card_model import PartCard, RowsCard, StreamCard
 from mlstream.formats.columns import require_complete
 from mlstream.formats.content import FormatError, UnpackedFile, stem
 from mlstream.formats.csv_dialects import OWN
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
+from mlstream.formats.stream_files import card_path, describe_file, evaluation_path, find_card
 from mlstream.formats.table import Table, gather
 from mlstream.formats.table_io import read_tables, write_table
 from mlstream.label_values import as_indicator
@@ -93,27 +94,6 @@ def load_tables(path: str | os.PathLike[str]) -> Stream:
         raise
     except ValueError as error:
         raise FormatError(f"{card_path(path)}: {error}") from None
-
-
-def card_path(path: Path) -> Path:
-    """Name the card beside an ARFF file: ``x.card.json`` for ``x.arff`` and ``x.arff.gz``."""
-    return path.with_name(f"{stem(path)}.card.json")
-
-
-def evaluation_path(path: Path) -> Path:
-    """Name the file of held-out rows: ``x.evaluation.arff`` for ``x.arff``, packed like that."""
-    return path.with_name(f"{stem(path)}.evaluation{path.name.removeprefix(stem(path))}")
-
-
-def find_card(path: Path) -> StreamCard | None:
-    """Read the card beside a file, if there is one."""
-    card = card_path(path)
-    return load_card(card) if card.is_file() else None
-
-
-def describe_file(path: Path, name: str) -> FileCard:
-    """Measure a file that is to be called `name`."""
-    return FileCard(name=name, n_bytes=path.stat().st_size, sha256=sha256_of(path))
 
 
 def _write(flat: FlatStream, rows: FlatParts, title: str, path: Path, name: str) -> None:

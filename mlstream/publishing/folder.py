@@ -21,7 +21,7 @@ from mlstream.drawing.labels import label_svg
 from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
 from mlstream.formats.mulan import format_labels
-from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
+from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
 from mlstream.stream import Stream

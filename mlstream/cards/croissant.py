@@ -76,7 +76,12 @@ _RESPONSIBLE = {
 # around a name.
 _ESCAPED = re.compile(r"""['"\\%\x00-\x1f\x7f]""")
 _QUOTED_ALONE = "{},?@"
-_FORMATS = {".arff": _ARFF, ".npz": "application/zip", ".xml": "application/xml"}
+_FORMATS = {
+    ".arff": _ARFF,
+    ".npz": "application/zip",
+    ".parquet": "application/x-parquet",
+    ".xml": "application/xml",
+}
 
 
 def card_croissant(card: StreamCard) -> str:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from mlstream.card_model import AboutCard, CreatorCard, FileCard, StreamCard
+from mlstream.cards.croissant_rows import Record, list_rows
 from mlstream.cards.licences import licence_page, spdx_identifier
-from mlstream.cards.limits import has_unknown_labels, known_limits
+from mlstream.cards.limits import known_limits
 from mlstream.cards.terms import StatedTerms, is_drawn, stated_terms
-
-Record = dict[str, Any]
 
 _CROISSANT = (
     "arrayShape",
@@ -62,8 +59,6 @@ _CONTEXT: Record = {
     "description": {"@container": "@language"},
     **{word: f"cr:{word}" for word in _CROISSANT},
 }
-# Loaders of Croissant know ARFF by this name; other formats are registered media types.
-_ARFF = "https://ml.cms.waikato.ac.nz/weka/arff.html"
 # By field of the card; a term that only conferences know, and neither specification, is among them.
 _RESPONSIBLE = {
     "data_biases": "rai:dataBiases",
@@ -72,12 +67,9 @@ _RESPONSIBLE = {
     "data_social_impact": "rai:dataSocialImpact",
     "has_synthetic_data": "rai:hasSyntheticData",
 }
-# SciPy, which mlcroissant reads ARFF with, takes escapes for letters, and neither short names in quotes nor blanks
-# around a name.
-_ESCAPED = re.compile(r"""['"\\%\x00-\x1f\x7f]""")
-_QUOTED_ALONE = "{},?@"
+# Loaders of Croissant know ARFF and Parquet by these names; other formats are registered media types.
 _FORMATS = {
-    ".arff": _ARFF,
+    ".arff": "https://ml.cms.waikato.ac.nz/weka/arff.html",
     ".npz": "application/zip",
     ".parquet": "application/x-parquet",
     ".xml": "application/xml",
@@ -95,10 +87,10 @@ def card_croissant(card: StreamCard) -> str:
     Returns
     -------
     str
-        JSON-LD: the files with their hashes; a record set per ARFF file with a field per column, where mlcroissant
-        reads its rows (no sparse ones, and no names with quotes, backslashes or percent signs); the tasks and
-        experiences as records of their own; known limits, what the stream was made of, what made it, and what its
-        authors state about it.
+        JSON-LD: the files with their hashes; a record set per Parquet file, with a field per column, or lists where the
+        stream is sparse; the tasks and experiences as records of their own; known limits, what the stream was made of,
+        what made it, and what its authors state about it. A column without a name cannot be described: the rows of a
+        dense stream that has one are files without records.
 
     References
     ----------
@@ -110,7 +102,6 @@ def card_croissant(card: StreamCard) -> str:
     terms = stated_terms(card)
     licence = spdx_identifier(terms.licence)
     limits = known_limits(card)
-    plain = [file for file in card.files if file.name.endswith(".arff")] if _has_readable_rows(card) else []
     dataset: Record = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -131,7 +122,7 @@ def card_croissant(card: StreamCard) -> str:
         **({"rai:dataLimitations": limits} if limits else {}),
         "distribution": [_describe_file(file) for file in card.files],
         "recordSet": [
-            *(_describe_rows(card, file) for file in plain),
+            *list_rows(card),
             _list_tasks(card),
             _list_experiences(card),
         ],
@@ -185,41 +176,6 @@ def _describe_file(file: FileCard) -> Record:
         "contentSize": f"{file.n_bytes} B",
         "encodingFormat": _FORMATS.get(Path(file.name).suffix, "application/octet-stream"),
         "sha256": file.sha256,
-    }
-
-
-def _has_readable_rows(card: StreamCard) -> bool:
-    """Return whether mlcroissant reads the ARFF files of a stream."""
-    is_sparse = card.rows is not None and card.rows.sparse
-    return not is_sparse and all(map(_is_readable, (*card.label_names, *card.feature_names)))
-
-
-def _is_readable(name: str) -> bool:
-    return name == name.strip() and not _ESCAPED.search(name) and name not in _QUOTED_ALONE
-
-
-def _describe_rows(card: StreamCard, file: FileCard) -> Record:
-    rows = file.name.removesuffix(".arff")
-    held_out = "evaluation" in file.name
-    # Loaders would fail to read a question mark as a number.
-    columns = [(name, "sc:Text" if has_unknown_labels(card) else "sc:Integer") for name in card.label_names]
-    columns += [(name, "sc:Float") for name in card.feature_names]
-    return {
-        "@type": "cr:RecordSet",
-        "@id": rows,
-        "name": rows,
-        "description": f"Rows {'held out, task after task' if held_out else 'to learn from, in stream order'}."
-        + (" A label is 0, 1 or ? (unknown)." if has_unknown_labels(card) else ""),
-        "field": [
-            {
-                "@type": "cr:Field",
-                "@id": f"{rows}/{number}",
-                "name": name,
-                "dataType": data_type,
-                "source": {"fileObject": {"@id": file.name}, "extract": {"column": name}},
-            }
-            for number, (name, data_type) in enumerate(columns)
-        ],
     }
 
 

@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCE := metrics estimators mlstream
-PROSE := $(SOURCE) benchmarks examples README.md CONTRIBUTING.md CHANGELOG.md $(wildcard docs/*.rst)
+PROSE := $(SOURCE) benchmarks examples README.md CONTRIBUTING.md CHANGELOG.md $(shell find docs -name '*.rst' -not -path '*/_*' -not -path '*/auto_examples/*' -not -path '*/generated/*')
 # The tests run against the built wheel, from a folder that holds no source: see `check`.
 SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check

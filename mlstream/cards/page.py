@@ -53,7 +53,8 @@ def card_page(card: StreamCard, *, prefix: str = "") -> str:
     sections += [
         write(card) for write in (_drifts, _drops, _limits, _responsibility, _making, _loading, _files, _source)
     ]
-    return front_matter(card) + "\n" + "\n\n".join(text for lines in sections if (text := "\n".join(lines))) + "\n"
+    texts = ("\n".join(lines).rstrip() for lines in sections)
+    return front_matter(card) + "\n" + "\n\n".join(filter(None, texts)) + "\n"
 
 
 def _summary(card: StreamCard) -> Iterator[str]:

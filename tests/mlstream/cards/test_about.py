@@ -68,7 +68,7 @@ def test_every_form_of_the_card_holds_what_is_stated() -> None:
         "### Personal and sensitive information\n\nVoices of \\<walkers\\> were cut out.\n",
         "### Uses\n\nTo compare learners.\n",
         "### Social impact\n\nFewer fields of wheat.\n",
-        "### Synthetic rows\n\nNo row is synthetic.\n",
+        "### Synthetic rows\n\nNo row is synthetic.\n\n## How it was made\n",
         f"- Made by: Ada Lovelace (University \\| of London, [ORCID](https://orcid.org/{ORCID}))\n",
         "- Published: 2026-11-23\n",
     ):

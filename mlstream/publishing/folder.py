@@ -13,10 +13,12 @@ from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, writ
 from mlstream.card_model import StreamCard, card_schema, load_card
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
+from mlstream.cards.datacite import card_datacite
 from mlstream.cards.description import hash_data, measure
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
 from mlstream.cards.terms import StreamTerms, describe_doubt, describe_missing, stated_terms, with_terms
+from mlstream.cards.zenodo import card_zenodo
 from mlstream.drawing.labels import label_svg
 from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
@@ -36,12 +38,16 @@ SCHEMA = "stream-card.schema.json"
 CROISSANT = "croissant.json"
 OPENML = "openml.xml"
 CITATION = "CITATION.cff"
+DATACITE = "datacite.json"
+ZENODO = ".zenodo.json"
 SUMS = "SHA256SUMS"
 
 _DATA = (NPZ, ARFF, EVALUATION, LABELS)
 # What there is only with plain rows.
 _PLAIN = (ARFF, EVALUATION, LABELS, OPENML)
-_TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
+_TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION, DATACITE, ZENODO)
+# Folders of older versions do not have these.
+_NEWER = {DATACITE, ZENODO}
 _LISTED = (*_DATA, CARD, *_TEXTS)
 # Far more than the files of a folder need, far less than memory.
 _MAX_SUMS_BYTES = 2**20
@@ -75,16 +81,17 @@ def publish(
         must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
         replaced.
     **terms
-        Name, title, description, licence, citation, creators and homepage, as for `with_terms`: they complete or
-        replace what the stream states.
+        Name, title, description, licence, citation, creators, homepage and published, as for `with_terms`: they
+        complete or replace what the stream states.
 
     Returns
     -------
     Path
         The folder. It holds ``stream.npz``; ``stream.arff`` and ``stream.evaluation.arff`` with ``stream.xml`` (their
         labels, for MULAN); the card as ``stream.card.json`` with its JSON Schema, as the page ``README.md`` with its
-        pictures, as ``croissant.json`` and as ``openml.xml``; ``CITATION.cff``; and ``SHA256SUMS``. The same stream
-        gives the same bytes. Without ARFF there are neither ``stream.xml`` nor ``openml.xml``, which are about it.
+        pictures, and as ``croissant.json``, ``openml.xml``, ``datacite.json`` and ``.zenodo.json``; ``CITATION.cff``;
+        and ``SHA256SUMS``. The same stream gives the same bytes. Without ARFF there are neither ``stream.xml`` nor
+        ``openml.xml``, which are about it.
 
     Raises
     ------
@@ -251,6 +258,8 @@ def _write_texts(card: StreamCard) -> dict[str, str]:
         CROISSANT: card_croissant(card),
         OPENML: card_openml(card),
         CITATION: card_citation(card),
+        DATACITE: card_datacite(card),
+        ZENODO: card_zenodo(card),
     }
 
 
@@ -266,7 +275,7 @@ def _compare_files(folder: Path) -> Iterator[str]:
         yield f"{SUMS} holds a line that is not a hash and a name"
     # A folder without plain rows neither lists nor holds anything of them.
     expected = _listed(arff=not (sums.keys() | present).isdisjoint(_PLAIN))
-    for name in sorted({*sums, *expected} | present - {SUMS}):
+    for name in sorted({*sums, *expected} - (_NEWER - sums.keys()) | present - {SUMS}):
         if name not in present:
             yield f"{name} is missing"
         elif name not in sums:

@@ -1,4 +1,4 @@
-"""What hubs and archives would refuse of a published stream, as far as its card tells."""
+"""Refusals of a published stream by hubs and archives, as far as its card tells."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from mlstream.card_model import StreamCard
 from mlstream.cards.licences import licence_page, spdx_identifier
@@ -46,7 +47,7 @@ def card_datacite(card: StreamCard) -> str:
         "version": card.data_sha256,
         "alternateIdentifiers": [{"alternateIdentifier": card.data_sha256, "alternateIdentifierType": "SHA-256"}],
         "relatedItems": _sources(card),
-        "formats": ["NPZ", "ARFF"] if card.rows else ["NPZ"],
+        "formats": sorted({Path(file.name).suffix[1:].upper() for file in card.files} & {"NPZ", "ARFF", "PARQUET"}),
         "sizes": [f"{sum(file.n_bytes for file in card.files)} bytes"] if card.files else [],
     }
     return json.dumps({name: value for name, value in fields.items() if value}, indent=1, ensure_ascii=False) + "\n"

@@ -46,7 +46,7 @@ def list_refusals(card: StreamCard, hubs: Sequence[str] = ()) -> list[str]:
 
 
 def _openml(card: StreamCard) -> Iterator[str]:
-    if card.rows is None:
+    if not any(file.name.endswith(".arff") for file in card.files):
         yield "no ARFF (--arff)"
     if not has_targets(card):
         yield "names of labels as targets: letters, digits and _-.() only, 1,024 characters in all"

@@ -304,7 +304,7 @@ def test_a_published_stream_is_completed_in_its_place_and_made_again(tmp_path: P
     assert again.card == load(folder / "stream.npz").card
 
 
-@pytest.mark.parametrize("suffix", ["npz", "arff", "csv"])
+@pytest.mark.parametrize("suffix", ["npz", "arff", "train.csv", "train.parquet"])
 def test_terms_travel_with_every_format(tmp_path: Path, suffix: str) -> None:
     stream = with_terms(make_stream(), name="birds", **ALL)
     save(stream, tmp_path / f"s.{suffix}")

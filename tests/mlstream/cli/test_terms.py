@@ -134,5 +134,5 @@ def test_inspect_shows_the_terms(table: Path, tmp_path: Path) -> None:
 
 
 def test_the_terms_are_on_the_card_beside_other_formats(table: Path, tmp_path: Path) -> None:
-    make("generate", table, "--tasks", 2, *TYPED, output=tmp_path / "s.csv")
+    make("generate", table, "--tasks", 2, *TYPED, output=tmp_path / "s.train.csv")
     assert json.loads((tmp_path / "s.card.json").read_text())["terms"]["creators"] == ["Ada", "Bob"]

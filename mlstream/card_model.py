@@ -13,7 +13,6 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -82,7 +81,6 @@ class ReadingCard(_Strict):
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _ORCID = re.compile(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]")
-_MAX_SHOWN = 40
 _ADDRESS = re.compile(r"https?://[^\s/<>\"\\][^\s<>\"\\]*")
 
 
@@ -106,15 +104,13 @@ def _require_address(text: str, info: ValidationInfo) -> str:
     return text
 
 
-def _require_day(value: object, info: ValidationInfo) -> object:
-    """Read a day; pydantic also takes times, and numbers as seconds since 1970."""
+def _require_date(text: str, info: ValidationInfo) -> str:
     try:
-        day = date.fromisoformat(value) if isinstance(value, str) else value
+        if date.fromisoformat(text).isoformat() == text:
+            return text
     except ValueError:
-        day = None
-    if type(day) is not date:
-        raise ValueError(f"{info.field_name} must be a day such as 2026-11-23. Got {str(value)[:_MAX_SHOWN]!r}")
-    return day
+        pass
+    raise ValueError(f"{info.field_name} must be a date, YYYY-MM-DD. Got {text[:60]!r}")
 
 
 def _require_orcid(text: str, info: ValidationInfo) -> str:
@@ -135,8 +131,8 @@ def _orcid_check(digits: str) -> str:
 
 _Line = Annotated[str, Field(max_length=300), AfterValidator(_require_line)]
 _Paragraphs = Annotated[str, Field(max_length=50_000), AfterValidator(_require_paragraphs)]
+_Date = Annotated[str, AfterValidator(_require_date)]
 _Address = Annotated[str, Field(max_length=2_000), AfterValidator(_require_address)]
-_Day = Annotated[date, BeforeValidator(_require_day)]
 _Orcid = Annotated[str, Field(max_length=100), AfterValidator(_require_orcid)]
 
 
@@ -169,7 +165,6 @@ class AboutCard(_Strict):
     has_synthetic_data: Annotated[bool, Field(strict=True)] | None = Field(
         default=None, description="Whether rows were drawn by a model or a simulation; those of our generators are."
     )
-    date_published: _Day | None = Field(default=None, description="Day of publication, such as 2026-11-23.")
     creators: Annotated[list[CreatorCard], Field(min_length=1, max_length=1_000)] | None = Field(
         default=None, description="The people and organisations that made the stream, with ORCID and affiliation."
     )
@@ -180,7 +175,6 @@ class AboutCard(_Strict):
             "data_use_cases",
             "data_social_impact",
             "has_synthetic_data",
-            "date_published",
             "creators",
         }
     )
@@ -203,13 +197,14 @@ class TermsCard(_Strict):
     homepage: _Address | None = Field(
         default=None, description="Address of the stream's page, with http:// or https://."
     )
+    published: _Date | None = Field(default=None, description="Date of publication, YYYY-MM-DD.")
     about: AboutCard | None = Field(
         default=None,
         description="What only those who made the data know: biases, personal information, uses, social impact, and "
         "more.",
     )
     _if_set: ClassVar[frozenset[str]] = frozenset(
-        {"title", "description", "licence", "citation", "creators", "homepage", "about"}
+        {"title", "description", "licence", "citation", "creators", "homepage", "published", "about"}
     )
 
     @model_validator(mode="after")

@@ -42,10 +42,10 @@ def card_citation(card: StreamCard) -> str:
             {"type": "other", "value": f"sha256:{card.data_sha256}", "description": "Hash of the stream's arrays"}
         ],
     }
-    if terms.about.date_published:
-        citation["date-released"] = terms.about.date_published.isoformat()
     if terms.homepage:
         citation["url"] = terms.homepage
+    if terms.published:
+        citation["date-released"] = terms.published
     licence = spdx_identifier(terms.licence)
     if licence and licence not in _NOT_LISTED:
         citation["license"] = licence

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from mlstream.card_model import StreamCard
 from mlstream.cards.front_matter import PARQUET
 from mlstream.cards.limits import has_unknown_labels
-from mlstream.cards.row_columns import has_masks, role_columns
+from mlstream.cards.row_columns import feature_columns, has_masks, role_columns
 
 Record: TypeAlias = dict[str, Any]
 Columns: TypeAlias = list[tuple[str, Record]]
@@ -80,7 +80,7 @@ def _list_columns(card: StreamCard) -> Columns:
 
 def _list_cells(card: StreamCard) -> Iterator[tuple[str, Record]]:
     yield from ((name, _LABEL) for name in card.label_names)
-    yield from ((name, _NUMBER) for name in card.feature_names)
+    yield from ((name, _NUMBER) for name in feature_columns(card.label_names, card.feature_names))
 
 
 def _list_lists(card: StreamCard) -> Iterator[tuple[str, Record]]:

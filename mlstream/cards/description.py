@@ -150,7 +150,7 @@ def describe_again(
         Without files, which are the other stream's.
     """
     changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
-    changes["terms"] = change_terms(card.terms, {"title": "", "about": {"date_published": ""}})
+    changes["terms"] = change_terms(card.terms, {"title": "", "published": ""})
     measures = measure(parts, shared_rows=card.scenario.shared_rows)
     return card.model_copy(update=changes | measures._asdict())
 

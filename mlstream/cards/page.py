@@ -317,10 +317,10 @@ def _source(card: StreamCard) -> Iterator[str]:
     yield from ("## Source, licence, citation", "")
     if terms.people:
         yield f"- Made by: {', '.join(map(_creator, terms.people))}"
-    if terms.about.date_published:
-        yield f"- Published: {terms.about.date_published.isoformat()}"
     if terms.homepage:
         yield f"- Homepage: <{terms.homepage}>"
+    if terms.published:
+        yield f"- Published: {terms.published}"
     yield f"- Source: {escape_markdown(source.name)} ({escape_markdown(source.origin)}), {source.n_samples:,} rows."
     if source.sha256:
         yield f"- SHA-256 of the source's content: `{source.sha256}`."

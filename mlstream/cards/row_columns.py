@@ -1,8 +1,8 @@
-"""Names of the columns of a stream's Parquet files that are neither labels nor features."""
+"""Names of the columns of a stream's Parquet files."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from mlstream.card_model import RowsCard
 
@@ -29,6 +29,27 @@ def role_columns(taken: Collection[str], *, has_masks: bool) -> dict[str, str]:
     """
     roles = ("experience", "task", "row", "mask") if has_masks else ("experience", "task", "row")
     return {role: _untaken_name(role, taken) for role in roles}
+
+
+def feature_columns(labels: Sequence[str], features: Sequence[str]) -> list[str]:
+    """Name the columns of features: by their own names, but for those that a label bears.
+
+    Parameters
+    ----------
+    labels, features : sequence of str
+        Names of the labels and of the features.
+
+    Returns
+    -------
+    list of str
+        A name per feature, each different from all others; the name of a label is followed by underscores.
+    """
+    taken = {*labels, *features}
+    columns = []
+    for name in features:
+        columns.append(_untaken_name(name, taken) if name in labels else name)
+        taken.add(columns[-1])
+    return columns
 
 
 def _untaken_name(name: str, taken: Collection[str]) -> str:

@@ -31,6 +31,7 @@ class StreamTerms(TypedDict, total=False):
     citation: str
     creators: Sequence[str]
     homepage: str
+    published: str
     about: Mapping[str, object]
 
 
@@ -39,7 +40,7 @@ class StatedTerms(NamedTuple):
 
     Parameters
     ----------
-    title, description, licence, citation, homepage : str
+    title, description, licence, citation, homepage, published : str
         See `with_terms`. The title is the name where no title is stated; the sentence about how the stream was made
         follows the description.
     creators : tuple of str
@@ -56,6 +57,7 @@ class StatedTerms(NamedTuple):
     citation: str
     creators: tuple[str, ...]
     homepage: str
+    published: str
     about: AboutCard
     people: tuple[CreatorCard, ...]
 
@@ -72,9 +74,9 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
         ``title``: one line; by default the name. ``description``: what the data are, where they are from, and what they
         are for. ``licence``: an SPDX identifier such as CC-BY-4.0, or other words. ``citation``: what those who use the
         stream are to cite. ``creators``: sequence of names, of people or organisations. ``homepage``: an address with
-        http:// or https://. ``about``: a dictionary of what only those who made the data know, with the keys
-        ``data_biases``, ``personal_sensitive_information``, ``data_use_cases``, ``data_social_impact``,
-        ``has_synthetic_data`` (bool), ``date_published`` (day) and ``creators`` (dictionaries with ``name``, ``orcid``
+        http:// or https://. ``published``: date of publication, YYYY-MM-DD. ``about``: a dictionary of what only those
+        who made the data know, with the keys ``data_biases``, ``personal_sensitive_information``, ``data_use_cases``,
+        ``data_social_impact``, ``has_synthetic_data`` (bool) and ``creators`` (dictionaries with ``name``, ``orcid``
         and ``affiliation``); keys that are left out stay as they are. An empty text takes back what was stated: the
         licence and the citation of the source hold again.
 
@@ -168,6 +170,7 @@ def stated_terms(card: StreamCard) -> StatedTerms:
         citation=own.citation or card.source.citation,
         creators=tuple(one.name for one in people),
         homepage=own.homepage or "",
+        published=own.published or "",
         about=about,
         people=people,
     )
@@ -216,7 +219,7 @@ def describe_missing(card: StreamCard) -> str:
 
 
 def missing_about(card: StreamCard) -> list[str]:
-    """List what conferences and archives ask for, only the authors know, and is not stated.
+    """List what conferences ask for, only the authors know, and is not stated.
 
     Parameters
     ----------
@@ -238,11 +241,11 @@ def missing_about(card: StreamCard) -> list[str]:
 
 
 def describe_missing_about(card: StreamCard) -> str:
-    """Describe in one line what conferences and archives ask for, and nobody states; empty if nothing is missing."""
+    """Describe in one line what conferences ask for, and nobody states; empty if nothing is missing."""
     missing = ", ".join(missing_about(card))
     if not missing:
         return ""
-    return f"The stream should state its {missing} (--about FILE.toml): conferences and archives ask for them."
+    return f"The stream should state its {missing} (--about FILE.toml): conferences ask for them."
 
 
 def advise_on_terms(card: StreamCard) -> list[str]:

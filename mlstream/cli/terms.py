@@ -22,6 +22,7 @@ _OPTIONS = {
     "citation": (("--citation",), "What those who use the stream are to cite."),
     "creators": (("--creator",), "The people and organisations that made the stream. May be repeated."),
     "homepage": (("--homepage",), "Address of the stream's page, with http:// or https://."),
+    "published": (("--published",), "Date of publication, YYYY-MM-DD."),
     "about": (
         ("--about",),
         "What only those who made the data know: biases, personal information, uses, social impact, and more.",

@@ -51,7 +51,7 @@ def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If X is of several kinds, or a label and a feature would have columns of one name.
+        If X is of several kinds, or the card is of another stream.
     """
     path, rows = Path(path), StreamRows(stream)
     with ExitStack() as stack:
@@ -176,7 +176,7 @@ class _Columns:
 
     def features(self) -> Features:
         if not self.form.as_lists:
-            return self._stack(self.form.features, self.form.dtype)
+            return self._stack(self.form.feature_columns, self.form.dtype)
         (indptr, indices), (other, values) = self._lists("indices"), self._lists("values")
         if not np.array_equal(indptr, other):
             raise ValueError(f"{self.name} rows must hold as many values as indices. Got others.")

@@ -3,7 +3,6 @@
 import json
 import re
 import tomllib
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,10 @@ from mlstream.card_model import AboutCard, CreatorCard, StreamCard, TermsCard, c
 from mlstream.cards.about import about_template, read_about
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
+from mlstream.cards.datacite import card_datacite
 from mlstream.cards.page import card_page
 from mlstream.cards.terms import missing_about, stated_terms, with_terms
+from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load
 from mlstream.generators import missing_labels, multiplier_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
@@ -31,12 +32,16 @@ ABOUT: dict[str, Any] = {
     "data_use_cases": "To compare learners.",
     "data_social_impact": "Fewer fields of wheat.",
     "has_synthetic_data": False,
-    "date_published": "2026-11-23",
     "creators": [
         {"name": "Ada Lovelace", "orcid": f"https://orcid.org/{ORCID}", "affiliation": "University | of London"}
     ],
 }
-TERMS: dict[str, Any] = {"licence": "CC-BY-4.0", "citation": "Us, 2026", "description": "Songs."}
+TERMS: dict[str, Any] = {
+    "licence": "CC-BY-4.0",
+    "citation": "Us, 2026",
+    "description": "Songs.",
+    "published": "2026-11-23",
+}
 NAMES = [name for name in AboutCard.model_fields if name != "creators"]
 
 
@@ -50,7 +55,6 @@ def test_every_form_of_the_card_holds_what_is_stated() -> None:
         "rai:dataSocialImpact": ABOUT["data_social_impact"],
         "rai:hasSyntheticData": False,
     }
-    assert croissant["datePublished"] == "2026-11-23"
     assert croissant["creator"] == [
         {
             "@type": "Person",
@@ -61,7 +65,11 @@ def test_every_form_of_the_card_holds_what_is_stated() -> None:
     ]
     citation = yaml.safe_load(card_citation(card))
     assert citation["authors"] == [{"name": "Ada Lovelace", "orcid": f"https://orcid.org/{ORCID}"}]
-    assert citation["date-released"] == "2026-11-23"
+    (creator,) = json.loads(card_datacite(card))["creators"]
+    assert creator["nameIdentifiers"][0]["nameIdentifier"] == f"https://orcid.org/{ORCID}"
+    assert creator["affiliation"] == [{"name": "University | of London"}]
+    (creator,) = json.loads(card_zenodo(card))["creators"]
+    assert creator == {"name": "Ada Lovelace", "orcid": ORCID, "affiliation": "University | of London"}
     page = card_page(card)
     for text in (
         "### Biases\n\nRecorded at dawn:\n\n\\- owls are \\*rare\\*\n",
@@ -70,7 +78,6 @@ def test_every_form_of_the_card_holds_what_is_stated() -> None:
         "### Social impact\n\nFewer fields of wheat.\n",
         "### Synthetic rows\n\nNo row is synthetic.\n\n## How it was made\n",
         f"- Made by: Ada Lovelace (University \\| of London, [ORCID](https://orcid.org/{ORCID}))\n",
-        "- Published: 2026-11-23\n",
     ):
         assert text in page
 
@@ -80,7 +87,6 @@ def test_without_statements_all_forms_are_as_before() -> None:
     assert "Responsible use" not in card_page(card)
     assert "about" not in card.model_dump_json()
     found = json.loads(card_croissant(card))
-    assert "datePublished" not in found
     assert [key for key in found if key.startswith("rai:")] == ["rai:dataLimitations"]
 
 
@@ -94,7 +100,6 @@ def test_the_library_of_croissant_reads_every_statement(tmp_path: Path) -> None:
     assert metadata.personal_sensitive_information == [ABOUT["personal_sensitive_information"]]
     assert metadata.data_use_cases == [ABOUT["data_use_cases"]]
     assert metadata.data_social_impact == ABOUT["data_social_impact"]
-    assert metadata.date_published.date() == date(2026, 11, 23)
 
 
 def test_statements_survive_verify_regenerate_copies_and_a_second_publication(tmp_path: Path) -> None:
@@ -110,18 +115,17 @@ def test_statements_survive_verify_regenerate_copies_and_a_second_publication(tm
 
 
 def test_a_stream_that_was_made_of_another_is_not_published_yet() -> None:
-    stream = with_terms(multiplier_stream("rand", n_rows=50), about=ABOUT | {"has_synthetic_data": True})
-    about = missing_labels(stream, rate=0.5).card.terms.about
-    assert about == stream.card.terms.about.model_copy(update={"date_published": None})
+    about = ABOUT | {"has_synthetic_data": True}
+    stream = with_terms(multiplier_stream("rand", n_rows=50), published="2026-11-23", about=about)
+    terms = missing_labels(stream, rate=0.5).card.terms
+    assert terms == stream.card.terms.model_copy(update={"published": None})
 
 
 def test_statements_are_completed_key_by_key_and_taken_back() -> None:
     stream = with_terms(make_stream(), about={"data_biases": " a\r\nb ", "has_synthetic_data": False})
-    stream = with_terms(stream, about={"data_use_cases": "c", "date_published": date(2026, 11, 23)})
-    assert stream.card.terms.about == AboutCard(
-        data_biases="a\nb", has_synthetic_data=False, data_use_cases="c", date_published=date(2026, 11, 23)
-    )
-    stream = with_terms(stream, about={"data_biases": "", "date_published": None, "data_use_cases": " "})
+    stream = with_terms(stream, about={"data_use_cases": "c"})
+    assert stream.card.terms.about == AboutCard(data_biases="a\nb", has_synthetic_data=False, data_use_cases="c")
+    stream = with_terms(stream, about={"data_biases": "", "data_use_cases": " "})
     assert stream.card.terms == TermsCard(about=AboutCard(has_synthetic_data=False))
     assert with_terms(stream, about={"has_synthetic_data": None}).card == make_stream().card
     assert with_terms(stream, about={}).card == stream.card
@@ -146,10 +150,6 @@ def test_creators_are_stated_by_name_or_with_more() -> None:
         ({"data_biases": "\x1b[31m"}, r"^data_biases must be text without control characters"),
         ({"data_biases": "x" * 50_001}, r"^about.data_biases must have at most 50000 characters"),
         ({"has_synthetic_data": 1}, r"^about\.has_synthetic_data must be true or false\. Got 1"),
-        ({"date_published": "23.11.2026"}, r"^date_published must be a day such as 2026-11-23\. Got '23\.11\.2026'\.$"),
-        ({"date_published": 20261123}, r"^date_published must be a day"),
-        ({"date_published": datetime(2026, 11, 23)}, r"^date_published must be a day"),
-        ({"date_published": "x" * 1_000}, r"^date_published must be a day .{60,70}$"),
         ({"creators": ["Ada"]}, r"^about\.creators\.0 must be a table\. Got 'Ada'"),
         ({"creators": [{"orcid": ORCID}]}, r"^about\.creators\.0\.name must be given"),
         (
@@ -177,8 +177,8 @@ def test_publishing_warns_in_one_line_of_what_is_empty(tmp_path: Path, recwarn: 
     publish(stream, tmp_path / "a", about={"data_biases": "b", "has_synthetic_data": False})
     (warned,) = recwarn.list
     assert str(warned.message) == (
-        "The stream should state its personal_sensitive_information, data_use_cases, data_social_impact, "
-        "date_published (--about FILE.toml): conferences and archives ask for them."
+        "The stream should state its personal_sensitive_information, data_use_cases, data_social_impact "
+        "(--about FILE.toml): conferences ask for them."
     )
     recwarn.clear()
     publish(stream, tmp_path / "b", about=ABOUT)
@@ -223,12 +223,11 @@ def test_a_file_that_is_wrong_is_one_line_that_names_it(content: bytes, tmp_path
 LETTERS = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])
 
 
-@given(st.text(LETTERS | st.sampled_from("\n\t"), max_size=200).filter(str.strip), st.dates())
-def test_every_text_comes_back_from_json_as_it_was(text: str, day: date) -> None:
-    card = with_terms(make_stream(), about={"data_biases": text, "date_published": day}).card
+@given(st.text(LETTERS | st.sampled_from("\n\t"), max_size=200).filter(str.strip))
+def test_every_text_comes_back_from_json_as_it_was(text: str) -> None:
+    card = with_terms(make_stream(), about={"data_biases": text}).card
     assert StreamCard.model_validate_json(card.model_dump_json()) == card
-    found = json.loads(card_croissant(card))
-    assert (found["rai:dataBiases"], found["datePublished"]) == (text.strip(), day.isoformat())
+    assert json.loads(card_croissant(card))["rai:dataBiases"] == text.strip()
 
 
 def test_the_schema_accepts_and_refuses_what_the_card_does() -> None:
@@ -241,7 +240,6 @@ def test_the_schema_accepts_and_refuses_what_the_card_does() -> None:
         {"bias": "x"},
         {"has_synthetic_data": 1},
         {"creators": []},
-        {"date_published": 3},
     ):
         wrong = card | {"terms": {"about": card["terms"]["about"] | changes}}
         assert list(validator.iter_errors(wrong))

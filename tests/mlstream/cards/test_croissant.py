@@ -121,6 +121,15 @@ def test_rows_are_read_without_arff_files_as_well(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_names_that_labels_share_with_features_stay_apart(tmp_path: Path) -> None:
+    stream = make_stream(Shape(label_names=("k", "l", "m"), feature_names=("l", "l_", "c", "k")))
+    found = read_records(publish(stream, tmp_path / "out", arff=False))["stream.train"]
+    assert list(found[0]) == ["experience", "task", "row", "k", "l", "m", "l__", "l_", "c", "k_"]
+    expected = [[*y, *x] for part in stream for y, x in zip(part.Y, part.X, strict=True)]
+    assert [list(record.values())[3:] for record in found] == expected
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_a_stream_of_a_csv_table_is_read_as_well(tmp_path: Path) -> None:
     names = ["a label", "50 m, flat", "é"]
     rng = np.random.default_rng(0)

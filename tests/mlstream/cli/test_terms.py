@@ -17,6 +17,7 @@ from tests.mlstream.cli.commands import invoke, make, write_table
 TYPED = (
     *("--title", "Birds: # 1", "--description", "Songs.\n\nOf birds.", "--license", "CC-BY-4.0"),
     *("--citation", "Me. 2026.", "--creator", "Ada", "--creator", "Bob", "--homepage", "https://example.org"),
+    *("--published", "2026-11-23"),
 )
 ABOUT = {
     "data_biases": "Dawn only.",
@@ -24,7 +25,6 @@ ABOUT = {
     "data_use_cases": "To compare learners.",
     "data_social_impact": "Small.",
     "has_synthetic_data": False,
-    "date_published": "2026-11-23",
 }
 STATED = TermsCard(
     title="Birds: # 1",
@@ -33,6 +33,7 @@ STATED = TermsCard(
     citation="Me. 2026.",
     creators=["Ada", "Bob"],
     homepage="https://example.org",
+    published="2026-11-23",
 )
 
 
@@ -87,14 +88,21 @@ def test_verify_advises_what_to_add_and_publishing_onto_itself_adds_it(table: Pa
     assert result.output.splitlines()[1:] == [
         "Advice: The stream should state its licence (--licence), citation (--citation), creators (--creator): "
         "without a licence, nobody may reuse it.",
-        f"Advice: The stream should state its {', '.join(ABOUT)} (--about FILE.toml): conferences and archives ask for "
-        "them.",
+        f"Advice: The stream should state its {', '.join(ABOUT)} (--about FILE.toml): conferences ask for them.",
+        "Advice: DataCite would refuse it: no creator (--creator), no date of publication (--published).",
+        "Advice: Zenodo would refuse it: no creator (--creator), to be open without a licence that it lists "
+        "(--licence).",
     ]
-    added = ("--licence", "CC-BY-4.0", "--citation", "c", "--creator", "Ada", "--about", write_about(tmp_path))
-    assert invoke("publish", out, out, "--force", *added).exit_code == 0
+    added = ("--licence", "CC-BY-4.0", "--citation", "c", "--creator", "Ada", "--published", "2026-11-23")
+    assert invoke("publish", out, out, "--force", *added, "--about", write_about(tmp_path)).exit_code == 0
     assert invoke("verify", out).output == f"{out} is complete and unchanged.\n"
     assert load_card(out / "stream.card.json").terms == TermsCard(
-        description="d", licence="CC-BY-4.0", citation="c", creators=["Ada"], about=AboutCard(**ABOUT)
+        description="d",
+        licence="CC-BY-4.0",
+        citation="c",
+        creators=["Ada"],
+        published="2026-11-23",
+        about=AboutCard(**ABOUT),
     )
 
 
@@ -144,6 +152,7 @@ def test_a_near_miss_of_a_licence_is_one_line(table: Path, tmp_path: Path) -> No
     ("typed", "message"),
     [
         (("--homepage", "example.org"), "--homepage must be an address that begins with http:// or https://. Got 'ex"),
+        (("--published", "23 Nov"), "--published must be a date, YYYY-MM-DD. Got '23 Nov'"),
         (("--title", "a\nb"), "--title must be one line of text"),
         (("--creator", ""), "--creator must be one line of text"),
         (("--licence", "x" * 301), "--licence must have at most 300 characters"),

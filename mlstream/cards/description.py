@@ -136,7 +136,7 @@ def describe_again(
     ----------
     card : StreamCard
         Card of the stream that it was made from: source, scenario, columns, drops and terms stay, but for the title
-        and the day of publication.
+        and the date of publication.
     parts : StreamParts
         Tasks, experiences and evaluation sets, measured again.
     name, description : str

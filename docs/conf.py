@@ -27,6 +27,7 @@ html_title = "mlstream"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,

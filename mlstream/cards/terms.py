@@ -65,8 +65,8 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
         ``title``: one line; by default the name. ``description``: what the data are, where they are from, and what they
         are for. ``licence``: an SPDX identifier such as CC-BY-4.0, or other words. ``citation``: what those who use the
         stream are to cite. ``creators``: sequence of names, of people or organisations. ``homepage``: an address with
-        http:// or https://. An empty text takes back what was stated: the licence and the citation of the source hold
-        again.
+        ``http://`` or ``https://``. An empty text takes back what was stated: the licence and the citation of the source
+        hold again.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-# The verbs: demo, test, test-all, check-lowest, check-newest, lint, docs, check-docs, bench, bench-tiny, fuzz,
+# The verbs: demo, test, test-all, check-lowest, check-newest, lint, docs, check-docs, screenshots, bench, bench-tiny, fuzz,
 # boundscheck, packages, clean. Each installs what it needs.
 
 PYTHON ?= python3
@@ -32,7 +32,7 @@ $(1)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal $(3) $(SUBSET)
 endef
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-all lint docs check-docs bench bench-tiny fuzz boundscheck packages clean check check-lowest check-newest
+.PHONY: demo test test-all lint docs check-docs screenshots bench bench-tiny fuzz boundscheck packages clean check check-lowest check-newest
 .PHONY: fuzz-readers fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp
@@ -88,6 +88,9 @@ docs: .venv/docs.stamp
 # Pages of the zipped site in Chromium: nothing is loaded from elsewhere, and axe-core finds no grave fault.
 check-docs: docs .venv/test-all.stamp
 	MLSTREAM_SITE=$$(echo docs/_build/*.zip) MLSTREAM_AXE=$(AXE) $(BIN)/pytest -q tests/test_built_site.py
+
+screenshots: docs demo
+	$(BIN)/python -m tools.screenshots build/screenshots docs/_build/html demo/report.html
 
 bench: export MLSTREAM_DATA ?= $(MLSTREAM_SHARED_DATA)
 bench: .venv/bench.stamp

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from itertools import chain
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -102,8 +103,18 @@ def _require_address(text: str, info: ValidationInfo) -> str:
     return text
 
 
+def _require_date(text: str, info: ValidationInfo) -> str:
+    try:
+        if date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f"{info.field_name} must be a date, YYYY-MM-DD. Got {text[:60]!r}")
+
+
 _Line = Annotated[str, Field(max_length=300), AfterValidator(_require_line)]
 _Paragraphs = Annotated[str, Field(max_length=50_000), AfterValidator(_require_paragraphs)]
+_Date = Annotated[str, AfterValidator(_require_date)]
 _Address = Annotated[str, Field(max_length=2_000), AfterValidator(_require_address)]
 
 
@@ -124,8 +135,9 @@ class TermsCard(_Strict):
     homepage: _Address | None = Field(
         default=None, description="Address of the stream's page, with http:// or https://."
     )
+    published: _Date | None = Field(default=None, description="Date of publication, YYYY-MM-DD.")
     _if_set: ClassVar[frozenset[str]] = frozenset(
-        {"title", "description", "licence", "citation", "creators", "homepage"}
+        {"title", "description", "licence", "citation", "creators", "homepage", "published"}
     )
 
 

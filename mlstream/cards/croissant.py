@@ -102,6 +102,7 @@ def card_croissant(card: StreamCard) -> str:
         "citeAs": terms.citation or card.source.name,
         "creator": _describe_creators(card, terms),
         **({"url": terms.homepage} if terms.homepage else {}),
+        **({"datePublished": terms.published} if terms.published else {}),
         "version": "1.0.0",
         "keywords": ["multi-label", "continual learning", "data stream", "tabular"],
         "isLiveDataset": False,

@@ -290,6 +290,8 @@ def _source(card: StreamCard) -> Iterator[str]:
         yield f"- Made by: {', '.join(map(escape_markdown, terms.creators))}"
     if terms.homepage:
         yield f"- Homepage: <{terms.homepage}>"
+    if terms.published:
+        yield f"- Published: {terms.published}"
     yield f"- Source: {escape_markdown(source.name)} ({escape_markdown(source.origin)}), {source.n_samples:,} rows."
     if source.sha256:
         yield f"- SHA-256 of the source's content: `{source.sha256}`."

@@ -12,9 +12,10 @@ one per label       uint8              1 present, 0 absent, null unknown
 one per feature     float32, float64   the value, null where it is missing
 ==================  =================  =================================================================================
 
-A name that a label or a feature bears is not taken twice: ``task`` becomes ``task_``. Rows of a sparse stream are lists
-instead of columns per label and feature: ``labels`` (numbers of the labels present), ``unknown_labels`` (of those
-unknown, where any row has one), ``indices`` (of the features stored, from 0) and ``values``.
+No two columns have one name: where a label is called ``task``, the task of a row is ``task_``, and so is a feature of
+that name. Rows of a sparse stream are lists instead of columns per label and feature: ``labels`` (numbers of the labels
+present), ``unknown_labels`` (of those unknown, where any row has one), ``indices`` (of the features stored, from 0) and
+``values``.
 """
 
 from __future__ import annotations
@@ -79,9 +80,19 @@ class RowColumns:
     @cached_property
     def names(self) -> dict[str, str]:
         """Names of the columns that are neither labels nor features, by what they are."""
-        taken = set() if self.as_lists else {*self.labels, *self.features}
+        taken = set() if self.as_lists else {*self.labels, *self.feature_columns}
         roles = ("experience", "task", "row", "mask") if self.has_masks else ("experience", "task", "row")
         return {role: _untaken_name(role, taken) for role in roles}
+
+    @cached_property
+    def feature_columns(self) -> list[str]:
+        """Names of the columns of features: their own, but for those that a label bears."""
+        taken = {*self.labels, *self.features}
+        columns = []
+        for name in self.features:
+            columns.append(_untaken_name(name, taken) if name in self.labels else name)
+            taken.add(columns[-1])
+        return columns
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -95,7 +106,7 @@ class RowColumns:
             fields += [pa.field("indices", list_of(pa.int32())), pa.field("values", list_of(value))]
         else:
             fields += [pa.field(name, pa.uint8()) for name in self.labels]
-            fields += [pa.field(name, value) for name in self.features]
+            fields += [pa.field(name, value) for name in self.feature_columns]
         described = {field.name: self._describe_for_hubs(field.type) for field in fields}
         return pa.schema(fields, {_HUB: json.dumps({"info": {"features": described}})})
 

@@ -14,7 +14,6 @@ from scipy import sparse
 
 from mlstream._mapped import release
 from mlstream.card_model import PartCard, RowsCard
-from mlstream.formats.arff.writer import require_different
 from mlstream.formats.flat import index_masks, require_writable
 from mlstream.formats.parquet import parquet_errors, to_nullable
 from mlstream.formats.parquet_columns import RowColumns, list_of
@@ -39,7 +38,7 @@ class StreamRows:
     Raises
     ------
     ValueError
-        If X is of several kinds, the card is of another stream, or a label and a feature have one name, for a column.
+        If X is of several kinds, or the card is of another stream.
     """
 
     def __init__(self, stream: Stream, *, as_columns: bool = False) -> None:
@@ -48,8 +47,6 @@ class StreamRows:
         masks, self._mask_ids = index_masks(_all_parts(stream))
         self.layout = _describe(stream, masks, self._mask_ids)
         as_lists = self.layout.sparse and not as_columns
-        if not as_lists:
-            require_different(card.feature_names, card.label_names)
         self._columns = RowColumns.of(card, self.layout, as_lists=as_lists, has_unknown=_has_unknown(stream))
 
     def write(self, train: Path, test: Path) -> None:

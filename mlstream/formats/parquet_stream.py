@@ -51,7 +51,7 @@ def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If X is of several kinds, or a label and a feature would have columns of one name.
+        If X is of several kinds, or the card is of another stream.
     """
     path, rows = Path(path), StreamRows(stream)
     with ExitStack() as stack:
@@ -136,7 +136,8 @@ def _read(path: Path, card: StreamCard) -> pa.Table:
     with parquet_errors(path), parquet.ParquetFile(path) as file:
         row_bytes = 0 if require_layout(card).sparse else len(card.label_names) + 8 * len(card.feature_names)
         require_room(file.metadata.num_rows * row_bytes, path.stat().st_size, f"{path}: its rows")
-        return file.read()
+        # pyarrow 18 cannot read a file without groups of rows.
+        return file.read() if file.metadata.num_row_groups else file.schema_arrow.empty_table()
 
 
 class _Columns:
@@ -176,7 +177,7 @@ class _Columns:
 
     def features(self) -> Features:
         if not self.form.as_lists:
-            return self._stack(self.form.features, self.form.dtype)
+            return self._stack(self.form.feature_columns, self.form.dtype)
         (indptr, indices), (other, values) = self._lists("indices"), self._lists("values")
         if not np.array_equal(indptr, other):
             raise ValueError(f"{self.name} rows must hold as many values as indices. Got others.")

@@ -15,11 +15,13 @@ from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, writ
 from mlstream.card_model import FileCard, StreamCard, card_schema, load_card
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
+from mlstream.cards.datacite import card_datacite
 from mlstream.cards.description import hash_data, measure
 from mlstream.cards.front_matter import PARQUET
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
 from mlstream.cards.terms import StreamTerms, describe_doubt, describe_missing, stated_terms, with_terms
+from mlstream.cards.zenodo import card_zenodo
 from mlstream.drawing.labels import label_svg
 from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
@@ -39,17 +41,19 @@ SCHEMA = "stream-card.schema.json"
 CROISSANT = "croissant.json"
 OPENML = "openml.xml"
 CITATION = "CITATION.cff"
+DATACITE = "datacite.json"
+ZENODO = ".zenodo.json"
 SUMS = "SHA256SUMS"
 
 _ROWS, _COLUMNS = (tuple(files.values()) for files in PARQUET.values())
 _DATA = (NPZ, *_ROWS, *_COLUMNS, ARFF, EVALUATION, LABELS)
-# Files of which a folder holds all or none: earlier versions wrote no Parquet, columns are for small sparse streams,
-# and `arff` is a choice.
+# Files of which a folder holds all or none: earlier versions wrote neither Parquet nor metadata of archives, columns
+# are for small sparse streams, and `arff` is a choice.
 _PLAIN = (ARFF, EVALUATION, LABELS, OPENML)
-_GROUPS = (_ROWS, _COLUMNS, _PLAIN)
+_GROUPS = (_ROWS, _COLUMNS, _PLAIN, (DATACITE, ZENODO))
 # The largest sparse stream that is written as columns, too.
 _MAX_COLUMNS, _MAX_CELLS = 2_000, 20_000_000
-_TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
+_TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION, DATACITE, ZENODO)
 _LISTED = (*_DATA, CARD, *_TEXTS)
 # Far more than the files of a folder need, far less than memory.
 _MAX_SUMS_BYTES = 2**20
@@ -83,8 +87,8 @@ def publish(
         must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
         replaced.
     **terms
-        Name, title, description, licence, citation, creators and homepage, as for `with_terms`: they complete or
-        replace what the stream states.
+        Name, title, description, licence, citation, creators, homepage and published, as for `with_terms`: they
+        complete or replace what the stream states.
 
     Returns
     -------
@@ -93,9 +97,9 @@ def publish(
         library `datasets` load (and for a sparse stream of at most 2,000 columns and 20 million cells
         ``columns.train.parquet`` and ``columns.test.parquet``); ``stream.arff`` and ``stream.evaluation.arff`` with
         ``stream.xml`` (their labels, for MULAN); the card as ``stream.card.json`` with its JSON Schema, as the page
-        ``README.md`` with its pictures, as ``croissant.json`` and as ``openml.xml``; ``CITATION.cff``; and
-        ``SHA256SUMS``. The same stream gives the same bytes, under the same version of pyarrow. Without ARFF there are
-        neither ``stream.xml`` nor ``openml.xml``, which are about it.
+        ``README.md`` with its pictures, and as ``croissant.json``, ``openml.xml``, ``datacite.json`` and
+        ``.zenodo.json``; ``CITATION.cff``; and ``SHA256SUMS``. The same stream gives the same bytes, under the same
+        version of pyarrow. Without ARFF there are neither ``stream.xml`` nor ``openml.xml``, which are about it.
 
     Raises
     ------
@@ -256,11 +260,10 @@ def _write(stream: Stream, folder: Path, *, arff: bool) -> None:
 
 def _fits_columns(stream: Stream) -> bool:
     """Return whether a stream is sparse and small enough for Parquet files with a column per label and feature."""
-    card, X = stream.card, stream.experiences[0].X
+    X = stream.experiences[0].X
     width, n_rows = stream.n_features + stream.n_labels, stream.n_samples + sum(map(len, stream.evaluation_sets))
     is_small = width <= _MAX_COLUMNS and width * n_rows <= _MAX_CELLS
-    # A column has one name.
-    return sparse.issparse(X) and is_small and set(card.feature_names).isdisjoint(card.label_names)
+    return sparse.issparse(X) and is_small
 
 
 def _describe_data(folder: Path) -> list[FileCard]:
@@ -276,6 +279,8 @@ def _write_texts(card: StreamCard) -> dict[str, str]:
         CROISSANT: card_croissant(card),
         OPENML: card_openml(card),
         CITATION: card_citation(card),
+        DATACITE: card_datacite(card),
+        ZENODO: card_zenodo(card),
     }
 
 

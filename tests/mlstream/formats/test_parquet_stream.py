@@ -69,11 +69,12 @@ def test_names_of_labels_and_features_are_left_alone(tmp_path: Path) -> None:
     assert_same_stream(load(tmp_path / "x.train.parquet"), stream)
 
 
-def test_a_label_and_a_feature_of_one_name_are_refused(tmp_path: Path) -> None:
-    stream = make_stream(Shape(feature_names=("a", "k"), label_names=("k",)))
-    with pytest.raises(ValueError, match=r"'k'"):
-        save(stream, tmp_path / "x.train.parquet")
-    assert list(tmp_path.iterdir()) == []
+def test_labels_and_features_of_one_name_have_columns_of_two(tmp_path: Path) -> None:
+    stream = make_stream(Shape(feature_names=("k", "k_", "row", "k__"), label_names=("k", "k_")))
+    save(stream, tmp_path / "x.train.parquet")
+    names = parquet.read_schema(tmp_path / "x.train.parquet").names
+    assert names == ["experience", "task", "row_", "k", "k_", "k___", "k____", "row", "k__"]
+    assert_same_stream(load(tmp_path / "x.train.parquet"), stream)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -33,10 +33,12 @@ from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
 
 FILES = {
+    ".zenodo.json",
     "CITATION.cff",
     "README.md",
     "SHA256SUMS",
     "croissant.json",
+    "datacite.json",
     "openml.xml",
     "schedule.svg",
     "signatures.svg",

@@ -16,7 +16,11 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "myst_parser",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
+    "generated_text",
     "rooms",
 ]
 templates_path = ["_templates"]
@@ -29,16 +33,21 @@ html_css_files = ["site.css"]
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 6,
     "show_toc_level": 2,
+    "show_nav_level": 1,
 }
-# Pages without pages below them have nothing to navigate on the left; their tables and code need the room.
-html_sidebars = {"*": [], "*/*": [], "api": ["sidebar-nav-bs"]}
+# Pages without pages beside them have nothing to navigate on the left; their tables and code need the room.
+html_sidebars = {"index": [], "auto_examples/*": []}
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters section states the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

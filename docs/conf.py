@@ -14,13 +14,13 @@ release = metadata.version("mlstream")
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
     "generated_text",
+    "mathml",
     "rooms",
 ]
 templates_path = ["_templates"]
@@ -30,6 +30,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_math_renderer = "mathml"
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,

@@ -42,6 +42,7 @@ html_theme_options = {
 html_sidebars = {"index": [], "auto_examples/*": []}
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # numpydoc's Parameters section states the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

@@ -108,7 +108,7 @@ def test_the_reference_has_every_option_that_the_help_prints(words, reference, m
 def test_a_search_finds_the_page_that_is_about_it(words, page):
     # Sphinx ranks main entries of the index above all else: those with "!".
     entries = {
-        name: re.findall(r"! ([^,\n]+)", " ".join(re.findall(r"^\.\. index:: (.+)$", text, re.MULTILINE)))
+        name: re.findall(r"! ([^,\n]+)", ", ".join(re.findall(r"^\.\. index:: (.+)$", text, re.MULTILINE)))
         for name, text in TEXTS.items()
     }
     assert [name for name, found in entries.items() if words in found] == [page]

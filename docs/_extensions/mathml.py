@@ -1,4 +1,4 @@
-"""Write formulas as MathML, which browsers show without a script from another place: the site works without a connection."""
+"""Write formulas as MathML, which browsers show without a script, and so without a connection."""
 
 from __future__ import annotations
 

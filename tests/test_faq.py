@@ -32,4 +32,3 @@ def test_the_command_prints_the_message(command, message, folder, monkeypatch, c
     assert ended.value.code == 1
     pattern = ".+".join(map(re.escape, message.split(" ... ")))
     assert re.fullmatch(pattern, capsys.readouterr().err.splitlines()[-1])
-

@@ -84,8 +84,8 @@ def _argument(parameter: Any) -> str:
 
 
 def _marked_up(text: str) -> str:
-    """Return plain text as reStructuredText: code between backticks stays code, all other marks are escaped."""
+    """Return plain text as reStructuredText: code between backticks stays code, the rest is escaped."""
     parts = re.split(r"`([^`]+)`", " ".join(text.split()))
-    escaped = (re.sub(r"([\\*_|`])", r"\\\1", part) for part in parts[::2])
+    escaped = (re.sub(r"([\\*_|`]|:(?=//))", r"\\\1", part) for part in parts[::2])
     code = (f"``{part}``" for part in parts[1::2])
     return "".join(part for pair in zip(escaped, [*code, ""], strict=True) for part in pair)

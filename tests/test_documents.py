@@ -18,6 +18,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -209,7 +210,11 @@ def run_blocks(page: str, found: list[Block], names: dict[str, object]) -> None:
 def test_the_blocks_of_a_page_run(page, folder, shared_data, monkeypatch):
     for name in re.findall(r"^\.\. needs: (\S+)$", PAGES.get(page, ""), re.MULTILINE):
         monkeypatch.setenv("MLSTREAM_DATA", os.fspath(shared_data(name).parents[1]))
-    run_blocks(page, BLOCKS[page], {"__name__": "__main__", "stream": make_stream()})
+    # A class of a page is pickled by its name in the module that runs.
+    script = ModuleType("__main__")
+    script.stream = make_stream()
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    run_blocks(page, BLOCKS[page], vars(script))
 
 
 def test_a_block_that_is_not_run_could_be():

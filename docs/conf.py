@@ -14,9 +14,9 @@ release = metadata.version("mlstream")
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "mathml",
     "rooms",
 ]
 templates_path = ["_templates"]
@@ -24,6 +24,7 @@ exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
 default_role = "obj"  # `names` in docstrings become links
 html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
+html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {
@@ -46,6 +47,9 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "show_memory": False,
+    # Times would make the pages other ones in each build; their table loads scripts from elsewhere.
+    "write_computation_times": False,
+    "min_reported_time": 3600,
     "ignore_repr_types": r"matplotlib",
     "abort_on_example_error": True,
     "within_subsection_order": "FileNameSortKey",

@@ -1,7 +1,7 @@
 """The pictures of the tutorials: those that the code of their pages saves.
 
-``python tools/tutorial_pictures.py new_threats`` runs the Python blocks of ``docs/tutorials/new_threats.rst`` in an empty
-folder, and copies the pictures that they save to ``docs/_static/tutorials``.
+``python tools/tutorial_pictures.py new_threats`` runs the Python blocks of ``docs/tutorials/new_threats.rst`` in an
+empty folder, and copies the pictures that they save to ``docs/_static/tutorials``.
 """
 
 import contextlib

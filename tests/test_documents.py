@@ -18,6 +18,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -25,6 +26,7 @@ import typer
 
 from mlstream import load_config, save
 from mlstream.campaign.config import DetectionConfig
+from mlstream.cards.about import read_about
 from mlstream.challenge.config import read_config
 from mlstream.cli import app, main
 from tests.mlstream.evaluation.streams import make_stream
@@ -172,11 +174,12 @@ def check_exists(program: str, arguments: list[str]) -> None:
 
 
 def load_toml(block: Block, names: dict[str, object], page: str) -> str:
-    """Load a campaign file, and make its learners and detectors; or the rules of a challenge, which name themselves."""
-    path = Path("challenge.toml" if block.code.startswith("# challenge.toml\n") else "campaign.toml")
+    """Load a campaign file, and make its learners and detectors; or another file, whose first line names it."""
+    named = re.match(r"# (challenge|about)\.toml\n", block.code)
+    path = Path(f"{named[1] if named else 'campaign'}.toml")
     path.write_text(block.code, encoding="utf-8")
-    if path.stem == "challenge":
-        assert read_config(path)
+    if named:
+        assert {"challenge": read_config, "about": read_about}[named[1]](path)
         return ""
     config = load_config(path)
     if isinstance(config, DetectionConfig):
@@ -209,7 +212,11 @@ def run_blocks(page: str, found: list[Block], names: dict[str, object]) -> None:
 def test_the_blocks_of_a_page_run(page, folder, shared_data, monkeypatch):
     for name in re.findall(r"^\.\. needs: (\S+)$", PAGES.get(page, ""), re.MULTILINE):
         monkeypatch.setenv("MLSTREAM_DATA", os.fspath(shared_data(name).parents[1]))
-    run_blocks(page, BLOCKS[page], {"__name__": "__main__", "stream": make_stream()})
+    # A class of a page is pickled by its name in the module that runs.
+    script = ModuleType("__main__")
+    script.stream = make_stream()
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    run_blocks(page, BLOCKS[page], vars(script))
 
 
 def test_a_block_that_is_not_run_could_be():

@@ -7,6 +7,8 @@ import pytest
 import typer
 
 from mlstream.cli import app
+from mlstream.evaluation.label_space import _DEFAULTS
+from mlstream.generators import SCENARIOS
 from mlstream.reporting.detection_tables import DETECTION_HEADINGS
 from mlstream.reporting.report import report
 from mlstream.reporting.score_info import SCORE_HEADINGS
@@ -134,3 +136,14 @@ def test_every_paper_of_the_bibliography_is_cited():
     }
     assert sorted(papers) == sorted(cited)
     assert papers == sorted(papers)
+
+
+# --------------------------------------------------------------------------------------------------------- scenarios
+def test_the_table_of_scenarios_states_the_defaults():
+    shown = {"always": "always", "training": "in training", "never": "never"}
+    row = re.compile(r"^   \* - (\S+)\n     - .+(?:\n       .+)*\n     - (.+)\n     - (.+)\n     - (\d)$", re.MULTILINE)
+    written = {name: rest for name, *rest in row.findall(TEXTS["scenarios/index"])}
+    assert written == {
+        name: [shown[one.task_identity[0]], _DEFAULTS.get(name, "task"), str(len(one.learning_fractions))]
+        for name, one in SCENARIOS.items()
+    }

@@ -24,7 +24,7 @@ IMPORT = re.compile(r"^(?:>>> |\.\.\. |   )*(?:from ([\w.]+) import \(?([\w, ]+)
 
 def imported_by_docs() -> set[tuple[str, str]]:
     """Return module and name of everything of ours that pages and examples import; no name: the module itself."""
-    pages = {ROOT / "README.md", *(ROOT / "docs").glob("*.rst"), *(ROOT / "examples").glob("*.py")}
+    pages = {ROOT / "README.md", *(ROOT / "docs").glob("*.rst"), *(ROOT / "examples").rglob("*.py")}
     # Recipes import what they add; their tests run them.
     pages -= {ROOT / "docs" / "architecture.rst"}
     found = set()

@@ -25,7 +25,7 @@ default_role = "obj"  # `names` in docstrings become links
 html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["site.css", "gallery.css"]
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,
@@ -50,4 +50,5 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "subsection_order": [f"../examples/{folder}" for folder in ("streams", "learners", "evaluation")],
     "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib", "gallery_style.reset"),
 }

@@ -48,7 +48,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "ignore_repr_types": r"matplotlib",
     "abort_on_example_error": True,
-    "subsection_order": [f"../examples/{folder}" for folder in ("streams", "learners", "evaluation")],
+    "subsection_order": [f"../examples/{folder}" for folder in ("streams", "learners", "evaluation", "publishing")],
     "within_subsection_order": "FileNameSortKey",
     "reset_modules": ("matplotlib", "gallery_style.reset"),
 }

@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCE := metrics estimators mlstream
-PROSE := $(SOURCE) benchmarks examples README.md CONTRIBUTING.md CHANGELOG.md $(wildcard docs/*.rst)
+PROSE := $(SOURCE) benchmarks examples README.md CONTRIBUTING.md CHANGELOG.md $(shell find docs -name '*.rst' -not -path '*/_*' -not -path '*/auto_examples/*' -not -path '*/generated/*')
 # The tests run against the built wheel, from a folder that holds no source: see `check`.
 SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
@@ -24,7 +24,7 @@ PYTHON_NEWEST ?= $(firstword $(foreach python,python3.13 $(wildcard $(HOME)/.pye
 	$(shell $(python) -c "print('$(python)')" 2>/dev/null)) python3.13)
 SUBSET := tests/metrics tests/mlstream $(addprefix tests/estimators/,test_base.py test_baselines.py test_kernel_cache.py \
 	interop/test_river.py trees/test_hoeffding.py)
-SUBSET_NEEDS := '.[skops,tables,dask,mlflow,challenge]' hypothesis pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
+SUBSET_NEEDS := '.[skops,dask,mlflow,challenge]' hypothesis pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
 define check_subset
 $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) --editable $(SUBSET_NEEDS); \
 $(1)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal $(3) $(SUBSET)
@@ -152,7 +152,7 @@ clean:
 	touch $@
 
 .venv/test.stamp: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) --editable '.[test,torch,skops,tables]'
+	$(PIP) --editable '.[test,torch,skops]'
 	touch $@
 
 .venv/test-all.stamp: .venv/test.stamp
@@ -169,5 +169,5 @@ clean:
 	touch $@
 
 .venv/fuzz.stamp: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) --editable '.[test,tables,fuzz]'
+	$(PIP) --editable '.[test,fuzz]'
 	touch $@

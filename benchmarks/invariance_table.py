@@ -1,7 +1,7 @@
 """Learners on synthetic streams of twelve environments: normalised cross-entropy by role, mean over seeds.
 
-Prints the tables of docs/invariance.rst: three or six environments to train on, one for validation, one for the test,
-the others never seen. Lower is better; 0 is the base rate of each environment, -1 perfect.
+Prints the tables of docs/scenarios/invariance.rst: three or six environments to train on, one for validation, one for
+the test, the others never seen. Lower is better; 0 is the base rate of each environment, -1 perfect.
 """
 
 from collections.abc import Callable, Iterable

@@ -33,7 +33,7 @@ html_theme_options = {
     "show_toc_level": 2,
 }
 # Pages without pages below them have nothing to navigate on the left; their tables and code need the room.
-html_sidebars = {"*": [], "auto_examples/**": [], "api": ["sidebar-nav-bs"]}
+html_sidebars = {"*": [], "*/*": [], "auto_examples/*/*": [], "api": ["sidebar-nav-bs"]}
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters section states the types

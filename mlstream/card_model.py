@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from itertools import chain
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -102,8 +103,18 @@ def _require_address(text: str, info: ValidationInfo) -> str:
     return text
 
 
+def _require_date(text: str, info: ValidationInfo) -> str:
+    try:
+        if date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f"{info.field_name} must be a date, YYYY-MM-DD. Got {text[:60]!r}")
+
+
 _Line = Annotated[str, Field(max_length=300), AfterValidator(_require_line)]
 _Paragraphs = Annotated[str, Field(max_length=50_000), AfterValidator(_require_paragraphs)]
+_Date = Annotated[str, AfterValidator(_require_date)]
 _Address = Annotated[str, Field(max_length=2_000), AfterValidator(_require_address)]
 
 
@@ -124,8 +135,9 @@ class TermsCard(_Strict):
     homepage: _Address | None = Field(
         default=None, description="Address of the stream's page, with http:// or https://."
     )
+    published: _Date | None = Field(default=None, description="Date of publication, YYYY-MM-DD.")
     _if_set: ClassVar[frozenset[str]] = frozenset(
-        {"title", "description", "licence", "citation", "creators", "homepage"}
+        {"title", "description", "licence", "citation", "creators", "homepage", "published"}
     )
 
 
@@ -274,18 +286,21 @@ class FileCard(_Strict):
 class PartCard(_Strict):
     """The rows of one experience or evaluation set in the source, and the labels that count in them.
 
-    Numbers are listed by runs: ``"3..5 9"`` is 3, 4, 5, 9 and ``"2*350 0*10"`` is 350 times 2, then 10 times 0.
+    Numbers are listed by runs: ``"3..5 9"`` is 3, 4, 5, 9 and ``"2*350 0*10"`` is 350 times 2, then 10 times 0. Parquet
+    files hold what goes by row themselves; it is left out beside them.
     """
 
-    row_ids: str = Field(description="Index of each row in the source, ranges joined by '..'.")
-    task_ids: str = Field(description="Index of each row's task, runs joined by '*'.")
-    mask: Count | str = Field(
-        description="Index of the label mask in `masks`; where the mask goes by row, one index per row as for task_ids."
+    row_ids: str | None = Field(default=None, description="Index of each row in the source, ranges joined by '..'.")
+    task_ids: str | None = Field(default=None, description="Index of each row's task, runs joined by '*'.")
+    mask: Count | str | None = Field(
+        default=None,
+        description="Index of the label mask in `masks`; where the mask goes by row, one index per row, as task_ids.",
     )
+    _if_set: ClassVar[frozenset[str]] = frozenset({"row_ids", "task_ids", "mask"})
 
 
 class RowsCard(_Strict):
-    """Properties that the plain rows of an ARFF file cannot hold; only on the card beside such a file."""
+    """Properties that plain rows cannot hold; only on the card beside ARFF, CSV or Parquet files."""
 
     dtype: Literal["float32", "float64"]
     sparse: bool = Field(description="Whether X is a CSR matrix.")
@@ -325,7 +340,7 @@ class StreamCard(_Strict):
     data_sha256: Sha256 = Field(description="Hash of the stream's arrays, whatever file holds them.")
     files: list[FileCard] = Field(default_factory=list)
     rows: RowsCard | None = Field(
-        default=None, description="Only on the card beside ARFF files: where their rows belong."
+        default=None, description="Only on the card beside ARFF, CSV or Parquet files: where their rows belong."
     )
     _if_set: ClassVar[frozenset[str]] = frozenset({"persistence", "terms"})
 

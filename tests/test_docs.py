@@ -34,9 +34,9 @@ def test_every_public_name_is_in_the_api():
 
 
 def test_every_strategy_has_a_line_and_a_page_that_exists():
-    text = (API.parent / "strategies.rst").read_text(encoding="utf-8")
+    text = (API.parent / "learners" / "strategies.rst").read_text(encoding="utf-8")
     table = text.partition("All strategies\n")[2].partition("How StreamRidge works\n")[0]
     rows = re.findall(r"^   \* - ``(\S+)``.*\n     - .+\n     - (.+)$", table, re.MULTILINE)
     assert sorted(name for name, _ in rows) == sorted(estimators.STRATEGIES)
-    pages = {page.removeprefix(":doc:`").removesuffix("`") for _, page in rows} - {"this page"}
+    pages = {page.removeprefix(":doc:`/").removesuffix("`") for _, page in rows} - {"this page"}
     assert not [page for page in pages if not (API.parent / f"{page}.rst").exists()]

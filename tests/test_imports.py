@@ -10,6 +10,7 @@ import pytest
 import estimators
 import metrics
 import mlstream
+from tests.pages import pages
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = [metrics, estimators, mlstream]
@@ -24,11 +25,11 @@ IMPORT = re.compile(r"^(?:>>> |\.\.\. |   )*(?:from ([\w.]+) import \(?([\w, ]+)
 
 def imported_by_docs() -> set[tuple[str, str]]:
     """Return module and name of everything of ours that pages and examples import; no name: the module itself."""
-    pages = {ROOT / "README.md", *(ROOT / "docs").glob("*.rst"), *(ROOT / "examples").rglob("*.py")}
+    files = {ROOT / "README.md", *pages().values(), *(ROOT / "examples").rglob("*.py")}
     # Recipes import what they add; their tests run them.
-    pages -= {ROOT / "docs" / "architecture.rst"}
+    files.remove(pages()["contributing/architecture"])
     found = set()
-    for page in pages:
+    for page in files:
         for module, names, plain in IMPORT.findall(page.read_text(encoding="utf-8")):
             if plain.partition(".")[0] in {package.__name__ for package in PACKAGES}:
                 found.add((plain, ""))

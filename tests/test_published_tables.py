@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "published_tables.rst"
+PAGE = Path(__file__).parents[1] / "docs" / "campaigns" / "published_tables.rst"
 TABLE = Path(__file__).parents[1] / "benchmarks" / "reproduction" / "tables" / "supp_table01_ba_macro.csv"
 SHARED_TABLE = "The printed balanced accuracies"
 

@@ -1,4 +1,4 @@
-"""Every recipe of docs/architecture.rst works as it is written, and all that the page names exists.
+"""Every recipe of docs/contributing/architecture.rst works as it is written, and all that the page names exists.
 
 A recipe is a section below "Six recipes". Each of its blocks says in its caption where it goes: into a new file, or
 before, after or instead of the one line that begins so. A block for the console holds the commands to run at the end.
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 # Where the packages lie: the checkout, or the folder that a wheel is installed into.
 SOURCE = Path(metrics.__file__).parents[1]
 PACKAGES = ("metrics", "estimators", "mlstream")
-PAGE = (ROOT / "docs" / "architecture.rst").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "contributing" / "architecture.rst").read_text(encoding="utf-8")
 
 SECTION = re.compile(r"^(?P<title>.+)\n(?P<line>[=~-])(?P=line)+\n", re.MULTILINE)
 BLOCK = re.compile(r"^\.\. code-block:: (\S+)\n(?:   :caption: (.+)\n)?\n((?:   .*\n|\n)+)", re.MULTILINE)

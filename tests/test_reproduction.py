@@ -10,7 +10,7 @@ from benchmarks.reproduction import frugality, networks
 from benchmarks.reproduction.compare import Reading, Value, report
 from estimators import make_strategy
 
-TABLES = Path(__file__).parents[1] / "docs" / "corrected_table"
+TABLES = Path(__file__).parents[1] / "docs" / "learners" / "corrected_table"
 READING = Reading(0.5, "the print has a slip", tolerance=0.01)
 
 

@@ -1,7 +1,7 @@
 """Ranks of learners with default parameters, under one decision rule for all of them.
 
 Measures what has no record in the folder yet, then prints each board: mean ranks, mean scores and tests; who is best in
-BA, ACC, RMSE and precision@k at once; and the energy condition. `docs/learner_ranks.rst` describes the boards.
+BA, ACC, RMSE and precision@k at once; and the energy condition. `docs/learners/learner_ranks.rst` describes the boards.
 
     python -m benchmarks.learner_ranks learner-ranks
     python -m benchmarks.learner_ranks learner-ranks --boards worlds --sources 'tree-*' --learners NN_TL StreamRidge

@@ -1,6 +1,6 @@
 """Frugality in kWh and in kJ, from the tables of ACC and of energy that the docs print.
 
-    python -m benchmarks.reproduction.frugality docs/corrected_table
+    python -m benchmarks.reproduction.frugality docs/learners/corrected_table
 
 Writes the mean ranks, and prints how like ACC each of them orders all cells.
 """

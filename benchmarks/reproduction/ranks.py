@@ -2,7 +2,7 @@
 
     mlstream run benchmarks/reproduction/corrected_table.toml
     mlstream run benchmarks/reproduction/corrected_table.toml --decision prevalence -o corrected-table-common
-    python -m benchmarks.reproduction.ranks corrected-table corrected-table-common --pages docs/corrected_table
+    python -m benchmarks.reproduction.ranks corrected-table corrected-table-common --pages docs/learners/corrected_table
 
 Runs of several seeds are averaged first; scores then say how far they spread. A stream counts once every strategy has
 run on it, for a score that is defined on it for all. Names of files of a folder whose runs share a rule of decisions

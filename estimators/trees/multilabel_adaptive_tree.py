@@ -84,7 +84,7 @@ class MultiLabelHoeffdingAdaptiveTreeClassifier(StreamClassifier):
     0 leaves the weight of a row at 1; ADWIN is fed the running mean of the loss; leaves with a parent share its error,
     so that the error of an alternate below the root is that of the branch above; such an alternate takes the place of
     its branch when it first splits, whether it is better or not; and a leaf that no feature can split forgets what it
-    has observed. :doc:`/mlhat` lists all this.
+    has observed. :doc:`/learners/mlhat` lists all this.
 
     A row of which any label is unknown (NaN) is not learnt, because its label set is unknown; `BinaryRelevance` learns
     from such rows. Masks are not used. A leaf counts up to 65,536 label sets. Numbers out of range do not vote.

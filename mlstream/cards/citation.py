@@ -44,6 +44,8 @@ def card_citation(card: StreamCard) -> str:
     }
     if terms.homepage:
         citation["url"] = terms.homepage
+    if terms.published:
+        citation["date-released"] = terms.published
     licence = spdx_identifier(terms.licence)
     if licence and licence not in _NOT_LISTED:
         citation["license"] = licence

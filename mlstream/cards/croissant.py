@@ -62,7 +62,12 @@ _CONTEXT: Record = {
 }
 # Loaders of Croissant know ARFF by this name; other formats are registered media types.
 _ARFF = "https://ml.cms.waikato.ac.nz/weka/arff.html"
-_FORMATS = {".arff": _ARFF, ".npz": "application/zip", ".xml": "application/xml"}
+_FORMATS = {
+    ".arff": _ARFF,
+    ".npz": "application/zip",
+    ".parquet": "application/x-parquet",
+    ".xml": "application/xml",
+}
 
 
 def card_croissant(card: StreamCard) -> str:
@@ -97,6 +102,7 @@ def card_croissant(card: StreamCard) -> str:
         "citeAs": terms.citation or card.source.name,
         "creator": _describe_creators(card, terms),
         **({"url": terms.homepage} if terms.homepage else {}),
+        **({"datePublished": terms.published} if terms.published else {}),
         "version": "1.0.0",
         "keywords": ["multi-label", "continual learning", "data stream", "tabular"],
         "isLiveDataset": False,

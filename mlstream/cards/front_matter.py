@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mlstream.card_model import StreamCard
 from mlstream.cards._yaml import write_yaml
 from mlstream.cards.licences import hub_licence
 from mlstream.cards.terms import stated_terms
 
+# The Parquet files of a published folder, by configuration and split. Rows of sparse streams are lists in those of
+# the first; where that is a table of moderate size, the second has a column per label and feature.
+PARQUET = {
+    "default": {"train": "stream.train.parquet", "test": "stream.test.parquet"},
+    "columns": {"train": "columns.train.parquet", "test": "columns.test.parquet"},
+}
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "n>1B")
 _TAGS = ("multi-label", "continual-learning", "data-stream", "task-incremental", "tabular")
 
@@ -22,8 +30,8 @@ def front_matter(card: StreamCard) -> str:
     Returns
     -------
     str
-        YAML 1.2 between two lines of dashes: name, licence, kind of task, size, tags. Every text is quoted, so that
-        nothing in a name is read as YAML.
+        YAML 1.2 between two lines of dashes: name, licence, kind of task, size, tags, and the Parquet files by
+        configuration and split. Every text is quoted, so that nothing in a name is read as YAML.
 
     Examples
     --------
@@ -46,6 +54,17 @@ def _fields(card: StreamCard) -> dict[str, object]:
         "task_categories": ("tabular-classification",),
         "size_categories": (_SIZES[min(max(len(str(n_rows)) - 3, 0), len(_SIZES) - 1)],),
         "tags": _TAGS,
-        # Hubs that show rows can read neither NPZ nor ARFF.
-        "viewer": False,
+        # Hubs show rows of Parquet files only.
+        **({"configs": configs} if (configs := list(_configurations(card))) else {"viewer": False}),
     }
+
+
+def _configurations(card: StreamCard) -> Iterator[dict[str, object]]:
+    """List the Parquet files as hubs load them, by configuration; they have no splits without rows."""
+    sizes = zip(*((task.n_learning, task.n_evaluation) for task in card.tasks), strict=True)
+    n_rows = dict(zip(("train", "test"), map(sum, sizes), strict=True))
+    found = {file.name for file in card.files}
+    for name, files in PARQUET.items():
+        splits = [{"split": split, "path": file} for split, file in files.items() if file in found and n_rows[split]]
+        if splits:
+            yield {"config_name": name, "data_files": splits}

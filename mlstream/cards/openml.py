@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
@@ -14,9 +15,13 @@ from mlstream.cards.terms import stated_terms
 _NOT_CASUAL = re.compile(r"[^a-zA-Z0-9_\-.(),]+")
 # Targets are split by commas, so that a name with a comma would be two.
 _NAMEABLE = re.compile(r"[a-zA-Z0-9_\-.()]+")
-_BASIC_LATIN = re.compile(r"[\x20-\x7e]{1,128}")
 _MAX_NAME_LENGTH = 128
 _MAX_TARGET_LENGTH = 1024
+_MAX_DESCRIPTION_LENGTH = 16384
+_MAX_CITATION_LENGTH = 1024
+# Those of running text that have no other form in Unicode.
+_PLAIN = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2018\u2019\u201c\u201d", "-----''\"\"")
+_UNKNOWN = "?"
 
 
 def card_openml(card: StreamCard) -> str:
@@ -30,32 +35,39 @@ def card_openml(card: StreamCard) -> str:
     Returns
     -------
     str
-        XML of the schema ``openml.data.upload``: its elements, in its order, within its alphabets and lengths. What
-        does not fit is left out, except the name, in which other characters become ``_``.
+        XML of the schema ``openml.data.upload``: its elements, in its order, within its alphabets and lengths. In the
+        name, other characters become ``_``. Texts may hold ASCII only: letters lose their accents, and what has no
+        such form becomes ``?``. Texts that are too long end in ``...``. Targets and creators that do not fit are left
+        out.
 
     References
     ----------
     .. [1] `OpenML's schema of uploads <https://www.openml.org/api/v1/xsd/openml.data.upload>`_.
     """
-    lines = (f"  <oml:{tag}>{escape(_printable(text))}</oml:{tag}>" for tag, text in _elements(card))
+    lines = (f"  <oml:{tag}>{escape(text)}</oml:{tag}>" for tag, text in _elements(card))
     head = '<oml:data_set_description xmlns:oml="http://openml.org/openml">'
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</oml:data_set_description>", ""])
 
 
+def has_targets(card: StreamCard) -> bool:
+    """Return whether the labels can be OpenML's targets: their names within its alphabet and length."""
+    return all(map(_NAMEABLE.fullmatch, card.label_names)) and len(",".join(card.label_names)) <= _MAX_TARGET_LENGTH
+
+
 def _elements(card: StreamCard) -> Iterator[tuple[str, str]]:
     yield "name", _NOT_CASUAL.sub("_", card.name)[:_MAX_NAME_LENGTH] or "_"
-    yield "description", _describe(card)
+    yield "description", _basic_latin(_describe(card), _MAX_DESCRIPTION_LENGTH)
     yield "format", "Sparse_ARFF" if card.rows is not None and card.rows.sparse else "ARFF"
     terms = stated_terms(card)
-    yield from (("creator", creator) for creator in terms.creators if _BASIC_LATIN.fullmatch(creator))
+    creators = (_basic_latin(creator, _MAX_NAME_LENGTH) for creator in terms.creators)
+    yield from (("creator", creator) for creator in creators if _UNKNOWN not in creator)
     if licence := spdx_identifier(terms.licence):
         yield "licence", licence
-    target = ",".join(card.label_names)
-    if all(map(_NAMEABLE.fullmatch, card.label_names)) and len(target) <= _MAX_TARGET_LENGTH:
-        yield "default_target_attribute", target
+    if has_targets(card):
+        yield "default_target_attribute", ",".join(card.label_names)
     yield "version_label", card.data_sha256
     if terms.citation:
-        yield "citation", terms.citation
+        yield "citation", _basic_latin(terms.citation, _MAX_CITATION_LENGTH)
     yield from (("tag", tag) for tag in ("multi_label", "data_stream", "continual_learning"))
 
 
@@ -76,6 +88,9 @@ def _describe(card: StreamCard) -> str:
     )
 
 
-def _printable(text: str) -> str:
-    """Leave out what XML cannot hold."""
-    return "".join(character if character.isprintable() else " " for character in text)
+def _basic_latin(text: str, max_length: int) -> str:
+    """Write a text in printable ASCII, in one line, and end it with dots where it is too long."""
+    letters = unicodedata.normalize("NFKD", text.translate(_PLAIN))
+    bare = (character for character in letters if not unicodedata.combining(character))
+    line = "".join(_UNKNOWN if character > "~" else character if character >= " " else " " for character in bare)
+    return line if len(line) <= max_length else f"{line[: max_length - 3]}..."

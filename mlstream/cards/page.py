@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mlstream.card_model import StreamCard, TaskCard
-from mlstream.cards.front_matter import front_matter
+from mlstream.cards.front_matter import PARQUET, front_matter
 from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
 from mlstream.cards.markdown import code, code_block, escape_markdown, table_lines
@@ -247,9 +247,24 @@ def _loading(card: StreamCard) -> Iterator[str]:
     yield from ("## How to load it", "", "```python", "from mlstream import load", "")
     yield from ('stream = load("stream.npz")', "for experience in stream:")
     yield from ("    experience.X, experience.Y, experience.task_ids, experience.label_mask", "```", "")
+    if any(file.name == PARQUET["default"]["train"] for file in card.files):
+        yield from _parquet_rows(card)
     if any(file.name.endswith(".arff") for file in card.files) or not card.files:
         yield from _plain_rows(card)
     yield 'NumPy alone reads the arrays: `numpy.load("stream.npz")`.'
+
+
+def _parquet_rows(card: StreamCard) -> Iterator[str]:
+    yield "The library `datasets` loads the rows of the Parquet files: `train` to learn from and `test` held out, each"
+    yield "with its experience, its task and its row in the source. Three lines make the stream of them again:"
+    yield from ("", "```python", "from datasets import load_dataset", "from mlstream.interop import from_datasets", "")
+    yield from ('stream = from_datasets(load_dataset("FOLDER"), "FOLDER/stream.card.json")', "```", "")
+    if card.rows is not None and card.rows.sparse:
+        yield "A row holds lists: `labels` (the numbers of those present), `indices` (of the features stored, from 0 in"
+        yield "the order of `feature_names` on the card) and `values`."
+        if any(file.name in PARQUET["columns"].values() for file in card.files):
+            yield '`load_dataset("FOLDER", "columns")` has a column per label and feature instead.'
+        yield ""
 
 
 def _plain_rows(card: StreamCard) -> Iterator[str]:
@@ -275,6 +290,8 @@ def _source(card: StreamCard) -> Iterator[str]:
         yield f"- Made by: {', '.join(map(escape_markdown, terms.creators))}"
     if terms.homepage:
         yield f"- Homepage: <{terms.homepage}>"
+    if terms.published:
+        yield f"- Published: {terms.published}"
     yield f"- Source: {escape_markdown(source.name)} ({escape_markdown(source.origin)}), {source.n_samples:,} rows."
     if source.sha256:
         yield f"- SHA-256 of the source's content: `{source.sha256}`."

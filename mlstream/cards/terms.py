@@ -31,6 +31,7 @@ class StreamTerms(TypedDict, total=False):
     citation: str
     creators: Sequence[str]
     homepage: str
+    published: str
 
 
 class StatedTerms(NamedTuple):
@@ -38,7 +39,7 @@ class StatedTerms(NamedTuple):
 
     Parameters
     ----------
-    title, description, licence, citation, homepage : str
+    title, description, licence, citation, homepage, published : str
         See `with_terms`. The title is the name where no title is stated; the sentence about how the stream was made
         follows the description.
     creators : tuple of str
@@ -51,6 +52,7 @@ class StatedTerms(NamedTuple):
     citation: str
     creators: tuple[str, ...]
     homepage: str
+    published: str
 
 
 def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
@@ -65,8 +67,8 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
         ``title``: one line; by default the name. ``description``: what the data are, where they are from, and what they
         are for. ``licence``: an SPDX identifier such as CC-BY-4.0, or other words. ``citation``: what those who use the
         stream are to cite. ``creators``: sequence of names, of people or organisations. ``homepage``: an address with
-        http:// or https://. An empty text takes back what was stated: the licence and the citation of the source hold
-        again.
+        http:// or https://. ``published``: date of publication, YYYY-MM-DD. An empty text takes back what was stated:
+        the licence and the citation of the source hold again.
 
     Returns
     -------
@@ -152,6 +154,7 @@ def stated_terms(card: StreamCard) -> StatedTerms:
         citation=own.citation or card.source.citation,
         creators=tuple(own.creators or ()),
         homepage=own.homepage or "",
+        published=own.published or "",
     )
 
 

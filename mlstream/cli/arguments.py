@@ -27,7 +27,8 @@ Number = TypeVar("Number", int, float)
 StreamPath = Annotated[
     str,
     typer.Argument(
-        help="A stream: .npz, .arff, .csv, .parquet, a published folder, or a name that `mlstream streams` lists.",
+        help="A stream: .npz, .arff, .train.csv, .train.parquet, a published folder, or a name that `mlstream streams` "
+        "lists.",
         autocompletion=complete_streams,
     ),
 ]
@@ -38,7 +39,9 @@ SourceName = Annotated[
         autocompletion=complete_tables,
     ),
 ]
-OutputFile = Annotated[Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .csv or .parquet.")]
+OutputFile = Annotated[
+    Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .train.csv or .train.parquet.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 LabelColumns = Annotated[
     str | None,

@@ -114,6 +114,7 @@ def _list_terms(terms: StatedTerms, name: str) -> str:
         "licence": terms.licence or "not stated",
         "to be cited": terms.citation or "not stated",
         "homepage": terms.homepage,
+        "published": terms.published,
     }
     text = "; ".join(f"{term}: {_plain(' '.join(value.split()))}" for term, value in stated.items() if value)
     return text[0].upper() + text[1:]

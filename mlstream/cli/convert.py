@@ -12,7 +12,9 @@ from mlstream.cli.arguments import Force, StreamPath, open_stream, require_outpu
 
 def convert(
     stream: StreamPath,
-    output: Annotated[Path, typer.Argument(help="File to write: .npz, .arff, .arff.gz, .csv or .parquet.")],
+    output: Annotated[
+        Path, typer.Argument(help="File to write: .npz, .arff, .train.csv (or packed, .gz) or .train.parquet.")
+    ],
     force: Force = False,
 ) -> None:
     """Write a stream in another format."""

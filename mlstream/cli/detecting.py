@@ -33,7 +33,7 @@ def detect(
         list[str],
         typer.Argument(
             metavar="STREAMS...",
-            help="Streams: .npz, .arff, .csv, .parquet, published folders, or names such as yeast-tasks.",
+            help="Streams: .npz, .arff, .train.csv, .train.parquet, published folders, or names such as yeast-tasks.",
             autocompletion=complete_streams,
         ),
     ],

@@ -64,19 +64,31 @@ def upload(
     console.print_line(f"Uploaded {folder}: {upload_folder(folder, repository, endpoint=endpoint, private=not public)}")
 
 
-def verify(folder: Annotated[Path, typer.Argument(help="A published folder.")]) -> None:
+def verify(
+    folder: Annotated[Path, typer.Argument(help="A published folder.")],
+    hubs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for",
+            help="openml, datacite or zenodo: exit with status 1 if it would refuse the folder. May be repeated.",
+        ),
+    ] = None,
+) -> None:
     """Read a published folder again, and compare everything with its card and hashes.
 
-    All differences are listed, and the exit status is then 1. Terms that a hub of data sets would miss are listed as
-    advice.
+    All differences are listed, and the exit status is then 1. What a hub of data sets or an archive would miss or
+    refuse is listed as advice.
     """
+    from mlstream.cards.hubs import list_refusals
     from mlstream.cards.terms import advise_on_terms
     from mlstream.cli import console
     from mlstream.publishing.folder import verify as verify_folder
 
     card = verify_folder(folder)
     console.print_line(f"{folder} is complete and unchanged.")
-    for advice in advise_on_terms(card):
+    if hubs and (refused := list_refusals(card, hubs)):
+        raise ValueError(f"{folder} must be as its hub demands. {' '.join(refused)}")
+    for advice in (*advise_on_terms(card), *([] if hubs else list_refusals(card))):
         console.print_line(f"Advice: {advice}")
 
 

@@ -52,8 +52,8 @@ def run(
         list[str],
         typer.Argument(
             metavar="CONFIG.toml | STREAMS...",
-            help="A campaign file; or streams: .npz, .arff, .csv, .parquet, published folders, or names such as "
-            "yeast-tasks.",
+            help="A campaign file; or streams: .npz, .arff, .train.csv, .train.parquet, published folders, or names "
+            "such as yeast-tasks.",
             autocompletion=complete_streams,
         ),
     ],

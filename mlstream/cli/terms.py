@@ -21,6 +21,7 @@ _OPTIONS = {
     "citation": (("--citation",), "What those who use the stream are to cite."),
     "creators": (("--creator",), "The people and organisations that made the stream. May be repeated."),
     "homepage": (("--homepage",), "Address of the stream's page, with http:// or https://."),
+    "published": (("--published",), "Date of publication, YYYY-MM-DD."),
 }
 _REPEATED = "creators"
 FLAGS = {term: flags[0] for term, (flags, _) in _OPTIONS.items()}

@@ -20,7 +20,7 @@ from mlstream.formats.columns import BY_DEFAULT, make_reading
 from mlstream.formats.content import FormatError, UnpackedFile, bare_path, read_unpacked, stem
 from mlstream.formats.labels import LabelRule, PlainRule, normalise_rule
 from mlstream.formats.libsvm import SUFFIXES, read_libsvm
-from mlstream.formats.plain_stream import find_card
+from mlstream.formats.stream_files import find_card
 from mlstream.formats.table_io import read_tables, require_no_separator
 from mlstream.stream import Dataset
 

@@ -96,7 +96,7 @@ def read_fast(
     Returns
     -------
     ndarray of shape (n_rows, width) or None
-        The cells, the index among them; None where pyarrow is not installed, or the block needs care.
+        The cells, the index among them; None where the block needs care.
     """
     all_codes = [None, *codes] if header.has_index else list(codes)
     types = {place: "number" if one is None else "word" for place, one in enumerate(all_codes)}
@@ -129,7 +129,7 @@ def find_texts(
     Returns
     -------
     n_rows : int
-        Number of rows; None in place of both where pyarrow is not installed, or the block needs care.
+        Number of rows; None in place of both where the block needs care.
     texts : dict of int to Distinct
         By column; the index is left out.
     """
@@ -166,11 +166,9 @@ def _parse(block: bytes, header: CsvHeader, kinds: Mapping[int, str], *, takes_m
     """Parse columns as numbers or words, all of them as what they seem to be if none is given; None if it cannot be."""
     if not block.isascii() or b'"' in block or (b"\r" in block and block.count(b"\r") != block.count(b"\r\n")):
         return None
-    try:
-        import pyarrow as pa
-        from pyarrow import csv
-    except ImportError:
-        return None
+    import pyarrow as pa
+    from pyarrow import csv
+
     types = {"number": pa.float64(), "word": pa.dictionary(pa.int32(), pa.utf8())}
     try:
         table = csv.read_csv(

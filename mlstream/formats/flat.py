@@ -93,14 +93,8 @@ def flatten(stream: Stream, *, join: Callable[[Sequence[Any]], Any] = join_rows)
     ValueError
         If some X are dense and others sparse, or their types differ, or the card is of another stream.
     """
-    _require_described(stream)
-    parts: tuple[Experience | EvaluationSet, ...] = (*stream.experiences, *stream.evaluation_sets)
-    kinds = sorted({f"{type(part.X).__name__} of {part.X.dtype}" for part in parts})
-    if len(kinds) > 1:
-        raise ValueError(f"All X of a stream must be of one kind to be written. Got {', '.join(kinds)}.")
-    stacked = [np.atleast_2d(part.label_mask) for part in parts]
-    masks, ids = np.unique(np.concatenate(stacked), axis=0, return_inverse=True)
-    mask_ids = np.split(ids.ravel(), np.cumsum([len(mask) for mask in stacked])[:-1])
+    require_writable(stream)
+    masks, mask_ids = index_masks((*stream.experiences, *stream.evaluation_sets))
     n_learning = len(stream.experiences)
     learning = [experience.task_ids for experience in stream.experiences]
     evaluation = [np.broadcast_to(np.int64(part.task_id), len(part)) for part in stream.evaluation_sets]
@@ -149,7 +143,27 @@ def restore(flat: FlatStream, *, check_values: bool = True) -> Stream:
     return Stream(StreamParts(tasks, experiences, evaluation_sets), flat.card)
 
 
-def _require_described(stream: Stream) -> None:
+def index_masks(parts: Sequence[Experience | EvaluationSet]) -> tuple[Mask, list[Index]]:
+    """Give the distinct label masks of parts numbers.
+
+    Returns
+    -------
+    masks : ndarray of bool, shape (n_masks, n_labels)
+        The distinct masks.
+    mask_ids : list of ndarray of int64
+        For each part, the number of its mask, or of that of each row where it goes by row.
+    """
+    stacked = [np.atleast_2d(part.label_mask) for part in parts]
+    masks, ids = np.unique(np.concatenate(stacked), axis=0, return_inverse=True)
+    return masks, np.split(ids.ravel(), np.cumsum([len(mask) for mask in stacked])[:-1])
+
+
+def require_writable(stream: Stream) -> None:
+    """Refuse a stream whose X are of several kinds, or whose card is that of another stream."""
+    parts: tuple[Experience | EvaluationSet, ...] = (*stream.experiences, *stream.evaluation_sets)
+    kinds = sorted({f"{type(part.X).__name__} of {part.X.dtype}" for part in parts})
+    if len(kinds) > 1:
+        raise ValueError(f"All X of a stream must be of one kind to be written. Got {', '.join(kinds)}.")
     # Files take names, signatures and sizes from the card.
     card = stream.card
     expected = [(task.name, task.signature, task.n_evaluation) for task in card.tasks]
@@ -161,6 +175,16 @@ def _require_described(stream: Stream) -> None:
     widths = len(card.feature_names), len(card.label_names)
     if (expected, sizes, widths) != (got, list(map(len, stream)), (stream.n_features, stream.n_labels)):
         raise ValueError(f"The card of a stream must describe its tasks and experiences. Got that of {card.name!r}.")
+
+
+def to_masks(indices: Sequence[Sequence[int]], n_labels: int) -> Mask:
+    """Turn lists of labels into rows of a boolean array."""
+    mask = np.zeros((len(indices), n_labels), dtype=bool)
+    for row, labels in zip(mask, indices, strict=True):
+        if max(labels, default=0) >= n_labels:
+            raise ValueError(f"labels must be numbered below {n_labels}. Got {max(labels)}.")
+        row[list(labels)] = True
+    return mask
 
 
 def _join(

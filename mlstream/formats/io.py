@@ -6,10 +6,13 @@ import os
 from pathlib import Path
 
 from mlstream.formats.npz import load_npz, save_npz
-from mlstream.formats.plain_stream import card_path, evaluation_path, load_tables, save_tables
+from mlstream.formats.plain_stream import load_tables, save_tables
+from mlstream.formats.stream_files import card_path, evaluation_path
 from mlstream.stream import Stream
 
-_SUFFIXES = (".npz", ".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet")
+_SUFFIXES = (".npz", ".arff", ".arff.gz", ".train.csv", ".train.csv.gz", ".train.parquet")
+# Endings of plain tables. Libraries that find splits by name would load the held-out rows beside one as all there are.
+_TABLES = (".csv", ".csv.gz", ".parquet")
 
 
 def save(stream: Stream, path: str | os.PathLike[str]) -> None:
@@ -20,8 +23,9 @@ def save(stream: Stream, path: str | os.PathLike[str]) -> None:
     stream : Stream
         The stream.
     path : path
-        ``x.npz``; or ``x.arff``, ``x.arff.gz``, ``x.csv``, ``x.csv.gz`` or ``x.parquet``, beside which
-        ``x.evaluation.arff`` (or as it is called) and ``x.card.json`` are written.
+        ``x.npz``; ``x.arff`` or ``x.arff.gz``, beside which ``x.evaluation.arff`` and ``x.card.json`` are written; or
+        ``x.train.parquet``, ``x.train.csv`` or ``x.train.csv.gz``, beside which ``x.test.parquet`` (or as it is called)
+        and ``x.card.json`` are written. CSV holds dense streams only.
 
     Raises
     ------
@@ -40,7 +44,15 @@ def save(stream: Stream, path: str | os.PathLike[str]) -> None:
     >>> save(stream, "yeast.npz")  # doctest: +SKIP
     """
     path = Path(path)
-    (save_npz if _require_suffix(path) == ".npz" else save_tables)(stream, path)
+    suffix = _require_suffix(path)
+    if suffix == ".npz":
+        save_npz(stream, path)
+    elif suffix == ".train.parquet":
+        from mlstream.formats.parquet_stream import save_parquet
+
+        save_parquet(stream, path)
+    else:
+        save_tables(stream, path)
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None = None) -> Stream:
@@ -80,6 +92,10 @@ def load(path: str | os.PathLike[str], *, mmap: bool = False, check: bool | None
             f"{path} must be an NPZ file to be mapped into memory, or to be read without checks. "
             f"Got a file that ends in {suffix} instead; `mlstream convert` makes an NPZ file of it."
         )
+    if suffix == ".train.parquet":
+        from mlstream.formats.parquet_stream import load_parquet
+
+        return load_parquet(path)
     return load_tables(path)
 
 
@@ -91,8 +107,16 @@ def files_of(path: Path) -> tuple[Path, ...]:
 
 
 def _require_suffix(path: Path) -> str:
-    suffix = next((suffix for suffix in _SUFFIXES if path.name.lower().endswith(suffix)), None)
-    if suffix is None:
-        endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
-        raise ValueError(f"The name of a stream's file must end in {endings}. Got {path.name!r}.")
-    return suffix
+    name = path.name.lower()
+    suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), None)
+    if suffix is not None:
+        return suffix
+    if table := next((ending for ending in _TABLES if name.endswith(ending)), None):
+        bare = path.name[: -len(table)]
+        rule = (
+            f"The name of a stream's file must end in .train{table}, beside which .test{table} lies. Got {path.name!r}"
+        )
+        way_out = f"`mlstream generate {path} -o {bare}.npz` makes a stream of a table"
+        raise ValueError(f"{rule}; call a new file {bare}.train{table}. {way_out}.")
+    endings = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
+    raise ValueError(f"The name of a stream's file must end in {endings}. Got {path.name!r}.")

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import parquet, types
 
 from mlstream.card_model import ReadingCard
 from mlstream.formats.columns import BY_DEFAULT
 from mlstream.formats.content import FormatError, clip, show
 from mlstream.formats.lines import Readable
+from mlstream.formats.parquet_columns import ROLE
 from mlstream.formats.table import Column, Table
 from mlstream.formats.text_columns import TextColumn, Words
 from mlstream.label_values import filled, known
 from mlstream.stream import Features, Indicator
-
-try:
-    import pyarrow as pa
-    from pyarrow import parquet, types
-except ImportError as error:
-    raise ImportError("pyarrow must be installed for Parquet files: pip install 'mlstream[tables]'.") from error
 
 _N_ROWS = 4096
 _PIECE_BYTES = 2**20
@@ -52,11 +50,12 @@ def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -
     table = np.asarray(X)
     if not np.isfinite(table).all():
         raise ValueError(f"X must be finite to be written as Parquet. Got {table[~np.isfinite(table)][0]}.")
-    columns = [*map(_to_nullable, Y.T), *(pa.array(np.ascontiguousarray(column)) for column in table.T)]
+    columns = [*map(to_nullable, Y.T), *(pa.array(np.ascontiguousarray(column)) for column in table.T)]
     parquet.write_table(pa.Table.from_arrays(columns, list(names)), path)
 
 
-def _to_nullable(labels: Indicator) -> Any:
+def to_nullable(labels: Indicator) -> pa.Array:
+    """Turn the cells of a label into an array of bytes, null where it is unknown."""
     cells = known(labels)
     return pa.array(np.ascontiguousarray(filled(labels)), mask=None if cells is None else ~cells)
 
@@ -77,7 +76,8 @@ def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT
     ------
     Table
         At least one; dense, a missing value NaN. Columns of strings are truth values or nominal. Rows are numbered from
-        1, for there are no lines. The index that pandas stores (``__index_level_0__``) is left out.
+        1, for there are no lines. The index that pandas stores (``__index_level_0__``) is left out,
+        and so are experience, task and row of a stream.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT
         or the name of another.
     """
     content = b"".join(iter(lambda: source.read(_PIECE_BYTES), b""))
-    try:
+    with parquet_errors(path):
         file = parquet.ParquetFile(pa.BufferReader(content))
         names = _require_names(file.schema_arrow, path)
         words = {name: _find_words(file, name, path, reading) for name in names}
@@ -97,12 +97,23 @@ def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT
             cells = np.column_stack([_read_column(batch.column(name), name, words[name], path) for name in names])
             yield Table(path, columns, cells, np.arange(n_rows + 1, n_rows + 1 + len(cells)), unit="row")
             n_rows += len(cells)
+
+
+@contextmanager
+def parquet_errors(path: Path) -> Iterator[None]:
+    """Raise errors of pyarrow as a FormatError that names the file."""
+    try:
+        yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} must be a Parquet file. Got: {clip(' '.join(str(error).split()))}.") from None
 
 
-def _require_names(schema: Any, path: Path) -> list[str]:
-    names = [name for name in schema.names if not _INDEX.fullmatch(name)]
+def _require_names(schema: pa.Schema, path: Path) -> list[str]:
+    fields = [field for field in schema if not _INDEX.fullmatch(field.name)]
+    columns = [field for field in fields if ROLE not in (field.metadata or {})]
+    if len(columns) < len(fields) and any(types.is_list(field.type) for field in columns):
+        raise FormatError(f"{path} must be a table. Got rows of a sparse stream; `load` reads them.")
+    names = [field.name for field in columns]
     if not names or len(set(names)) < len(names):
         raise FormatError(f"{path} must have columns with different names. Got no columns, or one name twice.")
     return names

@@ -1,8 +1,8 @@
-"""Streams as ARFF, CSV or Parquet: plain rows that any reader takes, and a card that says where experiences begin.
+"""Streams as ARFF or CSV: plain rows that any reader takes, and a card that says where experiences begin.
 
-``x.arff`` (or ``.arff.gz``, ``.csv``, ``.csv.gz``, ``.parquet``) holds the rows to learn from in stream order,
-``x.evaluation.arff`` the held-out rows, task after task, and ``x.card.json`` the card with whatever plain rows cannot
-hold. Only ARFF holds sparse rows.
+``x.arff`` (or ``x.arff.gz``) holds the rows to learn from in stream order, ``x.evaluation.arff`` the held-out rows,
+task after task, and ``x.card.json`` the card with whatever plain rows cannot hold. Dense rows can also be
+``x.train.csv`` and ``x.test.csv`` (or ``.csv.gz``): libraries that find splits by name take them for what they are.
 """
 
 from __future__ import annotations
@@ -16,19 +16,25 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from mlstream._files import atomic_path, sha256_of
-from mlstream.card_model import FileCard, PartCard, RowsCard, StreamCard, load_card
+from mlstream._files import atomic_path
+from mlstream.card_model import PartCard, RowsCard, StreamCard
 from mlstream.formats.columns import require_complete
-from mlstream.formats.content import FormatError, UnpackedFile, stem
+from mlstream.formats.content import FormatError, UnpackedFile
 from mlstream.formats.csv_dialects import OWN
-from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore
+from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, flatten, restore, to_masks
 from mlstream.formats.integer_ranges import format_ranges, format_repeats, parse_ranges, parse_repeats
+from mlstream.formats.stream_files import (
+    card_path,
+    describe_file,
+    evaluation_path,
+    require_card,
+    require_layout,
+    require_listed,
+)
 from mlstream.formats.table import Table, gather
 from mlstream.formats.table_io import read_tables, write_table
 from mlstream.label_values import as_indicator
-from mlstream.stream import Features, Index, Mask, Stream
-
-_HINT = "load_dataset reads plain tables."
+from mlstream.stream import Features, Index, Stream
 
 
 def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:
@@ -81,39 +87,13 @@ def load_tables(path: str | os.PathLike[str]) -> Stream:
         If a file is not the one that the card lists, or they do not fit each other.
     """
     path = Path(path)
-    card = find_card(path)
-    if card is None or card.rows is None:
-        raise FileNotFoundError(
-            f"{card_path(path)} must be beside {path.name}, to read a stream. "
-            f"`mlstream generate {path} -o {stem(path)}.npz` makes a stream of a table."
-        )
+    card = require_card(path)
     try:
-        return restore(_combine(card, card.rows, _read(path, card), _read(evaluation_path(path), card)))
+        return restore(_combine(card, require_layout(card), _read(path, card), _read(evaluation_path(path), card)))
     except FormatError:
         raise
     except ValueError as error:
         raise FormatError(f"{card_path(path)}: {error}") from None
-
-
-def card_path(path: Path) -> Path:
-    """Name the card beside an ARFF file: ``x.card.json`` for ``x.arff`` and ``x.arff.gz``."""
-    return path.with_name(f"{stem(path)}.card.json")
-
-
-def evaluation_path(path: Path) -> Path:
-    """Name the file of held-out rows: ``x.evaluation.arff`` for ``x.arff``, packed like that."""
-    return path.with_name(f"{stem(path)}.evaluation{path.name.removeprefix(stem(path))}")
-
-
-def find_card(path: Path) -> StreamCard | None:
-    """Read the card beside a file, if there is one."""
-    card = card_path(path)
-    return load_card(card) if card.is_file() else None
-
-
-def describe_file(path: Path, name: str) -> FileCard:
-    """Measure a file that is to be called `name`."""
-    return FileCard(name=name, n_bytes=path.stat().st_size, sha256=sha256_of(path))
 
 
 def _write(flat: FlatStream, rows: FlatParts, title: str, path: Path, name: str) -> None:
@@ -121,11 +101,7 @@ def _write(flat: FlatStream, rows: FlatParts, title: str, path: Path, name: str)
 
 
 def _read(path: Path, card: StreamCard) -> Table:
-    listed = {file.name: file.sha256 for file in card.files}
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} must be there, to read a stream. {_HINT}")
-    if path.name not in listed or sha256_of(path) != listed[path.name]:
-        raise FormatError(f"{path} must be the file that its card lists, unchanged. Got another. {_HINT}")
+    require_listed(path, card)
     with UnpackedFile(path) as file:
         table = gather(read_tables(path, file, dialect=OWN))
     if table.names != (*card.label_names, *card.feature_names):
@@ -159,8 +135,8 @@ def _describe_parts(rows: FlatParts) -> list[PartCard]:
 def _combine(card: StreamCard, layout: RowsCard, learning: Table, evaluation: Table) -> FlatStream:
     n_labels = len(card.label_names)
     return FlatStream(
-        _to_mask([task.signature for task in card.tasks], n_labels),
-        _to_mask(layout.masks, n_labels),
+        to_masks([task.signature for task in card.tasks], n_labels),
+        to_masks(layout.masks, n_labels),
         _to_parts(learning, n_labels, layout, layout.experiences, [part.n_samples for part in card.experiences]),
         _to_parts(evaluation, n_labels, layout, layout.evaluation_sets, [task.n_evaluation for task in card.tasks]),
         card.model_copy(update={"files": [], "rows": None}),
@@ -177,27 +153,18 @@ def _to_parts(
     X, Y = table.cells[:, n_labels:].astype(layout.dtype), table.cells[:, :n_labels]
     features: Features = sparse.csr_array(X) if layout.sparse else np.asarray(X)
     masks = [
-        np.full(size, part.mask) if isinstance(part.mask, int) else parse_repeats(part.mask, size)
+        np.full(size, part.mask) if isinstance(part.mask, int) else parse_repeats(part.mask or "", size)
         for part, size in zip(parts, sizes, strict=True)
     ]
     return FlatParts(
         features,
         as_indicator(Y.toarray() if sparse.issparse(Y) else Y, f"the labels of {table.path.name}"),
-        _join(parse_repeats(part.task_ids, size) for part, size in zip(parts, sizes, strict=True)),
-        _join(parse_ranges(part.row_ids, size) for part, size in zip(parts, sizes, strict=True)),
+        _join(parse_repeats(part.task_ids or "", size) for part, size in zip(parts, sizes, strict=True)),
+        _join(parse_ranges(part.row_ids or "", size) for part, size in zip(parts, sizes, strict=True)),
         _join(masks),
         np.array([part.mask if isinstance(part.mask, int) else BY_ROW for part in parts]),
         np.cumsum([0, *sizes]),
     )
-
-
-def _to_mask(indices: Sequence[Sequence[int]], n_labels: int) -> Mask:
-    mask = np.zeros((len(indices), n_labels), dtype=bool)
-    for row, labels in zip(mask, indices, strict=True):
-        if max(labels, default=0) >= n_labels:
-            raise ValueError(f"labels must be numbered below {n_labels}. Got {max(labels)}.")
-        row[list(labels)] = True
-    return mask
 
 
 def _join(parts: Iterable[Index]) -> Index:

@@ -9,19 +9,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Unpack
 
+from scipy import sparse
+
 from mlstream._files import atomic_folder, is_plain, open_plain, sha256_of, write_text_atomically
-from mlstream.card_model import StreamCard, card_schema, load_card
+from mlstream.card_model import FileCard, StreamCard, card_schema, load_card
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
+from mlstream.cards.datacite import card_datacite
 from mlstream.cards.description import hash_data, measure
+from mlstream.cards.front_matter import PARQUET
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
 from mlstream.cards.terms import StreamTerms, describe_doubt, describe_missing, stated_terms, with_terms
+from mlstream.cards.zenodo import card_zenodo
 from mlstream.drawing.labels import label_svg
 from mlstream.drawing.schedule import schedule_svg
 from mlstream.formats import load, save
 from mlstream.formats.mulan import format_labels
-from mlstream.formats.plain_stream import card_path, describe_file, evaluation_path
+from mlstream.formats.stream_files import card_path, describe_file, evaluation_path
 from mlstream.generators import remake
 from mlstream.publishing.source_tables import find_table, require_own_table, without_folders
 from mlstream.stream import Stream
@@ -36,12 +41,19 @@ SCHEMA = "stream-card.schema.json"
 CROISSANT = "croissant.json"
 OPENML = "openml.xml"
 CITATION = "CITATION.cff"
+DATACITE = "datacite.json"
+ZENODO = ".zenodo.json"
 SUMS = "SHA256SUMS"
 
-_DATA = (NPZ, ARFF, EVALUATION, LABELS)
-# What there is only with plain rows.
+_ROWS, _COLUMNS = (tuple(files.values()) for files in PARQUET.values())
+_DATA = (NPZ, *_ROWS, *_COLUMNS, ARFF, EVALUATION, LABELS)
+# Files of which a folder holds all or none: earlier versions wrote neither Parquet nor metadata of archives, columns
+# are for small sparse streams, and `arff` is a choice.
 _PLAIN = (ARFF, EVALUATION, LABELS, OPENML)
-_TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION)
+_GROUPS = (_ROWS, _COLUMNS, _PLAIN, (DATACITE, ZENODO))
+# The largest sparse stream that is written as columns, too.
+_MAX_COLUMNS, _MAX_CELLS = 2_000, 20_000_000
+_TEXTS = (PAGE, SIGNATURES, SCHEDULE, SCHEMA, CROISSANT, OPENML, CITATION, DATACITE, ZENODO)
 _LISTED = (*_DATA, CARD, *_TEXTS)
 # Far more than the files of a folder need, far less than memory.
 _MAX_SUMS_BYTES = 2**20
@@ -75,16 +87,19 @@ def publish(
         must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
         replaced.
     **terms
-        Name, title, description, licence, citation, creators and homepage, as for `with_terms`: they complete or
-        replace what the stream states.
+        Name, title, description, licence, citation, creators, homepage and published, as for `with_terms`: they
+        complete or replace what the stream states.
 
     Returns
     -------
     Path
-        The folder. It holds ``stream.npz``; ``stream.arff`` and ``stream.evaluation.arff`` with ``stream.xml`` (their
-        labels, for MULAN); the card as ``stream.card.json`` with its JSON Schema, as the page ``README.md`` with its
-        pictures, as ``croissant.json`` and as ``openml.xml``; ``CITATION.cff``; and ``SHA256SUMS``. The same stream
-        gives the same bytes. Without ARFF there are neither ``stream.xml`` nor ``openml.xml``, which are about it.
+        The folder. It holds ``stream.npz``; ``stream.train.parquet`` and ``stream.test.parquet``, which hubs and the
+        library `datasets` load (and for a sparse stream of at most 2,000 columns and 20 million cells
+        ``columns.train.parquet`` and ``columns.test.parquet``); ``stream.arff`` and ``stream.evaluation.arff`` with
+        ``stream.xml`` (their labels, for MULAN); the card as ``stream.card.json`` with its JSON Schema, as the page
+        ``README.md`` with its pictures, and as ``croissant.json``, ``openml.xml``, ``datacite.json`` and
+        ``.zenodo.json``; ``CITATION.cff``; and ``SHA256SUMS``. The same stream gives the same bytes, under the same
+        version of pyarrow. Without ARFF there are neither ``stream.xml`` nor ``openml.xml``, which are about it.
 
     Raises
     ------
@@ -222,24 +237,37 @@ def _require_replaceable(folder: Path) -> None:
 
 
 def _write(stream: Stream, folder: Path, *, arff: bool) -> None:
+    from mlstream.formats.parquet_rows import StreamRows
+
     save(stream, folder / NPZ)
-    card = stream.card
+    rows = StreamRows(stream)
+    rows.write(*(folder / name for name in _ROWS))
+    if _fits_columns(stream):
+        StreamRows(stream, as_columns=True).write(*(folder / name for name in _COLUMNS))
+    card = stream.card.model_copy(update={"rows": rows.layout})
     if arff:
         save(stream, folder / ARFF)
         card = load_card(folder / CARD)
         write_text_atomically(folder / LABELS, format_labels(card.label_names, card.label_parents))
-    listed = _listed(arff)
-    card = card.model_copy(update={"files": [describe_file(folder / name, name) for name in _DATA if name in listed]})
+    card = card.model_copy(update={"files": _describe_data(folder)})
     write_text_atomically(folder / CARD, card.model_dump_json(indent=1))
     for name, text in _write_texts(card).items():
-        if name in listed:
+        if arff or name not in _PLAIN:
             write_text_atomically(folder / name, text)
-    sums = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(listed)]
-    write_text_atomically(folder / SUMS, "".join(sums))
+    names = sorted(path.name for path in folder.iterdir())
+    write_text_atomically(folder / SUMS, "".join(f"{sha256_of(folder / name)}  {name}\n" for name in names))
 
 
-def _listed(arff: bool) -> tuple[str, ...]:
-    return _LISTED if arff else tuple(name for name in _LISTED if name not in _PLAIN)
+def _fits_columns(stream: Stream) -> bool:
+    """Return whether a stream is sparse and small enough for Parquet files with a column per label and feature."""
+    X = stream.experiences[0].X
+    width, n_rows = stream.n_features + stream.n_labels, stream.n_samples + sum(map(len, stream.evaluation_sets))
+    is_small = width <= _MAX_COLUMNS and width * n_rows <= _MAX_CELLS
+    return sparse.issparse(X) and is_small
+
+
+def _describe_data(folder: Path) -> list[FileCard]:
+    return [describe_file(folder / name, name) for name in _DATA if (folder / name).is_file()]
 
 
 def _write_texts(card: StreamCard) -> dict[str, str]:
@@ -251,6 +279,8 @@ def _write_texts(card: StreamCard) -> dict[str, str]:
         CROISSANT: card_croissant(card),
         OPENML: card_openml(card),
         CITATION: card_citation(card),
+        DATACITE: card_datacite(card),
+        ZENODO: card_zenodo(card),
     }
 
 
@@ -264,9 +294,8 @@ def _compare_files(folder: Path) -> Iterator[str]:
     sums = {match.group(2): match.group(1) for match in map(_SUM.fullmatch, lines) if match}
     if len(sums) < len(lines):
         yield f"{SUMS} holds a line that is not a hash and a name"
-    # A folder without plain rows neither lists nor holds anything of them.
-    expected = _listed(arff=not (sums.keys() | present).isdisjoint(_PLAIN))
-    for name in sorted({*sums, *expected} | present - {SUMS}):
+    left_out = {name for group in _GROUPS if (sums.keys() | present).isdisjoint(group) for name in group}
+    for name in sorted({*sums, *_LISTED} - left_out | present - {SUMS}):
         if name not in present:
             yield f"{name} is missing"
         elif name not in sums:
@@ -280,12 +309,11 @@ def _compare_files(folder: Path) -> Iterator[str]:
 def _compare_contents(folder: Path) -> Iterator[str]:
     try:
         card, stream = load_card(folder / CARD), load(folder / NPZ, mmap=True, check=True)
-        has_rows = (folder / ARFF).is_file()
-        rows = load(folder / ARFF) if has_rows else None
+        plain = load(folder / ARFF) if (folder / ARFF).is_file() else None
     except ValueError as error:
         yield str(error).removesuffix(".")
         return
-    if card.files != [describe_file(folder / name, name) for name in _DATA if name in _listed(has_rows)]:
+    if card.files != _describe_data(folder):
         yield f"{CARD} lists other files"
     if stream.card != card.model_copy(update={"files": [], "rows": None}):
         yield f"the card in {NPZ} is not {CARD}"
@@ -293,8 +321,18 @@ def _compare_contents(folder: Path) -> Iterator[str]:
         # Cards of older versions lack some measures.
         if getattr(card, field) is not None and getattr(card, field) != value:
             yield f"{field} on the card are not those of {NPZ}"
-    if rows is not None and hash_data(rows) != card.data_sha256:
+    if plain is not None and hash_data(plain) != card.data_sha256:
         yield f"the data in {ARFF} are not those on the card"
+    yield from _compare_parquet(folder, stream)
+
+
+def _compare_parquet(folder: Path, stream: Stream) -> Iterator[str]:
+    from mlstream.formats.parquet_rows import StreamRows
+
+    for names, as_columns in ((_ROWS, False), (_COLUMNS, True)):
+        train, test = (folder / name for name in names)
+        if train.is_file() and not StreamRows(stream, as_columns=as_columns).are_in(train, test):
+            yield f"the rows in {train.name} and {test.name} are not those of {NPZ}"
 
 
 def _changed_versions(old: StreamCard, new: StreamCard) -> Iterator[str]:

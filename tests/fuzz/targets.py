@@ -3,7 +3,7 @@
 Where there are two ways to read, both must give the same.
 """
 
-import importlib.util
+import importlib
 import json
 import tempfile
 from collections.abc import Callable
@@ -149,9 +149,8 @@ class _LongLines(Lines):
 def _read_csv(content: bytes, *, is_short: bool) -> Any:
     dialect = CsvDialect(None, takes_index=True, takes_missing=True)
     kind = Lines if is_short else _LongLines
-    if importlib.util.find_spec("pyarrow"):
-        # It is asked for short blocks, too, where it is there already.
-        importlib.import_module("pyarrow")
+    # It is asked for short blocks, too, where it is there already.
+    importlib.import_module("pyarrow")
     try:
         with patch.object(csv_words, "Lines", kind), patch.object(csv_tables, "Lines", kind):
             words = csv_words.find_words(BytesIO(content), PATH, dialect)

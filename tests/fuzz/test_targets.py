@@ -9,8 +9,6 @@ from tests.fuzz.targets import CASES, TARGETS
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_good_and_spoilt_files_are_read_or_refused(name: str) -> None:
-    if name == "parquet":
-        pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
     rng = np.random.default_rng(0)
     TARGETS[name](b"")
     for content in seeds(name):

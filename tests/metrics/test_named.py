@@ -106,6 +106,6 @@ def test_names_are_found_in_the_order_asked_for() -> None:
 
 @pytest.mark.parametrize("one", NAMED_METRICS.values(), ids=NAMED_METRICS)
 def test_the_documentation_lists_every_name(one: NamedMetric) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "scores.rst").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "metrics" / "scores.rst").read_text(encoding="utf-8")
     reads = "decisions" if one.form in ("counts", "decisions") else "probabilities"
     assert f"   * - ``{one.name}``\n     - {one.better}\n     - {reads}\n     - {one.meaning}\n" in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -79,13 +78,13 @@ def write_bundle(folder: Path, card: PublicCard, training: TrainingRows, hidden:
 
     Notes
     -----
-    Sparse rows are written as NPZ and ARFF; dense ones also as CSV, and as Parquet where pyarrow is installed.
+    Sparse rows are written as NPZ and ARFF; dense ones also as CSV and Parquet.
     """
     _write_npz(folder / "train.npz", training.X, {"Y": training.Y, ENVIRONMENT: training.environment})
     _write_npz(folder / "holdout.npz", hidden.X, {ROW_ID: np.array(format_keys(hidden.keys))})
     features = tuple(feature.name for feature in card.features)
     _write_texts(folder, card, training, hidden, features)
-    if not sparse.issparse(hidden.X) and importlib.util.find_spec("pyarrow"):
+    if not sparse.issparse(hidden.X):
         _write_parquet(folder, card, training, hidden, features)
     write_text_atomically(folder / SAMPLE, "".join(_format_sample(card, hidden.keys)))
     write_text_atomically(folder / CARD, card.model_dump_json(indent=1) + "\n")

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import parquet, types
 
 from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import N_DIGITS, ROW_ID, SubmissionLayout, SubmittedRows, decode_ids
 from mlstream.challenge.truth import Keys
 from mlstream.formats.content import show
-
-try:
-    import pyarrow as pa
-    from pyarrow import parquet, types
-except ImportError as error:
-    raise ImportError("pyarrow must be installed for Parquet files: pip install 'mlstream[tables]'.") from error
 
 
 def read_parquet(content: bytes, layout: SubmissionLayout, name: str) -> SubmittedRows:

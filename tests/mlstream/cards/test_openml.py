@@ -1,13 +1,17 @@
 """OpenML's description: its elements in its order, within its alphabets and lengths."""
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import arff
 import pytest
 from hypothesis import given
 
-from mlstream.card_model import StreamCard
-from mlstream.cards.openml import card_openml
+from mlstream.card_model import StreamCard, TermsCard, load_card
+from mlstream.cards.openml import card_openml, has_targets
+from mlstream.cards.terms import with_terms
+from mlstream.publishing.folder import publish
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, make_stream, streams
 
@@ -16,13 +20,13 @@ CASUAL = r"[a-zA-Z0-9_\-.(),]"
 # In the order that OpenML's schema of uploads demands, with what it demands of each.
 ALLOWED = {
     "name": rf"{CASUAL}{{1,128}}",
-    "description": r"[\s\S]+",
+    "description": r"[\x00-\x7f]{1,16384}",
     "format": rf"{CASUAL}{{1,64}}",
     "creator": r"[\x00-\x7f]{1,128}",
     "licence": rf"{CASUAL}{{1,64}}",
     "default_target_attribute": rf"{CASUAL}{{1,1024}}",
     "version_label": rf"{CASUAL}{{1,128}}",
-    "citation": r"[\s\S]+",
+    "citation": r"[\x00-\x7f]{1,1024}",
     "tag": r"[a-zA-Z0-9_\-.]{1,64}",
 }
 
@@ -64,3 +68,49 @@ def test_licence_and_citation_are_there_if_they_are_known() -> None:
     source = card.source.model_copy(update={"licence": "CC BY 4.0", "citation": "A & B: C. 2001."})
     found = dict(elements(card.model_copy(update={"source": source})))
     assert (found["licence"], found["citation"]) == ("CC-BY-4.0", "A & B: C. 2001.")
+
+
+def test_texts_are_in_ascii_and_within_their_lengths() -> None:
+    card = make_stream().card
+    terms = TermsCard(
+        description="Zażółć \u2013 \u201cnaïve\u201d 鳥" + "x" * 20_000,
+        citation="Müller\u2019s" * 500,
+        creators=["José Ñ", "鳥"],
+    )
+    found = elements(card.model_copy(update={"terms": terms}))
+    require_valid(found)
+    # A letter that is no letter with an accent, such as the Polish l, has no other form.
+    assert dict(found)["description"].startswith('Zazo?c - "naive" ?xxx')
+    assert dict(found)["citation"].startswith("Muller'sMuller's")
+    assert [text for tag, text in found if tag == "creator"] == ["Jose N"]
+    assert all(dict(found)[tag].endswith("...") for tag in ("description", "citation"))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Shape(), Shape(sparse=True), Shape(label_names=("two words", "l")), Shape(label_names=("a,b", "ü"))],
+    ids=["dense", "sparse", "blank", "comma"],
+)
+def test_openml_python_takes_the_description_and_the_rows(tmp_path: Path, shape: Shape) -> None:
+    openml = pytest.importorskip("openml", reason="openml-python is not installed")
+    terms = {"description": "Vögel.", "creators": ["José"], "licence": "MIT", "citation": "José: Vögel."}
+    stream = with_terms(make_stream(shape), name="birds ü", **terms)
+    folder = publish(stream, tmp_path / "out")
+    fields = dict(elements(load_card(folder / "stream.card.json")))
+    assert (fields["format"], fields["creator"]) == ("Sparse_ARFF" if shape.sparse else "ARFF", "Jose")
+    with (folder / "stream.arff").open() as file:
+        rows = arff.load(file, return_type=arff.LOD if shape.sparse else arff.DENSE)
+    # All the checks before an upload: alphabets, targets among the attributes, and rows that can be read again.
+    dataset = openml.datasets.create_dataset(
+        **{field: fields[field] for field in ("name", "description", "creator", "licence", "version_label")},
+        contributor=None,
+        collection_date=None,
+        language=None,
+        attributes=rows["attributes"],
+        data=rows["data"],
+        default_target_attribute=fields.get("default_target_attribute"),
+        ignore_attribute=None,
+        citation=fields.get("citation"),
+    )
+    assert dataset.format == fields["format"].lower()
+    assert has_targets(stream.card) == ("default_target_attribute" in fields)

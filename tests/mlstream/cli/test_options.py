@@ -16,8 +16,8 @@ from mlstream.evaluation.settings import CampaignOptions, DetectionOptions, Sett
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.evaluation.streams import Online, make_stream
 
-DOCS = Path(__file__).parents[3] / "docs" / "campaigns.rst"
-DETECTION_DOCS = DOCS.with_name("drift.rst")
+DOCS = Path(__file__).parents[3] / "docs" / "campaigns" / "campaigns.rst"
+DETECTION_DOCS = DOCS.parents[1] / "scenarios" / "drift.rst"
 OF_DETECTIONS = list_options(DetectionOptions)
 OF_ONE_DETECTION = [one for one in OF_DETECTIONS if one.name not in ("seeds", "n_jobs")]
 OF_RUNS, OF_CAMPAIGNS = list_options(Settings), list_options(CampaignOptions)

@@ -16,6 +16,7 @@ from tests.mlstream.cli.commands import invoke, make, write_table
 TYPED = (
     *("--title", "Birds: # 1", "--description", "Songs.\n\nOf birds.", "--license", "CC-BY-4.0"),
     *("--citation", "Me. 2026.", "--creator", "Ada", "--creator", "Bob", "--homepage", "https://example.org"),
+    *("--published", "2026-11-23"),
 )
 STATED = TermsCard(
     title="Birds: # 1",
@@ -24,6 +25,7 @@ STATED = TermsCard(
     citation="Me. 2026.",
     creators=["Ada", "Bob"],
     homepage="https://example.org",
+    published="2026-11-23",
 )
 
 
@@ -76,13 +78,16 @@ def test_verify_advises_what_to_add_and_publishing_onto_itself_adds_it(table: Pa
     assert result.exit_code == 0
     assert result.output.splitlines()[1:] == [
         "Advice: The stream should state its licence (--licence), citation (--citation), creators (--creator): "
-        "without a licence, nobody may reuse it."
+        "without a licence, nobody may reuse it.",
+        "Advice: DataCite would refuse it: no creator (--creator), no date of publication (--published).",
+        "Advice: Zenodo would refuse it: no creator (--creator), to be open without a licence that it lists "
+        "(--licence).",
     ]
-    added = ("--licence", "CC-BY-4.0", "--citation", "c", "--creator", "Ada")
+    added = ("--licence", "CC-BY-4.0", "--citation", "c", "--creator", "Ada", "--published", "2026-11-23")
     assert invoke("publish", out, out, "--force", *added).exit_code == 0
     assert invoke("verify", out).output == f"{out} is complete and unchanged.\n"
     assert load_card(out / "stream.card.json").terms == TermsCard(
-        description="d", licence="CC-BY-4.0", citation="c", creators=["Ada"]
+        description="d", licence="CC-BY-4.0", citation="c", creators=["Ada"], published="2026-11-23"
     )
 
 
@@ -96,6 +101,7 @@ def test_a_near_miss_of_a_licence_is_one_line(table: Path, tmp_path: Path) -> No
     ("typed", "message"),
     [
         (("--homepage", "example.org"), "--homepage must be an address that begins with http:// or https://. Got 'ex"),
+        (("--published", "23 Nov"), "--published must be a date, YYYY-MM-DD. Got '23 Nov'"),
         (("--title", "a\nb"), "--title must be one line of text"),
         (("--creator", ""), "--creator must be one line of text"),
         (("--licence", "x" * 301), "--licence must have at most 300 characters"),
@@ -128,5 +134,5 @@ def test_inspect_shows_the_terms(table: Path, tmp_path: Path) -> None:
 
 
 def test_the_terms_are_on_the_card_beside_other_formats(table: Path, tmp_path: Path) -> None:
-    make("generate", table, "--tasks", 2, *TYPED, output=tmp_path / "s.csv")
+    make("generate", table, "--tasks", 2, *TYPED, output=tmp_path / "s.train.csv")
     assert json.loads((tmp_path / "s.card.json").read_text())["terms"]["creators"] == ["Ada", "Bob"]

@@ -16,7 +16,7 @@ def table(tmp_path):
     return write_table(tmp_path / "toy.arff", label_sets=LABEL_SETS)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".arff", ".csv"])
+@pytest.mark.parametrize("suffix", [".npz", ".arff", ".train.csv"])
 def test_a_stream_of_them_is_generated_converted_and_shown(table, tmp_path, suffix):
     stream = make("generate", table, "--tasks", 2, output=tmp_path / "s.npz")
     Y = load_dataset(table).Y

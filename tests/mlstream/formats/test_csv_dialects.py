@@ -1,6 +1,5 @@
 """One table, written in any dialect of CSV, is read as the same data set."""
 
-import builtins
 import csv
 import gzip
 import re
@@ -14,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.data.datasets import iter_dataset, load_dataset
-from mlstream.formats import csv_blocks, csv_tables
+from mlstream.formats import csv_blocks, csv_tables, csv_words
 from mlstream.formats.content import FormatError
 from mlstream.formats.csv_blocks import read_fast
 from mlstream.formats.csv_dialects import CsvDialect, CsvHeader
@@ -179,14 +178,8 @@ def test_a_separator_of_another_format_is_refused(tmp_path: Path) -> None:
 
 
 def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def refuse(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    for module in (csv_tables, csv_words):
+        monkeypatch.setattr(module, "is_worth_pyarrow", lambda _: False)
 
 
 def write_long(path: Path) -> Path:
@@ -208,7 +201,6 @@ def write_long(path: Path) -> Path:
 def test_the_same_bits_come_with_pyarrow_and_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
-    pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
     path = write_long(tmp_path / "x.csv")
 
     def read() -> Dataset:
@@ -252,7 +244,6 @@ def test_a_bad_row_of_a_long_file_has_its_line(tmp_path: Path, bad: str, message
 @settings(max_examples=300)
 @given(st.text(st.sampled_from("0123456789+-.eE_xnaif \t\x0b"), min_size=1, max_size=9))
 def test_pyarrow_reads_no_text_that_python_reads_otherwise(text: str) -> None:
-    pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
     header = CsvHeader(",", ("a", "b"), has_index=False)
     cells = read_fast(f"{text},1\n".encode(), header, [None, None], takes_missing=False)
     if cells is not None:
@@ -285,7 +276,6 @@ def test_a_packed_file_is_read_twice_if_it_holds_words(tmp_path: Path) -> None:
 def test_words_of_a_long_file_are_found_alike_with_pyarrow_and_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: list[str], message: str
 ) -> None:
-    pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
     # A long column of plain numbers makes the file long enough for pyarrow to be asked.
     lines = [f"{cells[row % len(cells)]},{row}.{'0' * 99},{row % 2}" for row in range(10_000)]
     path = tmp_path / "x.csv"

@@ -4,13 +4,12 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from mlstream.data.datasets import load_dataset
 from mlstream.formats.content import FormatError
-
-pa = pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
-parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: the extra tables")
 
 
 def write(path: Path, **columns: object) -> Path:

@@ -6,7 +6,9 @@ from typing import Any
 
 import arff
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from scipy import sparse
 from scipy.io import arff as scipy_arff
 
@@ -95,8 +97,6 @@ def test_a_long_table_is_read_by_compiled_loops(tmp_path: Path) -> None:
 
 
 def test_parquet_holds_nulls(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: the extra tables")
     columns = {"y": pa.array([1, None, 0], pa.uint8()), "z": pa.array([True, False, None]), "w": [0.0, NAN, None]}
     parquet.write_table(pa.table({**columns, "a": [1.0, 2.0, 3.0]}), tmp_path / "x.parquet")
     table = load_dataset(tmp_path / "x.parquet", labels=["y", "z", "w"])
@@ -107,10 +107,9 @@ def test_parquet_holds_nulls(tmp_path: Path) -> None:
 
 
 def test_parquet_is_written_with_nulls_where_labels_are_unknown(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: the extra tables")
     stream = make_stream(Shape(unknown=0.4))
-    save(stream, tmp_path / "x.parquet")
-    table = parquet.read_table(tmp_path / "x.parquet")
+    save(stream, tmp_path / "x.train.parquet")
+    table = parquet.read_table(tmp_path / "x.train.parquet")
     assert [str(table.schema.field(name).type) for name in "klm"] == ["uint8"] * 3
     for number, name in enumerate("klm"):
         expected = [None if cell != cell else cell for part in stream for cell in part.Y[:, number].tolist()]  # noqa: PLR0124
@@ -143,8 +142,8 @@ def test_scipy_sees_the_same_unknown_labels(tmp_path: Path) -> None:
 
 def test_pandas_sees_the_same_unknown_labels(tmp_path: Path) -> None:
     pandas, stream = pytest.importorskip("pandas", reason="needs pandas"), make_stream(Shape(unknown=0.4))
-    save(stream, tmp_path / "x.csv")
-    table = pandas.read_csv(tmp_path / "x.csv")
+    save(stream, tmp_path / "x.train.csv")
+    table = pandas.read_csv(tmp_path / "x.train.csv")
     np.testing.assert_array_equal(table[list("klm")], np.concatenate([part.Y for part in stream]))
 
 
@@ -169,10 +168,8 @@ def test_an_npz_file_that_is_mapped_holds_each_part_in_its_own_type(tmp_path: Pa
     assert_same_stream(load(tmp_path / "x.npz", mmap=True), stream)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".arff", ".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".npz", ".arff", ".train.csv", ".train.parquet"])
 def test_yeast_with_hidden_cells_comes_back_bit_by_bit(tmp_path: Path, suffix: str) -> None:
-    if suffix == ".parquet":
-        pytest.importorskip("pyarrow", reason="needs pyarrow: the extra tables")
     if "yeast" not in {entry.name for entry in list_datasets()}:
         pytest.skip("needs the table of Yeast")
     yeast = load_dataset("yeast")

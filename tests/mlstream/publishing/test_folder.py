@@ -33,10 +33,12 @@ from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
 
 FILES = {
+    ".zenodo.json",
     "CITATION.cff",
     "README.md",
     "SHA256SUMS",
     "croissant.json",
+    "datacite.json",
     "openml.xml",
     "schedule.svg",
     "signatures.svg",
@@ -45,6 +47,8 @@ FILES = {
     "stream.card.json",
     "stream.evaluation.arff",
     "stream.npz",
+    "stream.test.parquet",
+    "stream.train.parquet",
     "stream.xml",
 }
 
@@ -63,10 +67,12 @@ def yeast() -> Stream:
 def test_a_published_folder_is_complete_and_loads_either_way(tmp_path: Path, shape: Shape) -> None:
     stream = make_stream(shape)
     folder = publish(stream, tmp_path / "out")
-    assert {path.name for path in folder.iterdir()} == FILES
+    columns = {"columns.test.parquet", "columns.train.parquet"} if shape.sparse else set()
+    assert {path.name for path in folder.iterdir()} == FILES | columns
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert_same_stream(load(folder / "stream.npz"), stream)
     assert_same_stream(load(folder / "stream.arff"), stream)
+    assert_same_stream(load(folder / "stream.train.parquet"), stream)
     card = verify(folder)
     assert card == load_card(folder / "stream.card.json")
     assert card.model_copy(update={"files": [], "rows": None}) == stream.card
@@ -76,7 +82,9 @@ def test_a_folder_without_plain_rows_holds_nothing_about_them(tmp_path: Path) ->
     folder = publish(make_stream(), tmp_path / "out", arff=False)
     plain = {"stream.arff", "stream.evaluation.arff", "stream.xml", "openml.xml"}
     assert {path.name for path in folder.iterdir()} == FILES - plain
-    assert [file.name for file in verify(folder).files] == ["stream.npz"]
+    assert_same_stream(load(folder / "stream.train.parquet"), make_stream())
+    listed = [file.name for file in verify(folder).files]
+    assert listed == ["stream.npz", "stream.train.parquet", "stream.test.parquet"]
     assert "ARFF" not in (folder / "README.md").read_text()
     publish(load(folder / "stream.npz", mmap=True), folder, force=True, arff=False)
     assert_same_stream(load(folder / "stream.npz"), make_stream())

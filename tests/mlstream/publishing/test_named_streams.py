@@ -58,10 +58,10 @@ def test_the_shell_takes_a_bare_name_for_the_registered_stream_and_a_path_for_th
     monkeypatch.chdir(tmp_path)
     Path("synthetic-rand").mkdir()
     save(make_stream(), "synthetic-rand/stream.npz")
-    assert invoke("convert", "./synthetic-rand", "own.csv").exit_code == 0
+    assert invoke("convert", "./synthetic-rand", "own.train.csv").exit_code == 0
     with pytest.warns(UserWarning, match="is the registered stream, not the folder"):
-        assert invoke("convert", "synthetic-rand", "published.csv").exit_code == 0
-    names = [len(Path(f"{name}.csv").read_text().splitlines()) for name in ("own", "published")]
+        assert invoke("convert", "synthetic-rand", "published.train.csv").exit_code == 0
+    names = [len(Path(f"{name}.train.csv").read_text().splitlines()) for name in ("own", "published")]
     assert names == [1 + make_stream().n_samples, 1 + make_preset("synthetic-rand").n_samples]
     own = invoke("perturb", "noisy-labels", "./synthetic-rand", "--rate", "0.1", "-o", "noisy.npz")
     assert "Stream('tiny-noisy-labels'" in own.output

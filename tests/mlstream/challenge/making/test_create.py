@@ -104,7 +104,7 @@ def test_training_rows_are_those_of_the_training_environments(stream, challenge)
 
 
 def test_formats_of_the_bundle_hold_the_same_rows(challenge):
-    parquet = pytest.importorskip("pyarrow.parquet")
+    from pyarrow import parquet
     from scipy.io import arff
 
     _, bundle, _ = challenge

@@ -1,0 +1,79 @@
+"""Refusals of a published stream by hubs and archives, as far as its card tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from mlstream.card_model import StreamCard
+from mlstream.cards.openml import has_targets
+from mlstream.cards.terms import stated_terms
+from mlstream.cards.zenodo import zenodo_licence
+
+_MIN_ZENODO_TEXT = 3
+_MAX_ZENODO_BYTES = 50 * 10**9
+
+
+def list_refusals(card: StreamCard, hubs: Sequence[str] = ()) -> list[str]:
+    """List what hubs would refuse of a published stream.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card of the published folder, which lists its files.
+    hubs : sequence of {"openml", "datacite", "zenodo"}
+        The hubs; all of them if it is empty.
+
+    Returns
+    -------
+    list of str
+        A sentence for each hub that refuses something, with the options that mend it.
+
+    Raises
+    ------
+    ValueError
+        If a hub is not one of these.
+
+    Examples
+    --------
+    >>> from mlstream.generators import multiplier_stream
+    >>> list_refusals(multiplier_stream("rand").card, ["datacite"])
+    ['DataCite would refuse it: no creator (--creator), no date of publication (--published).']
+    """
+    if unknown := set(hubs) - _HUBS.keys():
+        raise ValueError(f"hub (--for) must be one of {', '.join(_HUBS)}. Got {min(unknown)!r} instead.")
+    asked = [(title, ", ".join(reasons(card))) for hub, (title, reasons) in _HUBS.items() if not hubs or hub in hubs]
+    return [f"{title} would refuse it: {reasons}." for title, reasons in asked if reasons]
+
+
+def _openml(card: StreamCard) -> Iterator[str]:
+    if not any(file.name.endswith(".arff") for file in card.files):
+        yield "no ARFF (--arff)"
+    if not has_targets(card):
+        yield "names of labels as targets: letters, digits and _-.() only, 1,024 characters in all"
+
+
+def _datacite(card: StreamCard) -> Iterator[str]:
+    terms = stated_terms(card)
+    if not terms.creators:
+        yield "no creator (--creator)"
+    if not terms.published:
+        yield "no date of publication (--published)"
+
+
+def _zenodo(card: StreamCard) -> Iterator[str]:
+    terms = stated_terms(card)
+    if not terms.creators:
+        yield "no creator (--creator)"
+    if len(terms.title) < _MIN_ZENODO_TEXT:
+        yield f"a title of fewer than {_MIN_ZENODO_TEXT} characters (--title)"
+    if zenodo_licence(terms.licence) is None:
+        yield "to be open without a licence that it lists (--licence)"
+    if sum(file.n_bytes for file in card.files) > _MAX_ZENODO_BYTES:
+        yield "more than 50 GB"
+
+
+_HUBS: dict[str, tuple[str, Callable[[StreamCard], Iterator[str]]]] = {
+    "openml": ("OpenML", _openml),
+    "datacite": ("DataCite", _datacite),
+    "zenodo": ("Zenodo", _zenodo),
+}

@@ -1,0 +1,134 @@
+"""Columns of a stream's Parquet files.
+
+==================  =================  =================================================================================
+column              type               contents
+==================  =================  =================================================================================
+``experience``      int32              number of the experience, from 0; null for held-out rows
+``task``            string             name of the row's task
+``row``             int64              index of the row in the table that the stream was made from
+``mask``            int32              number of the row's label mask in ``rows.masks`` of the card; only where the mask
+                                       of any experience goes by row
+one per label       uint8              1 present, 0 absent, null unknown
+one per feature     float32, float64   the value, null where it is missing
+==================  =================  =================================================================================
+
+No two columns have one name: where a label is called ``task``, the task of a row is ``task_``, and so is a feature of
+that name. Rows of a sparse stream are lists instead of columns per label and feature: ``labels`` (numbers of the labels
+present), ``unknown_labels`` (of those unknown, where any row has one), ``indices`` (of the features stored, from 0) and
+``values``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from mlstream.card_model import RowsCard, StreamCard
+
+# Of fields whose columns are neither labels nor features; readers of plain tables leave them out.
+ROLE = b"mlstream"
+# Where the library `datasets` reads types from, names of classes among them.
+_HUB = b"huggingface"
+_HUB_NAMES = {pa.float32(): "float32", pa.float64(): "float64"}
+
+
+@dataclass(frozen=True, eq=False)
+class RowColumns:
+    """The columns of a stream's Parquet files.
+
+    Parameters
+    ----------
+    tasks, labels, features : sequence of str
+        Names, as on the card.
+    dtype : dtype
+        Type of the features: float32 or float64.
+    as_lists : bool
+        Whether rows are lists, rather than columns per label and feature.
+    has_unknown : bool
+        Whether a label of any row is unknown.
+    has_masks : bool
+        Whether the label mask of any experience goes by row.
+    """
+
+    tasks: Sequence[str]
+    labels: Sequence[str]
+    features: Sequence[str]
+    dtype: np.dtype[Any]
+    as_lists: bool
+    has_unknown: bool
+    has_masks: bool
+
+    @classmethod
+    def of(cls, card: StreamCard, layout: RowsCard, *, as_lists: bool, has_unknown: bool) -> Self:
+        """Name the columns of a stream that has a card, and on it the layout of its rows."""
+        return cls(
+            tasks=[task.name for task in card.tasks],
+            labels=card.label_names,
+            features=card.feature_names,
+            dtype=np.dtype(layout.dtype),
+            as_lists=as_lists,
+            has_unknown=has_unknown,
+            has_masks=any(not isinstance(part.mask, int) for part in layout.experiences),
+        )
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Names of the columns that are neither labels nor features, by what they are."""
+        taken = set() if self.as_lists else {*self.labels, *self.feature_columns}
+        roles = ("experience", "task", "row", "mask") if self.has_masks else ("experience", "task", "row")
+        return {role: _untaken_name(role, taken) for role in roles}
+
+    @cached_property
+    def feature_columns(self) -> list[str]:
+        """Names of the columns of features: their own, but for those that a label bears."""
+        taken = {*self.labels, *self.features}
+        columns = []
+        for name in self.features:
+            columns.append(_untaken_name(name, taken) if name in self.labels else name)
+            taken.add(columns[-1])
+        return columns
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Columns with their types; also in the words of `datasets`, which knows classes by name."""
+        types = {"experience": pa.int32(), "task": pa.string(), "row": pa.int64(), "mask": pa.int32()}
+        fields = [pa.field(name, types[role], metadata={ROLE: role}) for role, name in self.names.items()]
+        value = pa.from_numpy_dtype(self.dtype)
+        if self.as_lists:
+            lists = ("labels", "unknown_labels") if self.has_unknown else ("labels",)
+            fields += [pa.field(name, list_of(pa.int64())) for name in lists]
+            fields += [pa.field("indices", list_of(pa.int32())), pa.field("values", list_of(value))]
+        else:
+            fields += [pa.field(name, pa.uint8()) for name in self.labels]
+            fields += [pa.field(name, value) for name in self.feature_columns]
+        described = {field.name: self._describe_for_hubs(field.type) for field in fields}
+        return pa.schema(fields, {_HUB: json.dumps({"info": {"features": described}})})
+
+    def _describe_for_hubs(self, kind: pa.DataType) -> dict[str, object]:
+        if kind == list_of(pa.int64()):
+            return {"feature": {"names": list(self.labels), "_type": "ClassLabel"}, "_type": "Sequence"}
+        if pa.types.is_list(kind):
+            return {"feature": self._describe_for_hubs(kind.value_type), "_type": "Sequence"}
+        return {"dtype": _HUB_NAMES.get(kind, str(kind)), "_type": "Value"}
+
+    @property
+    def n_dense_bytes(self) -> int:
+        """Size of a row in memory, were it dense."""
+        return len(self.labels) + len(self.features) * self.dtype.itemsize
+
+
+def list_of(value: pa.DataType) -> pa.DataType:
+    """Return the type of lists, with the name of their values that Parquet prescribes."""
+    return pa.list_(pa.field("element", value))
+
+
+def _untaken_name(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

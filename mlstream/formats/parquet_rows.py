@@ -1,0 +1,202 @@
+"""Rows of a stream written to Parquet files in groups, and compared with them, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import parquet
+from scipy import sparse
+
+from mlstream._mapped import release
+from mlstream.card_model import PartCard, RowsCard
+from mlstream.formats.flat import index_masks, require_writable
+from mlstream.formats.parquet import parquet_errors, to_nullable
+from mlstream.formats.parquet_columns import RowColumns, list_of
+from mlstream.stream import EvaluationSet, Experience, Index, Indicator, Mask, Stream
+
+_GROUP_BYTES = 16 * 2**20
+_MAX_GROUP_ROWS = 2**20
+
+Part: TypeAlias = Experience | EvaluationSet
+
+
+class StreamRows:
+    """The rows of a stream as they lie in Parquet files.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    as_columns : bool
+        Whether a sparse stream, too, has a column per label and feature, rather than lists.
+
+    Raises
+    ------
+    ValueError
+        If X is of several kinds, or the card is of another stream.
+    """
+
+    def __init__(self, stream: Stream, *, as_columns: bool = False) -> None:
+        require_writable(stream)
+        self._stream, card = stream, stream.card
+        masks, self._mask_ids = index_masks(_all_parts(stream))
+        self.layout = _describe(stream, masks, self._mask_ids)
+        as_lists = self.layout.sparse and not as_columns
+        self._columns = RowColumns.of(card, self.layout, as_lists=as_lists, has_unknown=_has_unknown(stream))
+
+    def write(self, train: Path, test: Path) -> None:
+        """Write the rows of the experiences, and those of the evaluation sets."""
+        schema = self._columns.schema
+        # Features rarely repeat: to look for values that do takes three times as long as to write them.
+        few_values = [field.name for field in schema if field.type in {pa.string(), pa.int32(), pa.uint8()}]
+        for path, parts, mask_ids in self._halves(train, test):
+            with parquet.ParquetWriter(path, schema, compression="zstd", use_dictionary=few_values) as writer:
+                for group in _row_groups(parts, mask_ids, self._columns):
+                    writer.write_table(group)
+
+    def are_in(self, train: Path, test: Path) -> bool:
+        """Return whether files hold what `write` writes, reading one group of rows at a time.
+
+        Raises
+        ------
+        FormatError
+            If a file is not Parquet.
+        """
+        return all(
+            _holds(path, _row_groups(parts, mask_ids, self._columns), self._columns.schema)
+            for path, parts, mask_ids in self._halves(train, test)
+        )
+
+    def _halves(self, train: Path, test: Path) -> Iterator[tuple[Path, Sequence[Part], Sequence[Index]]]:
+        n_learning = len(self._stream.experiences)
+        yield train, self._stream.experiences, self._mask_ids[:n_learning]
+        yield test, self._stream.evaluation_sets, self._mask_ids[n_learning:]
+
+
+def _describe(stream: Stream, masks: Mask, mask_ids: Sequence[Index]) -> RowsCard:
+    described = [
+        PartCard(mask=int(ids[0]) if part.label_mask.ndim == 1 else None)
+        for part, ids in zip(_all_parts(stream), mask_ids, strict=True)
+    ]
+    X = stream.experiences[0].X
+    return RowsCard(
+        dtype="float32" if X.dtype == np.float32 else "float64",
+        sparse=sparse.issparse(X),
+        masks=[np.flatnonzero(mask).tolist() for mask in masks],
+        experiences=described[: len(stream.experiences)],
+        evaluation_sets=described[len(stream.experiences) :],
+    )
+
+
+def _has_unknown(stream: Stream) -> bool:
+    # Parts whose labels are all known hold them as uint8.
+    return any(part.Y.dtype != np.uint8 for part in _all_parts(stream))
+
+
+def _all_parts(stream: Stream) -> tuple[Part, ...]:
+    return (*stream.experiences, *stream.evaluation_sets)
+
+
+def _holds(path: Path, groups: Iterator[pa.Table], schema: pa.Schema) -> bool:
+    with parquet_errors(path), parquet.ParquetFile(path) as file:
+        if not file.schema_arrow.equals(schema, check_metadata=True):
+            return False
+        sizes = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
+        n_equal = 0
+        for group in groups:
+            # A group of more rows, for which there may be no memory, is not read.
+            if n_equal == len(sizes) or sizes[n_equal] != len(group) or not file.read_row_group(n_equal).equals(group):
+                return False
+            n_equal += 1
+        return n_equal == len(sizes)
+
+
+def _row_groups(parts: Sequence[Part], masks: Sequence[Index], columns: RowColumns) -> Iterator[pa.Table]:
+    """Turn the rows of parts into tables of as many rows each, but for the last one."""
+    n_rows = sum(map(len, parts))
+    n_bytes = 32 + (12 * _n_stored(parts) // max(1, n_rows) if columns.as_lists else columns.n_dense_bytes)
+    for pieces in _cut([len(part) for part in parts], min(max(1, _GROUP_BYTES // n_bytes), _MAX_GROUP_ROWS)):
+        yield _encode([_Piece(number, parts[number], masks[number], rows) for number, rows in pieces], columns)
+        release(*(table for number, _ in pieces for table in (parts[number].X, parts[number].Y)))
+
+
+def _n_stored(parts: Sequence[Part]) -> int:
+    return sum(part.X.nnz for part in parts if sparse.issparse(part.X))
+
+
+def _cut(sizes: Sequence[int], step: int) -> Iterator[list[tuple[int, slice]]]:
+    """Cut parts of some sizes, one after the other, into lists of slices that hold `step` rows together."""
+    pieces: list[tuple[int, slice]] = []
+    n_left = step
+    for number, size in enumerate(sizes):
+        start = 0
+        while start < size:
+            stop = min(size, start + n_left)
+            pieces.append((number, slice(start, stop)))
+            n_left -= stop - start
+            start = stop
+            if not n_left:
+                yield pieces
+                pieces, n_left = [], step
+    if pieces:
+        yield pieces
+
+
+class _Piece:
+    """Some rows of a part of a stream, and what they belong to."""
+
+    def __init__(self, number: int, part: Part, masks: Index, rows: slice) -> None:
+        self.n_rows = rows.stop - rows.start
+        self.X, self.Y = part.X[rows], part.Y[rows]
+        self._number, self._part, self._masks, self._rows = number, part, masks, rows
+
+    def find(self, role: str) -> npt.NDArray[np.int64]:
+        """Return the numbers of rows, tasks, masks or experiences; of the last, -1 in evaluation sets."""
+        part, rows = self._part, self._rows
+        if role == "row":
+            return np.asarray(part.row_ids[rows])
+        if role == "mask":
+            return self._masks[rows] if len(self._masks) > 1 else np.repeat(self._masks, self.n_rows)
+        if isinstance(part, EvaluationSet):
+            return np.full(self.n_rows, part.task_id if role == "task" else -1)
+        return np.asarray(part.task_ids[rows]) if role == "task" else np.full(self.n_rows, self._number)
+
+
+def _encode(pieces: Sequence[_Piece], columns: RowColumns) -> pa.Table:
+    arrays = [_encode_role(role, np.concatenate([one.find(role) for one in pieces]), columns) for role in columns.names]
+    Y = np.concatenate([piece.Y for piece in pieces])
+    encode = _encode_lists if columns.as_lists else _encode_columns
+    return pa.Table.from_arrays([*arrays, *encode([piece.X for piece in pieces], Y, columns)], schema=columns.schema)
+
+
+def _encode_role(role: str, numbers: npt.NDArray[np.int64], columns: RowColumns) -> pa.Array:
+    if role == "task":
+        return pa.array(columns.tasks, pa.string()).take(pa.array(numbers))
+    if role == "experience":
+        return pa.array(numbers, pa.int32(), mask=numbers < 0)
+    return pa.array(numbers).cast(columns.schema.field(columns.names[role]).type)
+
+
+def _encode_columns(X: Sequence[Any], Y: Indicator, _: RowColumns) -> Iterator[pa.Array]:
+    yield from map(to_nullable, Y.T)
+    table = np.vstack([piece if isinstance(piece, np.ndarray) else piece.toarray() for piece in X])
+    # NaN is a missing value.
+    yield from (pa.array(column, from_pandas=True) for column in np.ascontiguousarray(table.T))
+
+
+def _encode_lists(X: Sequence[Any], Y: Indicator, columns: RowColumns) -> Iterator[pa.Array]:
+    for cells in (Y == 1, np.isnan(Y)) if columns.has_unknown else (Y == 1,):
+        yield _to_lists(np.r_[0, np.cumsum(cells.sum(axis=1))], pa.array(np.nonzero(cells)[1]))
+    table = sparse.csr_array(sparse.vstack(X, format="csr"))
+    yield _to_lists(table.indptr, pa.array(table.indices.astype(np.int32)))
+    # NaN is a missing value.
+    yield _to_lists(table.indptr, pa.array(table.data, from_pandas=True))
+
+
+def _to_lists(offsets: npt.NDArray[Any], values: pa.Array) -> pa.Array:
+    return pa.ListArray.from_arrays(offsets.astype(np.int32), values, type=list_of(values.type))

@@ -1,0 +1,243 @@
+"""Streams as Parquet: the rows to learn from, the held-out rows, and a card with what else there is to know.
+
+``x.train.parquet`` holds the rows of the experiences in stream order, ``x.test.parquet`` those of the evaluation
+sets, task after task, and ``x.card.json`` the card with the label masks. The columns are those of `RowColumns`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import compute, parquet
+
+from mlstream._files import atomic_path
+from mlstream.card_model import PartCard, StreamCard
+from mlstream.formats._joined_features import make_csr
+from mlstream.formats.content import FormatError, require_room
+from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, restore, to_masks
+from mlstream.formats.parquet import parquet_errors
+from mlstream.formats.parquet_columns import RowColumns
+from mlstream.formats.parquet_rows import StreamRows
+from mlstream.formats.stream_files import (
+    card_path,
+    describe_file,
+    evaluation_path,
+    require_card,
+    require_layout,
+    require_listed,
+)
+from mlstream.label_values import as_indicator
+from mlstream.stream import Features, Index, Indicator, Stream
+
+
+def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:
+    """Write a stream as two Parquet files and a card, each complete or not at all, the card last.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream; X is float32 or float64. A NaN is a missing value.
+    path : path
+        The file for the rows to learn from; the others go beside it. Files that exist are replaced.
+
+    Raises
+    ------
+    ValueError
+        If X is of several kinds, or the card is of another stream.
+    """
+    path, rows = Path(path), StreamRows(stream)
+    with ExitStack() as stack:
+        # They take their names in the opposite order.
+        card, test, train = (
+            stack.enter_context(atomic_path(name)) for name in (card_path(path), evaluation_path(path), path)
+        )
+        rows.write(train, test)
+        files = [describe_file(train, path.name), describe_file(test, evaluation_path(path).name)]
+        whole = stream.card.model_copy(update={"files": files, "rows": rows.layout})
+        card.write_text(whole.model_dump_json(indent=1), encoding="utf-8")
+
+
+def load_parquet(path: str | os.PathLike[str]) -> Stream:
+    """Read a stream that `save_parquet` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file with the rows to learn from; the others must be beside it.
+
+    Returns
+    -------
+    Stream
+        Equal to the one that was written, array by array and type by type.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the card or the file of held-out rows is missing.
+    FormatError
+        If a file is not the one that the card lists, or they do not fit each other.
+    """
+    path = Path(path)
+    card = require_card(path)
+    for file in (path, evaluation_path(path)):
+        require_listed(file, card)
+    try:
+        return restore_rows(_read(path, card), _read(evaluation_path(path), card), card)
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def restore_rows(train: pa.Table, test: pa.Table, card: StreamCard) -> Stream:
+    """Make a stream of the rows of its Parquet files.
+
+    Parameters
+    ----------
+    train, test : pyarrow.Table
+        All rows of the experiences, and of the evaluation sets, in their order.
+    card : StreamCard
+        The card beside the files.
+
+    Returns
+    -------
+    Stream
+        The stream that was written.
+
+    Raises
+    ------
+    ValueError
+        If rows or columns are missing or in another order, or the card is not of these files.
+    """
+    layout = require_layout(card)
+    n_labels = len(card.label_names)
+    sizes = [part.n_samples for part in card.experiences]
+    learning = _Columns(train, card, "train")
+    flat = FlatStream(
+        to_masks([task.signature for task in card.tasks], n_labels),
+        to_masks(layout.masks, n_labels),
+        _to_parts(learning, layout.experiences, sizes),
+        _to_parts(_Columns(test, card, "test"), layout.evaluation_sets, [task.n_evaluation for task in card.tasks]),
+        card.model_copy(update={"files": [], "rows": None}),
+    )
+    learning.require_experiences(sizes)
+    return restore(flat)
+
+
+def _read(path: Path, card: StreamCard) -> pa.Table:
+    with parquet_errors(path), parquet.ParquetFile(path) as file:
+        row_bytes = 0 if require_layout(card).sparse else len(card.label_names) + 8 * len(card.feature_names)
+        require_room(file.metadata.num_rows * row_bytes, path.stat().st_size, f"{path}: its rows")
+        # pyarrow 18 cannot read a file without groups of rows.
+        return file.read() if file.metadata.num_row_groups else file.schema_arrow.empty_table()
+
+
+class _Columns:
+    """The columns of a table of rows as arrays."""
+
+    def __init__(self, table: pa.Table, card: StreamCard, name: str) -> None:
+        layout = require_layout(card)
+        has_unknown = layout.sparse and "unknown_labels" in table.column_names
+        self.form = RowColumns.of(card, layout, as_lists=layout.sparse, has_unknown=has_unknown)
+        self.name, self.n_rows, self._table = name, len(table), table
+        if missing := [column for column in self.form.schema.names if column not in table.column_names]:
+            raise ValueError(f"{name} rows must have the columns that were published. Got no column {missing[0]!r}.")
+
+    def role(self, role: str) -> pa.ChunkedArray:
+        return self._table.column(self.form.names[role])
+
+    def task_ids(self) -> Index:
+        ids = compute.index_in(self.role("task"), value_set=pa.array(self.form.tasks, pa.string()))
+        if ids.null_count:
+            raise ValueError(f"{self.name} rows must be of the tasks on the card. Got a row of another.")
+        return self._integers(ids)
+
+    def integers(self, role: str) -> Index:
+        column = self.role(role)
+        if column.null_count:
+            raise ValueError(f"{self.name} rows must have a number in the column {self.form.names[role]!r}. Got null.")
+        return self._integers(column)
+
+    def require_experiences(self, sizes: Sequence[int]) -> None:
+        """Refuse rows that are not in stream order."""
+        if not np.array_equal(self.integers("experience"), np.repeat(np.arange(len(sizes)), sizes)):
+            raise ValueError(f"{self.name} rows must be in stream order, as published. Got other experiences.")
+
+    @staticmethod
+    def _integers(column: pa.ChunkedArray) -> Index:
+        return np.asarray(column.to_numpy(), dtype=np.int64)
+
+    def features(self) -> Features:
+        if not self.form.as_lists:
+            return self._stack(self.form.feature_columns, self.form.dtype)
+        (indptr, indices), (other, values) = self._lists("indices"), self._lists("values")
+        if not np.array_equal(indptr, other):
+            raise ValueError(f"{self.name} rows must hold as many values as indices. Got others.")
+        self._require_below(indices, len(self.form.features), "indices")
+        return make_csr(
+            values.astype(self.form.dtype, copy=False), indices.astype(indptr.dtype), indptr, len(self.form.features)
+        )
+
+    def labels(self) -> Indicator:
+        what = f"the labels of {self.name} rows"
+        if not self.form.as_lists:
+            return as_indicator(self._stack(self.form.labels, None), what)
+        Y = np.zeros((self.n_rows, len(self.form.labels)), dtype=np.float32)
+        for name, value in (("labels", 1), ("unknown_labels", np.nan)) if self.form.has_unknown else (("labels", 1),):
+            indptr, labels = self._lists(name)
+            self._require_below(labels, len(self.form.labels), name)
+            Y[np.repeat(np.arange(self.n_rows), np.diff(indptr)), labels] = value
+        return as_indicator(Y, what)
+
+    def _stack(self, names: Sequence[str], dtype: np.dtype[Any] | None) -> npt.NDArray[Any]:
+        if not names:
+            return np.empty((self.n_rows, 0), dtype=dtype)
+        columns = [self._table.column(name).to_numpy() for name in names]
+        return np.stack(columns, axis=1, dtype=dtype, casting="same_kind")
+
+    def _lists(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+        """Return where the list of each row begins, and the values of all lists."""
+        column = self._table.column(name)
+        if column.null_count:
+            raise ValueError(f"{self.name} rows must have a list in the column {name!r}. Got null.")
+        sizes, values = compute.list_value_length(column).to_numpy(), compute.list_flatten(column).to_numpy()
+        return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]), values
+
+    def _require_below(self, numbers: npt.NDArray[Any], stop: int, name: str) -> None:
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < stop:
+            got = f"{numbers.min()} to {numbers.max()}"
+            raise ValueError(f"{self.name} rows must hold numbers from 0 to {stop - 1} in {name!r}. Got {got}.")
+
+
+def _to_parts(columns: _Columns, parts: Sequence[PartCard], sizes: Sequence[int]) -> FlatParts:
+    if len(parts) != len(sizes):
+        raise ValueError(f"the card must lay out {len(sizes)} parts of the {columns.name} rows. Got {len(parts)}.")
+    if sum(sizes) != columns.n_rows:
+        raise ValueError(f"there must be {sum(sizes)} {columns.name} rows, as the card says. Got {columns.n_rows}.")
+    offsets = np.cumsum([0, *sizes])
+    return FlatParts(
+        columns.features(),
+        columns.labels(),
+        columns.task_ids(),
+        columns.integers("row"),
+        _join_masks(columns, parts, offsets),
+        np.array([part.mask if isinstance(part.mask, int) else BY_ROW for part in parts]),
+        offsets,
+    )
+
+
+def _join_masks(columns: _Columns, parts: Sequence[PartCard], offsets: Index) -> Index:
+    by_row = columns.integers("mask") if columns.form.has_masks else np.empty(0, dtype=np.int64)
+    masks = [
+        np.full(stop - start, part.mask) if isinstance(part.mask, int) else by_row[start:stop]
+        for part, (start, stop) in zip(parts, pairwise(offsets.tolist()), strict=True)
+    ]
+    return np.concatenate([np.empty(0, dtype=np.int64), *masks])

@@ -3,7 +3,7 @@ Publish a stream, read it back anywhere
 =======================================
 
 A published stream is a folder: the data, a card that says how they were made, and hashes. Whoever reads it need not
-have mlstream. Here pandas and River read the rows, and find the same labels as mlstream does.
+have mlstream. Here River and pandas read the rows, and find the same labels as mlstream does.
 """
 
 # %%
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from river import stream as river_stream
 
-from mlstream import load, publish, save, task_stream, verify
+from mlstream import load, publish, task_stream, verify
 
 stream = task_stream("yeast", n_tasks=4, seed=1)
 labels = stream.card.label_names
@@ -40,15 +40,20 @@ of_river = np.array([[int(y[label]) for label in labels] for _, y in rows])
 of_river.shape
 
 # %%
-# pandas reads CSV, which `save` writes beside a card; Parquet is as easy.
-save(stream, Path(place.name) / "yeast.csv")
-frame = pd.read_csv(Path(place.name) / "yeast.csv")
-frame.iloc[:3, :18]
+# pandas reads Parquet, which also has the experience and the task of each row.
+frame = pd.read_parquet(folder / "stream.train.parquet")
+frame.groupby(["experience", "task"])[labels[:5]].mean().round(2)
 
 # %%
-# Who has mlstream and wants a frame needs no file: ``to_frame`` also has the experience and the task of each row.
-with_tasks = again.to_frame()
-with_tasks.groupby(["experience", "task"]).size()
+# Hugging Face's library ``datasets`` loads the whole folder, by its path or from the Hub. ``from_datasets`` makes a
+# stream of what it loads, equal to the published one:
+#
+# .. code-block:: python
+#
+#    from datasets import load_dataset
+#    from mlstream.interop import from_datasets
+#
+#    stream = from_datasets(load_dataset(str(folder)), folder / "stream.card.json")
 
 # %%
 # The frequency of each label, as each reader sees it.
@@ -58,7 +63,7 @@ figure, axis = plt.subplots(figsize=(7.5, 5), layout="constrained")
 axis.hlines(range(len(labels)), 0, of_mlstream[order], color="0.85", linewidth=5)
 axis.plot(of_mlstream[order], range(len(labels)), "o", markersize=15, color="C0", alpha=0.5, label="mlstream, NPZ")
 axis.plot(of_river.mean(axis=0)[order], range(len(labels)), "s", markersize=7, color="C1", label="River, ARFF")
-axis.plot(frame[labels].mean().to_numpy()[order], range(len(labels)), "k+", markersize=14, label="pandas, CSV")
+axis.plot(frame[labels].mean().to_numpy()[order], range(len(labels)), "k+", markersize=14, label="pandas, Parquet")
 axis.set(yticks=range(len(labels)), yticklabels=np.array(labels)[order], xlabel="share of the rows", xlim=(0, None))
 axis.legend(loc="lower right")
 axis.spines[["top", "right"]].set_visible(False)

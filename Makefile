@@ -79,6 +79,9 @@ check-newest:
 # Pages of names that are gone would be left from last time, in no table of contents.
 docs: .venv/docs.stamp
 	rm -rf docs/api/generated
+	for page in $(basename $(patsubst docs/auto_examples/%,%,$(wildcard docs/auto_examples/plot_*.rst docs/auto_examples/*/plot_*.rst))); do \
+		test -e examples/$$page.py || rm docs/auto_examples/$$page.rst; \
+	done
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 

@@ -14,9 +14,13 @@ release = metadata.version("mlstream")
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
+    "myst_parser",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
+    "generated_text",
+    "mathml",
     "rooms",
 ]
 templates_path = ["_templates"]
@@ -24,21 +28,29 @@ exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
 default_role = "obj"  # `names` in docstrings become links
 html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
+html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css", "gallery.css"]
+html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 6,
     "show_toc_level": 2,
+    "show_nav_level": 1,
 }
-# Pages without pages below them have nothing to navigate on the left; their tables and code need the room.
-html_sidebars = {"*": [], "*/*": [], "auto_examples/*/*": [], "api": ["sidebar-nav-bs"]}
+# Pages without pages beside them have nothing to navigate on the left; their tables and code need the room.
+html_sidebars = {"index": [], "auto_examples/**": []}
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # numpydoc's Parameters section states the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -46,6 +58,9 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "show_memory": False,
+    # Times would make the pages other ones in each build; their table loads scripts from elsewhere.
+    "write_computation_times": False,
+    "min_reported_time": 3600,
     "ignore_repr_types": r"matplotlib",
     "abort_on_example_error": True,
     "subsection_order": [f"../examples/{folder}" for folder in ("streams", "learners", "evaluation", "publishing")],

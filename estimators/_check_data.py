@@ -1,5 +1,6 @@
 """A small stream for the laws of learning, and functions that learn, predict and compare."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -78,8 +79,10 @@ def learn(estimator: Any, rows: Rows, size: int | None = None) -> Any:
     """Learn rows in chunks of a size, all at once by default, and return the estimator."""
     n = rows.X.shape[0]
     size = size or n
-    # estimators of other packages need the classes at their first call, as scikit-learn's do
-    first = {} if hasattr(estimator, "predict_then_fit") else {"classes": np.arange(rows.Y.shape[1])}
+    # Estimators of other packages may need the classes at their first call, as scikit-learn's do.
+    takes_classes = "classes" in inspect.signature(estimator.partial_fit).parameters
+    is_ours = hasattr(estimator, "predict_then_fit")
+    first = {"classes": np.arange(rows.Y.shape[1])} if takes_classes and not is_ours else {}
     for i in range(0, n, size):
         estimator.partial_fit(rows.X[i : i + size], rows.Y[i : i + size], **first)
     return estimator

@@ -365,8 +365,9 @@ LAWS: dict[Check, Callable[[Any], bool]] = {
 def _run(law: Check, estimator: Any) -> None:
     try:
         law(estimator)
-    except AssertionError as error:
-        meaning = inspect.getdoc(law)
+    except Exception as error:
+        # A learner may fail in any way; that, too, breaks the law.
+        got = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
         raise AssertionError(
-            f"{type(estimator).__name__} breaks {law.__name__}: {error}. The law: {meaning}"
+            f"{type(estimator).__name__} breaks {law.__name__}: {got}. The law: {inspect.getdoc(law)}"
         ) from error

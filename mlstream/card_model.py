@@ -80,6 +80,7 @@ class ReadingCard(_Strict):
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_ORCID = re.compile(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]")
 _ADDRESS = re.compile(r"https?://[^\s/<>\"\\][^\s<>\"\\]*")
 
 
@@ -112,10 +113,71 @@ def _require_date(text: str, info: ValidationInfo) -> str:
     raise ValueError(f"{info.field_name} must be a date, YYYY-MM-DD. Got {text[:60]!r}")
 
 
+def _require_orcid(text: str, info: ValidationInfo) -> str:
+    digits = text.removeprefix("https://orcid.org/")
+    if not _ORCID.fullmatch(digits) or _orcid_check(digits) != digits[-1]:
+        rule = "an ORCID such as 0000-0002-1825-0097, whose last character checks the others"
+        raise ValueError(f"{info.field_name} must be {rule}. Got {text!r}")
+    return digits
+
+
+def _orcid_check(digits: str) -> str:
+    """Compute the last character of an ORCID from the others (ISO 7064, MOD 11-2)."""
+    total = 0
+    for digit in digits.replace("-", "")[:-1]:
+        total = (total + int(digit)) * 2
+    return "0123456789X"[(12 - total % 11) % 11]
+
+
 _Line = Annotated[str, Field(max_length=300), AfterValidator(_require_line)]
 _Paragraphs = Annotated[str, Field(max_length=50_000), AfterValidator(_require_paragraphs)]
 _Date = Annotated[str, AfterValidator(_require_date)]
 _Address = Annotated[str, Field(max_length=2_000), AfterValidator(_require_address)]
+_Orcid = Annotated[str, Field(max_length=100), AfterValidator(_require_orcid)]
+
+
+class CreatorCard(_Strict):
+    """Someone who made a stream, as archives and search engines tell people apart."""
+
+    name: _Line
+    orcid: _Orcid | None = Field(default=None, description="ORCID: four times four digits, or the address with them.")
+    affiliation: _Line | None = Field(default=None, description="Where they work.")
+    _if_set: ClassVar[frozenset[str]] = frozenset({"orcid", "affiliation"})
+
+
+class AboutCard(_Strict):
+    """Facts that only those who made the data know, and that conferences and archives want to read."""
+
+    data_biases: _Paragraphs | None = Field(
+        default=None, description="Biases of the data: who or what occurs too often, too rarely or never, and why."
+    )
+    personal_sensitive_information: _Paragraphs | None = Field(
+        default=None,
+        description="Personal or sensitive information in the data, how it is protected, or that the data hold none.",
+    )
+    data_use_cases: _Paragraphs | None = Field(
+        default=None,
+        description="What the data are for, for which uses they were validated, and what not to use them for.",
+    )
+    data_social_impact: _Paragraphs | None = Field(
+        default=None, description="Effects that the use of the data may have on people and society, good and bad."
+    )
+    has_synthetic_data: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None, description="Whether rows were drawn by a model or a simulation; those of our generators are."
+    )
+    creators: Annotated[list[CreatorCard], Field(min_length=1, max_length=1_000)] | None = Field(
+        default=None, description="The people and organisations that made the stream, with ORCID and affiliation."
+    )
+    _if_set: ClassVar[frozenset[str]] = frozenset(
+        {
+            "data_biases",
+            "personal_sensitive_information",
+            "data_use_cases",
+            "data_social_impact",
+            "has_synthetic_data",
+            "creators",
+        }
+    )
 
 
 class TermsCard(_Strict):
@@ -136,9 +198,22 @@ class TermsCard(_Strict):
         default=None, description="Address of the stream's page, with http:// or https://."
     )
     published: _Date | None = Field(default=None, description="Date of publication, YYYY-MM-DD.")
-    _if_set: ClassVar[frozenset[str]] = frozenset(
-        {"title", "description", "licence", "citation", "creators", "homepage", "published"}
+    about: AboutCard | None = Field(
+        default=None,
+        description="What only those who made the data know: biases, personal information, uses, social impact, and "
+        "more.",
     )
+    _if_set: ClassVar[frozenset[str]] = frozenset(
+        {"title", "description", "licence", "citation", "creators", "homepage", "published", "about"}
+    )
+
+    @model_validator(mode="after")
+    def _require_known_creators(self) -> Self:
+        described = [one.name for one in (self.about and self.about.creators) or ()]
+        unknown = [name for name in described if self.creators and name not in self.creators]
+        if unknown:
+            raise ValueError(f"about.creators must be among the creators that are stated. Got {unknown[0]!r}")
+        return self
 
 
 class SourceCard(_Strict):

@@ -1,37 +1,56 @@
-"""Every code block of every page in docs/ runs, in the order of its page; README.md has tests of its own.
+"""Every code block of README.md and of every page in docs/ runs, in the order of its page, and prints what it shows.
 
-A block that cannot run has a comment before it: ``.. not run: REASON``. A page that needs a file of the shared data
-says ``.. needs: PATH``. Commands other than `mlstream` are verbs of the Makefile, or benchmarks, which CI runs.
+A block of the language ``text`` is what the block before it prints; in a console block, the lines below a command are.
+``...`` stands for anything, and white space does not count. A block that cannot run has a comment before it,
+``.. not run: REASON`` (``<!-- not run: REASON -->`` in Markdown); its commands and options must exist all the same. A
+page that needs a file of the shared data says ``.. needs: PATH``. Commands other than `mlstream` are verbs of the
+Makefile, or scripts, which CI runs.
 """
 
 import doctest
 import os
 import re
 import shlex
+import sys
 import textwrap
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
-from typer.testing import CliRunner
+import typer
 
 from mlstream import load_config, save
 from mlstream.campaign.config import DetectionConfig
+from mlstream.cards.about import read_about
 from mlstream.challenge.config import read_config
-from mlstream.cli import app
+from mlstream.cli import app, main
 from tests.mlstream.evaluation.streams import make_stream
 from tests.pages import pages
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(
+RST_BLOCK = re.compile(
     r"(?:^\.\. not run: (?P<reason>.+(?:\n   .+)*)\n\n)?"
     r"^\.\. code-block:: (?P<language>\S*)\n\n(?P<code>(?:   .*\n|\n)+)",
     re.MULTILINE,
+)
+MARKDOWN_BLOCK = re.compile(
+    r"(?:^<!-- not run: (?P<reason>.+?) -->\n\n?)?^```(?P<language>\S*)\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 # Pages whose blocks have tests of their own: the recipes of one go into files, the other is checked by section.
 ELSEWHERE = {"contributing/architecture", "campaigns/published_tables"}
 # What readers of a page have, and its blocks do not make.
 LEARNERS = "from tests.mlstream.evaluation.streams import Online as Perceptron\n"
+TABLES = {
+    "table.csv": ("a,b,red,blue", "1,2,1,0", "3,,0,1", "4,5,1,0", "6,7,0,1"),
+    "words.csv": ("a,c,red,blue", "1,x,1,0", "3,y,0,1", "4,x,1,0", "6,y,0,1"),
+}
+SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 class Block(NamedTuple):
@@ -43,7 +62,7 @@ class Block(NamedTuple):
     reason: str | None
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str, pattern: re.Pattern[str] = RST_BLOCK) -> list[Block]:
     """Return the code blocks of a page."""
     return [
         Block(
@@ -52,12 +71,15 @@ def blocks(text: str) -> list[Block]:
             text.count("\n", 0, found.start("code")) + 1,
             found["reason"],
         )
-        for found in BLOCK.finditer(text)
+        for found in pattern.finditer(text)
     ]
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {name: path.read_text(encoding="utf-8") for name, path in pages().items()}
-BLOCKS = {name: blocks(text) for name, text in PAGES.items() if name not in ELSEWHERE}
+BLOCKS = {"README": blocks(README, MARKDOWN_BLOCK)} | {
+    name: blocks(text) for name, text in PAGES.items() if name not in ELSEWHERE
+}
 
 
 @pytest.fixture
@@ -67,90 +89,207 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "my-streams").mkdir()
     (tmp_path / "my_learners.py").write_text(LEARNERS)
+    for name, rows in TABLES.items():
+        (tmp_path / name).write_text("\n".join(rows) + "\n")
     for path in ("news.npz", "my-streams/news.npz"):
         save(make_stream(), tmp_path / path)
     return tmp_path
 
 
-def run_python(block: Block, names: dict[str, object], page: str) -> None:
-    """Run lines, as a reader would type them."""
-    exec(compile(block.code, f"{page}.rst, line {block.line}", "exec"), names)  # noqa: S102 - our own pages
+def compare(want: str, got: str, place: str) -> None:
+    """Compare what a page shows with what was printed."""
+    assert doctest.OutputChecker().check_output(want, got, SHOWN), f"{place} shows\n{want}\nbut printed is\n{got}"
 
 
-def run_session(block: Block, names: dict[str, object], page: str) -> None:
+def run_python(block: Block, names: dict[str, object], page: str) -> str:
+    """Run lines, as a reader would type them, and return what they print."""
+    with redirect_stdout(StringIO()) as printed:
+        exec(compile(block.code, f"{page}, line {block.line}", "exec"), names)  # noqa: S102 - our own pages
+    return printed.getvalue()
+
+
+def run_session(block: Block, names: dict[str, object], page: str) -> str:
     """Run a session, and compare what it prints."""
-    test = doctest.DocTestParser().get_doctest(block.code, names, page, f"{page}.rst", block.line)
+    test = doctest.DocTestParser().get_doctest(block.code, names, page, page, block.line)
     failures: list[str] = []
     result = doctest.DocTestRunner().run(test, out=failures.append, clear_globs=False)
     assert result.attempted > 0
     assert not result.failed, "".join(failures)
     names.update(test.globs)
+    return ""
 
 
-def run_console(block: Block, names: dict[str, object], page: str) -> None:
-    """Run what starts `mlstream`; the rest must be verbs of the Makefile, or benchmarks that exist."""
-    for line in block.code.splitlines():
-        program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
+def commands(block: Block) -> list[tuple[list[str], str]]:
+    """Return the words of each command of a console block, and the output that is shown below it."""
+    parts = re.split(r"^\$ ", block.code.replace("\\\n", " "), flags=re.MULTILINE)
+    assert not parts[0], f"line {block.line}: a console block must begin with '$ '"
+    lines = [part.partition("\n") for part in parts[1:]]
+    return [(shlex.split(line, comments=True), shown) for line, _, shown in lines]
+
+
+def call(arguments: list[str]) -> tuple[str, object]:
+    """Call `mlstream`; return what it prints, errors too, and its exit status."""
+    printed = StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(printed):
+        patch.setattr(sys, "argv", ["mlstream", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return printed.getvalue(), ended.value.code
+
+
+def run_console(block: Block, names: dict[str, object], page: str) -> str:
+    """Run what starts `mlstream`, and return what is printed; only a command below which an error stands may fail."""
+    printed = ""
+    for (program, *arguments), shown in commands(block):
+        place = f"{page}, line {block.line}: {shlex.join([program, *arguments])}"
         if program == "mlstream":
-            done = CliRunner().invoke(app, arguments)
-            assert done.exit_code == 0, f"{page}.rst: {line}\n{done.output}"
-        elif program == "make":
-            assert f"\n{arguments[0]}:" in (ROOT / "Makefile").read_text(encoding="utf-8"), line
+            output, status = call(arguments)
+            assert (status == 0) != ("Error: " in shown), f"{place}\n{output}"
+            if shown:
+                compare(shown, output, place)
+            printed += output
         else:
-            assert program == "python", line
-            assert (ROOT / arguments[0]).is_file(), line
+            assert program in {"make", "python"}, place
+            check_exists(program, arguments)
+    return printed
 
 
-def load_toml(block: Block, names: dict[str, object], page: str) -> None:
-    """Load a campaign file, and make its learners and detectors; or the rules of a challenge, which name themselves."""
-    path = Path("challenge.toml" if block.code.startswith("# challenge.toml\n") else "campaign.toml")
+def check_exists(program: str, arguments: list[str]) -> None:
+    """Check that a command could run: verb of the Makefile, script, or command and options of `mlstream`."""
+    if program == "make":
+        assert f"\n{arguments[0]}:" in (ROOT / "Makefile").read_text(encoding="utf-8"), arguments
+    elif program == "python":
+        module = arguments[0] == "-m"
+        assert find_spec(arguments[1]) if module else (ROOT / arguments[0]).is_file(), arguments
+    elif program == "mlstream":
+        command, context = typer.main.get_command(app), None
+        while hasattr(command, "commands") and not arguments[0].startswith("-"):
+            context = command.context_class(command, parent=context, info_name=command.name)
+            _, command, arguments = command.resolve_command(context, arguments)
+        known = {option for parameter in command.params for option in parameter.opts}
+        if hasattr(command, "commands"):
+            assert arguments[0] in known, arguments
+        else:
+            command.make_context(command.name, list(arguments), parent=context)
+
+
+def load_toml(block: Block, names: dict[str, object], page: str) -> str:
+    """Load a campaign file, and make its learners and detectors; or another file, whose first line names it."""
+    named = re.match(r"# (challenge|about)\.toml\n", block.code)
+    path = Path(f"{named[1] if named else 'campaign'}.toml")
     path.write_text(block.code, encoding="utf-8")
-    if path.stem == "challenge":
-        assert read_config(path)
-        return
+    if named:
+        assert {"challenge": read_config, "about": read_about}[named[1]](path)
+        return ""
     config = load_config(path)
     if isinstance(config, DetectionConfig):
         assert config.make_detectors()
         assert config.make_learners()
     else:
         assert config.learners()
+    return ""
 
 
-RUNNERS = {"python": run_python, "pycon": run_session, "console": run_console, "toml": load_toml}
+Runner = Callable[[Block, dict[str, object], str], str]
+RUNNERS: dict[str, Runner] = {"python": run_python, "pycon": run_session, "console": run_console, "toml": load_toml}
+
+
+def run_blocks(page: str, found: list[Block], names: dict[str, object]) -> None:
+    """Run the blocks of a page in order, and compare what they print with the blocks of text below them."""
+    printed = ""
+    for block in found:
+        if block.reason:
+            printed = ""
+        elif block.language == "text":
+            compare(block.code, printed, f"{page}, line {block.line}")
+        else:
+            printed = RUNNERS[block.language](block, names, page)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("page", [page for page, found in BLOCKS.items() if found])
 def test_the_blocks_of_a_page_run(page, folder, shared_data, monkeypatch):
-    for name in re.findall(r"^\.\. needs: (\S+)$", PAGES[page], re.MULTILINE):
+    for name in re.findall(r"^\.\. needs: (\S+)$", PAGES.get(page, ""), re.MULTILINE):
         monkeypatch.setenv("MLSTREAM_DATA", os.fspath(shared_data(name).parents[1]))
-    names: dict[str, object] = {"__name__": "__main__", "stream": make_stream()}
-    for block in BLOCKS[page]:
-        if not block.reason:
-            RUNNERS[block.language](block, names, page)
+    # A class of a page is pickled by its name in the module that runs.
+    script = ModuleType("__main__")
+    script.stream = make_stream()
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    run_blocks(page, BLOCKS[page], vars(script))
+
+
+def test_a_block_that_is_not_run_could_be():
+    for name, found in BLOCKS.items():
+        for block in found:
+            if block.reason and block.language == "python":
+                compile(block.code, f"{name}, line {block.line}", "exec")
+            elif block.reason and block.language == "console":
+                for (program, *arguments), _ in commands(block):
+                    check_exists(program, arguments)
 
 
 def test_every_block_is_found_and_of_a_language_that_runs():
+    assert len(BLOCKS["README"]) == README.count("\n```") // 2
+    for name, text in PAGES.items():
+        found = BLOCKS.get(name, [])
+        bare = re.findall(r"^(?!\.\. ).*::$", text, re.MULTILINE)
+        assert not bare, f"{name}: `::` does not say what its block is; write .. code-block:: LANGUAGE"
+        if name not in ELSEWHERE:
+            assert len(found) == text.count(".. code-block::"), name
+            assert text.count(">>>") == sum(block.code.count(">>>") for block in found), name
+            assert text.count(".. not run:") == sum(block.reason is not None for block in found), name
     for name, found in BLOCKS.items():
-        assert len(found) == PAGES[name].count(".. code-block::"), name
-        assert {block.language for block in found} <= set(RUNNERS), name
-        assert PAGES[name].count(">>>") == sum(block.code.count(">>>") for block in found), name
-        assert PAGES[name].count(".. not run:") == sum(block.reason is not None for block in found), name
+        assert {block.language for block in found if not block.reason} <= {*RUNNERS, "text"}, name
     assert set(PAGES) >= ELSEWHERE
+
+
+SAMPLE = """Text
+
+.. code-block:: python
+
+   print(1 / 2)
+
+.. code-block:: text
+
+   0.5
+
+.. not run: needs a
+   cluster
+
+.. code-block:: console
+
+   $ mlstream run --warp 9
+
+.. code-block:: pycon
+
+   >>> 1
+   2
+"""
+
+
+def test_a_page_is_read_block_by_block():
+    python, shown, console, session = blocks(SAMPLE)
+    assert (python.line, console.reason) == (5, "needs a\n   cluster")
+    assert [block.language for block in (shown, session)] == ["text", "pycon"]
+    (fenced,) = blocks("Text\n\n<!-- not run: no network -->\n\n```console\n$ mlstream\n```\n", MARKDOWN_BLOCK)
+    assert fenced == Block("console", "$ mlstream\n", 6, "no network")
 
 
 def test_a_block_that_fails_is_noticed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = (
-        "Text\n\n.. code-block:: python\n\n   1 / 0\n\n.. not run: needs a\n   cluster\n\n"
-        ".. code-block:: console\n\n   $ mlstream nothing\n\n.. code-block:: pycon\n\n   >>> 1\n   2\n"
-    )
-    python, console, session = blocks(page)
-    assert (python.line, console.reason) == (5, "needs a\n   cluster")
+    python, shown, console, session = blocks(SAMPLE)
+    run_blocks("x", [python, shown], {})
+    for first, message in (
+        ([python, shown._replace(code="0.6\n")], "x, line 9 shows"),
+        ([console, shown], "printed is"),
+        ([session], "Expected:"),
+        ([console._replace(reason=None)], "No such option"),
+        ([console._replace(reason=None, code="$ mlstream streams\nError: no streams\n")], "mlstream streams"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            run_blocks("x", first, {})
     with pytest.raises(ZeroDivisionError):
-        run_python(python, {}, "x")
-    with pytest.raises(AssertionError, match="No such command"):
-        run_console(console, {}, "x")
-    with pytest.raises(AssertionError, match="Expected:"):
-        run_session(session, {}, "x")
+        run_blocks("x", [python._replace(code="1 / 0")], {})
+    with pytest.raises(typer.BadParameter.__base__, match="No such option"):
+        check_exists("mlstream", ["run", "--warp", "9"])

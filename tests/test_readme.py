@@ -1,43 +1,13 @@
-"""Everything that the README says can be done works, in the order of the README."""
+"""The pictures, links and verbs of the README are right; its code is run with that of the docs (test_documents.py)."""
 
-import os
 import re
 import runpy
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
-
-
-@pytest.mark.slow
-def test_every_command_of_the_readme_runs(tmp_path):
-    commands = [line[2:].split("#")[0] for block in blocks("console") for line in block.splitlines()]
-    ours = [shlex.split(command)[1:] for command in commands if command.startswith("mlstream")]
-    assert len(ours) >= 6
-    for arguments in ours:
-        done = subprocess.run(
-            [sys.executable, "-m", "mlstream", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"mlstream {shlex.join(arguments)}\n{done.stderr}"
-    assert (tmp_path / "runs" / "report.html").stat().st_size > 1_000_000
-
-
-def test_the_python_block_of_the_readme_prints_what_stands_below_it(tmp_path):
-    (code,), (output,) = blocks("python"), blocks("text")
-    script = tmp_path / "readme.py"
-    script.write_text(code, encoding="utf-8")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, env=os.environ.copy())
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == output
 
 
 @pytest.mark.slow

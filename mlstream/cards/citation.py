@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlstream.card_model import StreamCard
+from mlstream.card_model import CreatorCard, StreamCard
 from mlstream.cards._yaml import write_yaml
 from mlstream.cards.licences import spdx_identifier
-from mlstream.cards.terms import stated_terms
+from mlstream.cards.terms import is_drawn, stated_terms
 
 # The format's list of identifiers is older than these.
 _NOT_LISTED = {"CDLA-Permissive-2.0"}
@@ -37,7 +37,7 @@ def card_citation(card: StreamCard) -> str:
         "type": "dataset",
         "title": terms.title,
         "abstract": terms.description,
-        "authors": _authors(card, terms.creators),
+        "authors": _authors(card, terms.people),
         "identifiers": [
             {"type": "other", "value": f"sha256:{card.data_sha256}", "description": "Hash of the stream's arrays"}
         ],
@@ -66,9 +66,13 @@ def card_citation(card: StreamCard) -> str:
     return write_yaml(citation)
 
 
-def _authors(card: StreamCard, creators: Sequence[str]) -> list[dict[str, str]]:
-    if creators:
-        # The format wants each author once.
-        return [{"name": name} for name in dict.fromkeys(creators)]
-    is_drawn = card.source.origin == "synthetic"
-    return [{"name": "The mlstream developers" if is_drawn else f"The authors of {card.source.name}"}]
+def _authors(card: StreamCard, people: Sequence[CreatorCard]) -> list[dict[str, str]]:
+    if people:
+        # The format wants each author once, and takes affiliations only of those whose names are split.
+        return list({one.name: _author(one) for one in people}.values())
+    return [{"name": "The mlstream developers" if is_drawn(card) else f"The authors of {card.source.name}"}]
+
+
+def _author(creator: CreatorCard) -> dict[str, str]:
+    orcid = {"orcid": f"https://orcid.org/{creator.orcid}"} if creator.orcid else {}
+    return {"name": creator.name, **orcid}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from mlstream.card_model import FileCard, StreamCard
+from mlstream.card_model import AboutCard, CreatorCard, FileCard, StreamCard
+from mlstream.cards.croissant_rows import Record, list_rows
 from mlstream.cards.licences import licence_page, spdx_identifier
-from mlstream.cards.limits import has_unknown_labels
-from mlstream.cards.terms import StatedTerms, stated_terms
-
-Record = dict[str, Any]
+from mlstream.cards.limits import known_limits
+from mlstream.cards.terms import StatedTerms, is_drawn, stated_terms
 
 _CROISSANT = (
     "arrayShape",
@@ -51,6 +49,7 @@ _CONTEXT: Record = {
     "sc": "https://schema.org/",
     "cr": "http://mlcommons.org/croissant/",
     "rai": "http://mlcommons.org/croissant/RAI/",
+    "prov": "http://www.w3.org/ns/prov#",
     "dct": "http://purl.org/dc/terms/",
     "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
@@ -60,10 +59,17 @@ _CONTEXT: Record = {
     "description": {"@container": "@language"},
     **{word: f"cr:{word}" for word in _CROISSANT},
 }
-# Loaders of Croissant know ARFF by this name; other formats are registered media types.
-_ARFF = "https://ml.cms.waikato.ac.nz/weka/arff.html"
+# By field of the card; a term that only conferences know, and neither specification, is among them.
+_RESPONSIBLE = {
+    "data_biases": "rai:dataBiases",
+    "personal_sensitive_information": "rai:personalSensitiveInformation",
+    "data_use_cases": "rai:dataUseCases",
+    "data_social_impact": "rai:dataSocialImpact",
+    "has_synthetic_data": "rai:hasSyntheticData",
+}
+# Loaders of Croissant know ARFF and Parquet by these names; other formats are registered media types.
 _FORMATS = {
-    ".arff": _ARFF,
+    ".arff": "https://ml.cms.waikato.ac.nz/weka/arff.html",
     ".npz": "application/zip",
     ".parquet": "application/x-parquet",
     ".xml": "application/xml",
@@ -81,20 +87,25 @@ def card_croissant(card: StreamCard) -> str:
     Returns
     -------
     str
-        JSON-LD: the files with their hashes, a record set per ARFF file with a field per column, and the tasks and
-        experiences as records of their own.
+        JSON-LD: the files with their hashes; a record set per Parquet file, with a field per column, or lists where the
+        stream is sparse; the tasks and experiences as records of their own; known limits, what the stream was made of,
+        what made it, and what its authors state about it. A column without a name cannot be described: the rows of a
+        dense stream that has one are files without records.
 
     References
     ----------
     .. [1] `Croissant format specification, version 1.1
-       <https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html>`_.
+       <https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html>`_, with provenance in the words of PROV-O.
+    .. [2] `Croissant RAI specification, version 1.0
+       <https://docs.mlcommons.org/croissant/docs/croissant-rai-spec.html>`_.
     """
     terms = stated_terms(card)
     licence = spdx_identifier(terms.licence)
+    limits = known_limits(card)
     dataset: Record = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": card.name,
         **({"alternateName": terms.title} if terms.title != card.name else {}),
         "description": terms.description,
@@ -106,9 +117,12 @@ def card_croissant(card: StreamCard) -> str:
         "version": "1.0.0",
         "keywords": ["multi-label", "continual learning", "data stream", "tabular"],
         "isLiveDataset": False,
+        **_describe_provenance(card),
+        **_describe_responsibility(terms.about, is_synthetic=is_drawn(card)),
+        **({"rai:dataLimitations": limits} if limits else {}),
         "distribution": [_describe_file(file) for file in card.files],
         "recordSet": [
-            *(_describe_rows(card, file) for file in card.files if file.name.endswith(".arff")),
+            *list_rows(card),
             _list_tasks(card),
             _list_experiences(card),
         ],
@@ -117,9 +131,40 @@ def card_croissant(card: StreamCard) -> str:
 
 
 def _describe_creators(card: StreamCard, terms: StatedTerms) -> list[Record]:
-    if terms.creators:
-        return [{"@type": "Person", "name": name} for name in terms.creators]
+    if terms.people:
+        return [_describe_creator(one) for one in terms.people]
     return [{"@type": "Organization", "name": f"{card.source.name}; made a stream by mlstream"}]
+
+
+def _describe_creator(creator: CreatorCard) -> Record:
+    affiliation = {"affiliation": {"@type": "Organization", "name": creator.affiliation}}
+    return {
+        "@type": "Person",
+        "name": creator.name,
+        **({"sameAs": f"https://orcid.org/{creator.orcid}"} if creator.orcid else {}),
+        **(affiliation if creator.affiliation else {}),
+    }
+
+
+def _describe_responsibility(about: AboutCard, *, is_synthetic: bool) -> Record:
+    """List what the authors state; whether the rows of a table were measured is for them to say."""
+    stated = {term: getattr(about, name) for name, term in _RESPONSIBLE.items()}
+    drawn = {"rai:hasSyntheticData": True} if is_synthetic else {}
+    return {term: value for term, value in (stated | drawn).items() if value is not None}
+
+
+def _describe_provenance(card: StreamCard) -> Record:
+    """Describe what made the stream, and of what."""
+    generator, source = card.generator, card.source
+    parameters = json.dumps(generator.parameters, ensure_ascii=False)
+    version = card.versions.get("mlstream", "(unknown)")
+    made = f"mlstream {version}: {generator.name}, seed {generator.seed}, {parameters}"
+    activity = {"prov:wasGeneratedBy": {"@type": "prov:Activity", "prov:label": made}}
+    if is_drawn(card):
+        return activity
+    named = {"@id": f"urn:sha256:{source.sha256}"} if source.sha256 else {}
+    table = {"@type": "prov:Entity", **named, "prov:label": f"{source.name} ({source.origin})"}
+    return {"prov:wasDerivedFrom": table, **activity}
 
 
 def _describe_file(file: FileCard) -> Record:
@@ -131,31 +176,6 @@ def _describe_file(file: FileCard) -> Record:
         "contentSize": f"{file.n_bytes} B",
         "encodingFormat": _FORMATS.get(Path(file.name).suffix, "application/octet-stream"),
         "sha256": file.sha256,
-    }
-
-
-def _describe_rows(card: StreamCard, file: FileCard) -> Record:
-    rows = file.name.removesuffix(".arff")
-    held_out = "evaluation" in file.name
-    # Loaders would fail to read a question mark as a number.
-    columns = [(name, "sc:Text" if has_unknown_labels(card) else "sc:Integer") for name in card.label_names]
-    columns += [(name, "sc:Float") for name in card.feature_names]
-    return {
-        "@type": "cr:RecordSet",
-        "@id": rows,
-        "name": rows,
-        "description": f"Rows {'held out, task after task' if held_out else 'to learn from, in stream order'}."
-        + (" A label is 0, 1 or ? (unknown)." if has_unknown_labels(card) else ""),
-        "field": [
-            {
-                "@type": "cr:Field",
-                "@id": f"{rows}/{number}",
-                "name": name,
-                "dataType": data_type,
-                "source": {"fileObject": {"@id": file.name}, "extract": {"column": name}},
-            }
-            for number, (name, data_type) in enumerate(columns)
-        ],
     }
 
 

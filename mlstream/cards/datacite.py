@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mlstream.card_model import StreamCard
+from mlstream.card_model import CreatorCard, StreamCard
 from mlstream.cards.licences import licence_page, spdx_identifier
-from mlstream.cards.terms import stated_terms
+from mlstream.cards.terms import is_drawn, stated_terms
 
 KEYWORDS = ("multi-label classification", "data streams", "continual learning")
 
@@ -36,7 +36,7 @@ def card_datacite(card: StreamCard) -> str:
         "schemaVersion": "http://datacite.org/schema/kernel-4",
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Multi-label data stream"},
         "titles": [{"title": terms.title}],
-        "creators": [{"name": name} for name in terms.creators],
+        "creators": [_creator(one) for one in terms.people],
         "publisher": {"name": ":tba"},
         "publicationYear": terms.published[:4],
         "dates": [{"date": terms.published, "dateType": "Issued"}] if terms.published else [],
@@ -51,6 +51,19 @@ def card_datacite(card: StreamCard) -> str:
         "sizes": [f"{sum(file.n_bytes for file in card.files)} bytes"] if card.files else [],
     }
     return json.dumps({name: value for name, value in fields.items() if value}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _creator(creator: CreatorCard) -> dict[str, object]:
+    orcid = {
+        "nameIdentifier": f"https://orcid.org/{creator.orcid}",
+        "nameIdentifierScheme": "ORCID",
+        "schemeUri": "https://orcid.org",
+    }
+    return {
+        "name": creator.name,
+        **({"nameIdentifiers": [orcid]} if creator.orcid else {}),
+        **({"affiliation": [{"name": creator.affiliation}]} if creator.affiliation else {}),
+    }
 
 
 def _rights(licence: str) -> list[dict[str, str]]:
@@ -70,7 +83,7 @@ def _rights(licence: str) -> list[dict[str, str]]:
 
 def _sources(card: StreamCard) -> list[dict[str, object]]:
     """Name the table that the stream was made from; drawn rows have none."""
-    if card.source.origin == "synthetic":
+    if is_drawn(card):
         return []
     title = card.source.citation or card.source.name
     return [{"titles": [{"title": title}], "relatedItemType": "Dataset", "relationType": "IsDerivedFrom"}]

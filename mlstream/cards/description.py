@@ -135,7 +135,8 @@ def describe_again(
     Parameters
     ----------
     card : StreamCard
-        Card of the stream that it was made from: source, scenario, columns, drops and terms stay, but for the title.
+        Card of the stream that it was made from: source, scenario, columns, drops and terms stay, but for the title
+        and the date of publication.
     parts : StreamParts
         Tasks, experiences and evaluation sets, measured again.
     name, description : str
@@ -149,7 +150,7 @@ def describe_again(
         Without files, which are the other stream's.
     """
     changes: dict[str, Any] = {"name": name, "description": description, "generator": generator, "files": []}
-    changes["terms"] = change_terms(card.terms, {"title": ""})
+    changes["terms"] = change_terms(card.terms, {"title": "", "published": ""})
     measures = measure(parts, shared_rows=card.scenario.shared_rows)
     return card.model_copy(update=changes | measures._asdict())
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from mlstream.card_model import StreamCard, TaskCard
+from mlstream.card_model import CreatorCard, StreamCard, TaskCard
 from mlstream.cards.front_matter import PARQUET, front_matter
 from mlstream.cards.licences import licence_page, spdx_identifier
 from mlstream.cards.limits import has_unknown_labels, known_limits
 from mlstream.cards.markdown import code, code_block, escape_markdown, table_lines
-from mlstream.cards.terms import stated_terms
+from mlstream.cards.terms import is_drawn, stated_terms
 
 SIGNATURES = "signatures.svg"
 SCHEDULE = "schedule.svg"
@@ -22,6 +22,12 @@ _TASK_IDENTITY = {
     "always": "a learner may see the task of each row, in training and when it predicts",
     "training": "a learner may see the task of each row in training only",
     "never": "a learner never sees the task of a row",
+}
+_RESPONSIBLE = {
+    "data_use_cases": "Uses",
+    "data_biases": "Biases",
+    "personal_sensitive_information": "Personal and sensitive information",
+    "data_social_impact": "Social impact",
 }
 _LIST = re.compile(r"^([0-9]*)([-+=.)])")
 
@@ -44,16 +50,17 @@ def card_page(card: StreamCard, *, prefix: str = "") -> str:
     """
     pictured = (_signatures, f"{prefix}{SIGNATURES}"), (_schedule, f"{prefix}{SCHEDULE}")
     sections = [_summary(card), _tasks(card), *(write(card, picture) for write, picture in pictured)]
-    sections += [write(card) for write in (_drifts, _drops, _limits, _making, _loading, _files, _source)]
-    return front_matter(card) + "\n" + "\n\n".join(text for lines in sections if (text := "\n".join(lines))) + "\n"
+    sections += [
+        write(card) for write in (_drifts, _drops, _limits, _responsibility, _making, _loading, _files, _source)
+    ]
+    texts = ("\n".join(lines).rstrip() for lines in sections)
+    return front_matter(card) + "\n" + "\n\n".join(filter(None, texts)) + "\n"
 
 
 def _summary(card: StreamCard) -> Iterator[str]:
     terms = stated_terms(card)
     yield from (f"# {escape_markdown(terms.title)}", "")
-    for paragraph in re.split(r"\n\s*\n", terms.description):
-        # A paragraph that begins like a list or a line would become one.
-        yield from (_LIST.sub(r"\1\\\2", escape_markdown(paragraph)), "")
+    yield from _paragraphs(terms.description)
     facts = {
         **({"name": escape_markdown(card.name)} if terms.title != card.name else {}),
         "rows to learn from": f"{sum(task.n_learning for task in card.tasks):,}",
@@ -72,6 +79,12 @@ def _summary(card: StreamCard) -> Iterator[str]:
         "hash of the data": f"`{card.data_sha256}`",
     }
     yield from table_lines(("what", "value"), facts.items())
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for paragraph in re.split(r"\n\s*\n", text):
+        # A paragraph that begins like a list or a line would become one.
+        yield from (_LIST.sub(r"\1\\\2", escape_markdown(paragraph)), "")
 
 
 def _scenario_facts(card: StreamCard) -> dict[str, str]:
@@ -229,6 +242,22 @@ def _limits(card: StreamCard) -> Iterator[str]:
     yield from (f"- {escape_markdown(limit)}" for limit in known_limits(card) or ["None that follow from the card."])
 
 
+def _responsibility(card: StreamCard) -> Iterator[str]:
+    """State what only the authors know, where they do."""
+    about = stated_terms(card).about
+    texts = {title: text for name, title in _RESPONSIBLE.items() if (text := getattr(about, name))}
+    if about.has_synthetic_data is not None and not is_drawn(card):
+        texts["Synthetic rows"] = (
+            "Rows were drawn by a model or a simulation, in the source already."
+            if about.has_synthetic_data
+            else "No row is synthetic."
+        )
+    if texts:
+        yield from ("## Responsible use", "", "As those who made the data state it.", "")
+    for title, text in texts.items():
+        yield from (f"### {title}", "", *_paragraphs(text))
+
+
 def _making(card: StreamCard) -> Iterator[str]:
     yield from ("## How it was made", "")
     yield f"By {code(card.generator.name)} with the seed {card.generator.seed} and the parameters"
@@ -286,8 +315,8 @@ def _files(card: StreamCard) -> Iterator[str]:
 def _source(card: StreamCard) -> Iterator[str]:
     source, terms = card.source, stated_terms(card)
     yield from ("## Source, licence, citation", "")
-    if terms.creators:
-        yield f"- Made by: {', '.join(map(escape_markdown, terms.creators))}"
+    if terms.people:
+        yield f"- Made by: {', '.join(map(_creator, terms.people))}"
     if terms.homepage:
         yield f"- Homepage: <{terms.homepage}>"
     if terms.published:
@@ -307,6 +336,12 @@ def _source(card: StreamCard) -> Iterator[str]:
     yield from _citation("To be cited", terms.citation)
     if source.citation != terms.citation and source.citation:
         yield from _citation("To be cited for the source", source.citation)
+
+
+def _creator(creator: CreatorCard) -> str:
+    orcid = f"[ORCID](https://orcid.org/{creator.orcid})" if creator.orcid else ""
+    more = ", ".join(filter(None, (escape_markdown(creator.affiliation or ""), orcid)))
+    return escape_markdown(creator.name) + (f" ({more})" if more else "")
 
 
 def _licence(stated: str) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypedDict, Unpack
 from pydantic import ValidationError
 
 from mlstream._validation_errors import describe_error
-from mlstream.card_model import StreamCard, TermsCard
+from mlstream.card_model import AboutCard, CreatorCard, StreamCard, TermsCard
 from mlstream.cards.licences import nearest_identifier
 from mlstream.stream import Stream
 
@@ -32,6 +32,7 @@ class StreamTerms(TypedDict, total=False):
     creators: Sequence[str]
     homepage: str
     published: str
+    about: Mapping[str, object]
 
 
 class StatedTerms(NamedTuple):
@@ -44,6 +45,10 @@ class StatedTerms(NamedTuple):
         follows the description.
     creators : tuple of str
         Those who made the stream.
+    about : AboutCard
+        What only they know. Rows that our generators drew are synthetic without their saying so.
+    people : tuple of CreatorCard
+        The creators, with the ORCID and the affiliation that are stated.
     """
 
     title: str
@@ -53,6 +58,8 @@ class StatedTerms(NamedTuple):
     creators: tuple[str, ...]
     homepage: str
     published: str
+    about: AboutCard
+    people: tuple[CreatorCard, ...]
 
 
 def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
@@ -67,8 +74,11 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
         ``title``: one line; by default the name. ``description``: what the data are, where they are from, and what they
         are for. ``licence``: an SPDX identifier such as CC-BY-4.0, or other words. ``citation``: what those who use the
         stream are to cite. ``creators``: sequence of names, of people or organisations. ``homepage``: an address with
-        http:// or https://. ``published``: date of publication, YYYY-MM-DD. An empty text takes back what was stated:
-        the licence and the citation of the source hold again.
+        ``http://`` or ``https://``. ``published``: date of publication, YYYY-MM-DD. ``about``: a dictionary of what
+        only those who made the data know, with the keys ``data_biases``, ``personal_sensitive_information``,
+        ``data_use_cases``, ``data_social_impact``, ``has_synthetic_data`` (bool) and ``creators`` (dictionaries with
+        ``name``, ``orcid`` and ``affiliation``); keys that are left out stay as they are. An empty text takes back what
+        was stated: the licence and the citation of the source hold again.
 
     Returns
     -------
@@ -78,7 +88,7 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
     Raises
     ------
     ValueError
-        If a term is too long, or is not of its form.
+        If a term is too long, or is not of its form; or if rows that were drawn are stated not to be synthetic.
 
     Warns
     -----
@@ -101,6 +111,8 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
         card = card.model_copy(update={"name": require_name(str(given.pop("name")))})
     if given:
         card = card.model_copy(update={"terms": change_terms(card.terms, given)})
+    if is_drawn(card) and stated_terms(card).about.has_synthetic_data is False:
+        raise ValueError("has_synthetic_data must be true, for the rows were drawn. Got false.")
     if doubt := describe_doubt(terms.get("licence", "")):
         warnings.warn(doubt, stacklevel=2)
     return stream.with_card(card)
@@ -147,15 +159,26 @@ def stated_terms(card: StreamCard) -> StatedTerms:
         All terms.
     """
     own = card.terms or TermsCard()
+    about = own.about or AboutCard()
+    described = {one.name: one for one in about.creators or ()}
+    named = [described.get(name) or CreatorCard(name=name) for name in own.creators or ()]
+    people = tuple(named or about.creators or ())
     return StatedTerms(
         title=own.title or card.name,
         description="\n\n".join(text for text in (own.description, card.description) if text),
         licence=own.licence or card.source.licence,
         citation=own.citation or card.source.citation,
-        creators=tuple(own.creators or ()),
+        creators=tuple(one.name for one in people),
         homepage=own.homepage or "",
         published=own.published or "",
+        about=about,
+        people=people,
     )
+
+
+def is_drawn(card: StreamCard) -> bool:
+    """Return whether our generators drew the rows, so that no table has them."""
+    return card.source.origin == "synthetic"
 
 
 def missing_terms(card: StreamCard) -> list[str]:
@@ -179,9 +202,9 @@ def missing_terms(card: StreamCard) -> list[str]:
         "licence": own.licence or card.source.licence,
         "citation": own.citation or card.source.citation,
         "description": own.description,
-        "creators": own.creators,
+        "creators": stated_terms(card).creators,
     }
-    wanted = ("licence",) if card.source.origin == "synthetic" else tuple(stated)
+    wanted = ("licence",) if is_drawn(card) else tuple(stated)
     return [term for term in wanted if not stated[term]]
 
 
@@ -195,10 +218,40 @@ def describe_missing(card: StreamCard) -> str:
     return f"The stream should state its {options}{why}."
 
 
+def missing_about(card: StreamCard) -> list[str]:
+    """List what conferences ask for, only the authors know, and is not stated.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+
+    Returns
+    -------
+    list of str
+        Keys of `about`, without the creators. Rows that were drawn are synthetic without their saying so.
+    """
+    about = stated_terms(card).about
+    wanted = [name for name in AboutCard.model_fields if name != "creators"]
+    return [
+        name
+        for name in wanted
+        if getattr(about, name) is None and not (name == "has_synthetic_data" and is_drawn(card))
+    ]
+
+
+def describe_missing_about(card: StreamCard) -> str:
+    """Describe in one line what conferences ask for, and nobody states; empty if nothing is missing."""
+    missing = ", ".join(missing_about(card))
+    if not missing:
+        return ""
+    return f"The stream should state its {missing} (--about FILE.toml): conferences ask for them."
+
+
 def advise_on_terms(card: StreamCard) -> list[str]:
-    """List what the publisher of a stream should mend before a hub takes it, a sentence each."""
+    """List what the publisher of a stream should mend before a hub or a conference takes it, a sentence each."""
     meant = describe_doubt(stated_terms(card).licence)
-    return [advice for advice in (describe_missing(card), meant) if advice]
+    return [advice for advice in (describe_missing(card), describe_missing_about(card), meant) if advice]
 
 
 def describe_doubt(licence: str) -> str:
@@ -209,17 +262,30 @@ def describe_doubt(licence: str) -> str:
 
 def change_terms(terms: TermsCard | None, given: Mapping[str, object]) -> TermsCard | None:
     """Return terms with some of them changed, or taken back where they are empty; None where nothing is stated."""
+    about = given.get("about")
+    unknown = about.keys() - AboutCard.model_fields.keys() if isinstance(about, Mapping) else ()
+    if unknown:
+        raise ValueError(
+            f"Keys of about must be among {', '.join(AboutCard.model_fields)}. Got {min(unknown)!r} instead."
+        )
     stated = {} if terms is None else terms.model_dump()
-    changed = stated | {name: _tidy(value) for name, value in given.items()}
     try:
-        found = TermsCard.model_validate({name: value for name, value in changed.items() if value})
+        found = TermsCard.model_validate(_merge(stated, given))
     except ValidationError as error:
         raise ValueError(describe_error(error)) from None
     return found if found.model_dump() else None
 
 
-def _tidy(value: object) -> object:
-    """Take off what surrounds a text; line breaks are those of Unix."""
+def _merge(stated: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
+    """Replace what is given, in a table key by key, and leave out what is empty."""
+    changed = {**stated, **{name: _tidy(value, stated.get(name)) for name, value in given.items()}}
+    return {name: value for name, value in changed.items() if value is not None and value not in ("", [], {})}
+
+
+def _tidy(value: object, stated: object = None) -> object:
+    """Take off what surrounds a text; line breaks are those of Unix. Tables complete the one that is stated."""
     if isinstance(value, str):
         return value.strip().replace("\r\n", "\n")
+    if isinstance(value, Mapping):
+        return _merge(stated if isinstance(stated, Mapping) else {}, value)
     return [_tidy(one) for one in value] if isinstance(value, Sequence) else value

@@ -37,7 +37,7 @@ def card_zenodo(card: StreamCard) -> str:
     fields: dict[str, object] = {
         "upload_type": "dataset",
         "title": terms.title,
-        "creators": [{"name": name} for name in terms.creators],
+        "creators": [one.model_dump() for one in terms.people],
         "description": "".join(f"<p>{escape(part)}</p>" for part in terms.description.split("\n\n")),
         "access_right": "open" if licence else "closed",
         "license": licence,

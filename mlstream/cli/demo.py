@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from mlstream._files import atomic_folder
@@ -77,7 +78,10 @@ def _fill(folder: Path, output: Path, seed: int) -> list[RunResult]:
     console.print_line(
         f"2. Publish it in {output / published.name}: NPZ, ARFF, card, readable page, hashes; then verify the folder"
     )
-    publish(stream, published)
+    with warnings.catch_warnings():
+        # What the stream should state is for those who publish it to others.
+        warnings.filterwarnings("ignore", "The stream should state", UserWarning)
+        publish(stream, published)
     verify(published)
 
     console.print_line("3. Test-then-train, and after each experience an evaluation on every task")

@@ -11,6 +11,14 @@ from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, r
 from mlstream.cli.terms import FLAGS, read_terms, with_term_options
 
 
+def _show_template(asked: bool) -> None:
+    from mlstream.cards.about import about_template
+
+    if asked:
+        typer.echo(about_template(), nl=False)
+        raise typer.Exit
+
+
 @with_term_options
 def publish(
     stream: StreamPath,
@@ -27,6 +35,15 @@ def publish(
         typer.Option(
             "--force",
             help="Replace a published folder in one step; a folder that holds anything else is refused.",
+        ),
+    ] = False,
+    about_template: Annotated[  # noqa: ARG001 - its callback prints, and ends the command.
+        bool,
+        typer.Option(
+            "--about-template",
+            callback=_show_template,
+            is_eager=True,
+            help="Print a file for --about in which every key is explained, and publish nothing.",
         ),
     ] = False,
     **terms: Any,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -22,8 +23,13 @@ _OPTIONS = {
     "creators": (("--creator",), "The people and organisations that made the stream. May be repeated."),
     "homepage": (("--homepage",), "Address of the stream's page, with http:// or https://."),
     "published": (("--published",), "Date of publication, YYYY-MM-DD."),
+    "about": (
+        ("--about",),
+        "What only those who made the data know: biases, personal information, uses, social impact, and more.",
+    ),
 }
-_REPEATED = "creators"
+_KINDS: dict[str, Any] = {"creators": list[str] | None, "about": Path | None}
+_MORE = {"about": " A TOML file; `mlstream publish --about-template` prints one."}
 FLAGS = {term: flags[0] for term, (flags, _) in _OPTIONS.items()}
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -35,8 +41,8 @@ def term_parameters() -> list[Parameter]:
 
 
 def _parameter(term: str, flags: tuple[str, ...], help_text: str) -> Parameter:
-    kind: Any = list[str] | None if term == _REPEATED else str | None
-    option = typer.Option(*flags, help=help_text, rich_help_panel=_PANEL)
+    kind = _KINDS.get(term, str | None)
+    option = typer.Option(*flags, help=f"{help_text}{_MORE.get(term, '')}", rich_help_panel=_PANEL)
     return Parameter(term, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option])
 
 
@@ -52,9 +58,12 @@ def with_term_options(command: Command) -> Command:
 
 def read_terms(typed: Mapping[str, Any]) -> dict[str, Any]:
     """Check the terms that were typed, and return them as arguments of `mlstream.with_terms`."""
+    from mlstream.cards.about import read_about
     from mlstream.cards.terms import change_terms, require_name
 
     given = {term: typed[term] for term in FLAGS if typed.get(term) is not None}
+    if "about" in given:
+        given["about"] = read_about(given["about"])
     if "name" in given:
         require_name(given["name"])
     change_terms(None, {term: value for term, value in given.items() if term != "name"})

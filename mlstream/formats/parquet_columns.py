@@ -21,7 +21,7 @@ present), ``unknown_labels`` (of those unknown, where any row has one), ``indice
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from mlstream.card_model import RowsCard, StreamCard
+from mlstream.cards.row_columns import feature_columns, has_masks, role_columns
 
 # Of fields whose columns are neither labels nor features; readers of plain tables leave them out.
 ROLE = b"mlstream"
@@ -74,25 +75,19 @@ class RowColumns:
             dtype=np.dtype(layout.dtype),
             as_lists=as_lists,
             has_unknown=has_unknown,
-            has_masks=any(not isinstance(part.mask, int) for part in layout.experiences),
+            has_masks=has_masks(layout),
         )
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Names of the columns that are neither labels nor features, by what they are."""
-        taken = set() if self.as_lists else {*self.labels, *self.feature_columns}
-        roles = ("experience", "task", "row", "mask") if self.has_masks else ("experience", "task", "row")
-        return {role: _untaken_name(role, taken) for role in roles}
+        taken = () if self.as_lists else {*self.labels, *self.feature_columns}
+        return role_columns(taken, has_masks=self.has_masks)
 
     @cached_property
     def feature_columns(self) -> list[str]:
         """Names of the columns of features: their own, but for those that a label bears."""
-        taken = {*self.labels, *self.features}
-        columns = []
-        for name in self.features:
-            columns.append(_untaken_name(name, taken) if name in self.labels else name)
-            taken.add(columns[-1])
-        return columns
+        return feature_columns(self.labels, self.features)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -126,9 +121,3 @@ class RowColumns:
 def list_of(value: pa.DataType) -> pa.DataType:
     """Return the type of lists, with the name of their values that Parquet prescribes."""
     return pa.list_(pa.field("element", value))
-
-
-def _untaken_name(name: str, taken: Collection[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

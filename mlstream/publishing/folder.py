@@ -20,7 +20,14 @@ from mlstream.cards.description import hash_data, measure
 from mlstream.cards.front_matter import PARQUET
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import SCHEDULE, SIGNATURES, card_page
-from mlstream.cards.terms import StreamTerms, describe_doubt, describe_missing, stated_terms, with_terms
+from mlstream.cards.terms import (
+    StreamTerms,
+    describe_doubt,
+    describe_missing,
+    describe_missing_about,
+    stated_terms,
+    with_terms,
+)
 from mlstream.cards.zenodo import card_zenodo
 from mlstream.drawing.labels import label_svg
 from mlstream.drawing.schedule import schedule_svg
@@ -87,7 +94,7 @@ def publish(
         must hold a card and nothing that `publish` does not write; whatever else is in it is listed, and nothing is
         replaced.
     **terms
-        Name, title, description, licence, citation, creators, homepage and published, as for `with_terms`: they
+        Name, title, description, licence, citation, creators, homepage, published and about, as for `with_terms`: they
         complete or replace what the stream states.
 
     Returns
@@ -113,8 +120,8 @@ def publish(
     Warns
     -----
     UserWarning
-        If nobody states the licence, or other terms that those who would use the stream need; or if the licence is
-        nearly an SPDX identifier.
+        If nobody states the licence, or other terms that those who would use the stream need; if `about` lacks what
+        conferences ask for; or if the licence is nearly an SPDX identifier.
     """
     folder = Path(folder)
     if force:
@@ -130,7 +137,7 @@ def publish(
             _require_replaceable(folder)
     # A licence that is stated in this call has been looked at.
     doubt = "" if "licence" in terms else describe_doubt(stated_terms(stream.card).licence)
-    for advice in filter(None, (describe_missing(stream.card), doubt)):
+    for advice in filter(None, (describe_missing(stream.card), describe_missing_about(stream.card), doubt)):
         warnings.warn(advice, stacklevel=2)
     return folder
 

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, SGDClassifier
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.utils.validation import validate_data
 
 from estimators import checks
 from tests.estimators import learners
@@ -23,6 +25,40 @@ def test_a_broken_law_is_told_with_the_estimator_and_the_law():
         AssertionError, match=r"Forgetful breaks check_accumulates_over_calls: A is forgotten. The law: "
     ):
         check(learners.Forgetful())
+
+
+class Frequent(ClassifierMixin, BaseEstimator):
+    """Predict the labels that are more often present than absent, with no more methods than a stream needs."""
+
+    def fit(self, X, Y):
+        self.__dict__.pop("counts_", None)
+        return self.partial_fit(X, Y)
+
+    def partial_fit(self, X, Y):
+        X, Y = validate_data(self, X, Y, multi_output=True, reset=not hasattr(self, "counts_"))
+        self.counts_ = getattr(self, "counts_", 0) + (2 * Y - 1).sum(axis=0)
+        return self
+
+    def predict(self, X):
+        X = validate_data(self, X, reset=False)
+        return np.tile(self.counts_ > 0, (len(X), 1)).astype(int)
+
+
+class Failing(Frequent):
+    def predict(self, X):
+        return {}[len(X)]
+
+
+def test_a_learner_needs_no_classes():
+    # It learns too little for the laws that look for learning.
+    kept = {"check_cuts_do_not_matter", "check_pickle_continues_exactly", "check_width_is_fixed"}
+    assert broken_laws(Frequent()).isdisjoint(kept)
+
+
+def test_any_error_breaks_a_law():
+    (_, check), *_ = checks.stream_checks(Failing())
+    with pytest.raises(AssertionError, match=r"Failing breaks check_accumulates_over_calls: KeyError: \d+. The law: "):
+        check(Failing())
 
 
 @pytest.mark.parametrize("targeted", [False, True])

@@ -19,6 +19,8 @@ from mlstream.stream import Stream
 from tests.mlstream.cli.commands import invoke
 from tests.mlstream.streams import Shape, make_stream, streams
 
+pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
+
 TERMS: dict[str, Any] = {
     "title": "Birds & <their> songs ü",
     "description": "Songs.\n\nAt dawn, <b>.",
@@ -123,7 +125,9 @@ def test_verify_advises_unless_a_hub_is_named(tmp_path: Path) -> None:
     unknown = invoke("verify", folder, "--for", "kaggle")
     assert "hub (--for) must be one of openml, datacite, zenodo. Got 'kaggle'" in str(unknown.exception)
     publish(load(folder / "stream.npz"), folder, force=True, **TERMS)
-    assert invoke("verify", folder).output == f"{folder} is complete and unchanged.\n"
+    output = invoke("verify", folder).output
+    assert output.startswith(f"{folder} is complete and unchanged.\nAdvice: The stream should state its data_biases, ")
+    assert output.count("\n") == 2
 
 
 @pytest.mark.parametrize("published", ["2026", "2026-02-30", "20261123", "today"])

@@ -15,6 +15,8 @@ from mlstream.publishing.folder import publish
 from mlstream.stream import Stream
 from tests.mlstream.streams import Shape, make_stream, streams
 
+pytestmark = pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
+
 NAMESPACE = "{http://openml.org/openml}"
 CASUAL = r"[a-zA-Z0-9_\-.(),]"
 # In the order that OpenML's schema of uploads demands, with what it demands of each.

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from mlstream.card_model import StreamCard, TermsCard, card_schema, load_card
+from mlstream.card_model import AboutCard, StreamCard, TermsCard, card_schema, load_card
 from mlstream.cards.citation import card_citation
 from mlstream.cards.croissant import card_croissant
 from mlstream.cards.front_matter import front_matter
@@ -35,6 +35,13 @@ ALL: dict[str, Any] = {
     "creators": ["Ada Lovelace", "José Ñ", "Institut d'ornithologie"],
     "homepage": "https://example.org/birds?a=1&b=2",
     "published": "2026-11-23",
+}
+ABOUT: dict[str, Any] = {
+    "data_biases": "Dawn only.",
+    "personal_sensitive_information": "None.",
+    "data_use_cases": "To compare learners.",
+    "data_social_impact": "Small.",
+    "has_synthetic_data": False,
 }
 NASTY = [
     "<script>alert(1)</script>",
@@ -227,7 +234,7 @@ def test_a_term_of_another_form_is_one_line_that_names_it(terms: dict[str, Any],
 
 
 def test_an_unknown_term_lists_those_that_there_are() -> None:
-    with pytest.raises(TypeError, match=r"among name, title, .*homepage, published\. Got 'license' instead"):
+    with pytest.raises(TypeError, match=r"among name, title, .*published, about\. Got 'license' instead"):
         with_terms(make_stream(), license="MIT")  # type: ignore[call-arg]
 
 
@@ -262,8 +269,9 @@ def test_publishing_warns_of_a_near_miss_that_is_not_replaced(tmp_path: Path, re
     source = stream.card.source.model_copy(update={"licence": "Apache", "citation": "us"})
     stream = stream.with_card(stream.card.model_copy(update={"source": source}))
     with pytest.warns(UserWarning, match=r"'Apache' is not an SPDX identifier; did you mean Apache-2\.0\?"):
-        publish(stream, tmp_path / "a")
-    publish(stream, tmp_path / "b", licence="MIT")
+        publish(stream, tmp_path / "a", about=ABOUT)
+    recwarn.clear()
+    publish(stream, tmp_path / "b", licence="MIT", about=ABOUT)
     assert recwarn.list == []
 
 
@@ -280,7 +288,7 @@ def test_what_is_missing_depends_on_what_the_source_states() -> None:
 
 
 def test_publishing_warns_in_one_line_of_what_nobody_states(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
-    publish(make_stream(), tmp_path / "a", creators=["Ada"])
+    publish(make_stream(), tmp_path / "a", creators=["Ada"], about=ABOUT)
     (warned,) = recwarn.list
     assert str(warned.message) == (
         "The stream should state its licence (--licence), citation (--citation), description (--description): "
@@ -288,17 +296,20 @@ def test_publishing_warns_in_one_line_of_what_nobody_states(tmp_path: Path, recw
     )
     assert warned.filename == __file__
     recwarn.clear()
-    publish(make_stream(), tmp_path / "b", **ALL)
-    publish(task_stream(load_dataset("yeast"), n_init=1), tmp_path / "c")
+    publish(make_stream(), tmp_path / "b", **ALL, about=ABOUT)
+    publish(task_stream(load_dataset("yeast"), n_init=1), tmp_path / "c", about=ABOUT)
     assert recwarn.list == []
 
 
 def test_a_published_stream_is_completed_in_its_place_and_made_again(tmp_path: Path) -> None:
-    stream = with_terms(task_stream(load_dataset("yeast"), n_init=1, name="first"), title="T")
+    stream = with_terms(task_stream(load_dataset("yeast"), n_init=1, name="first"), title="T", about=ABOUT)
     folder = publish(stream, tmp_path / "out")
     publish(load(folder / "stream.npz"), folder, force=True, name="second", homepage="https://example.org")
     card = verify(folder)
-    assert (card.name, card.terms) == ("second", TermsCard(title="T", homepage="https://example.org"))
+    assert (card.name, card.terms) == (
+        "second",
+        TermsCard(title="T", homepage="https://example.org", about=AboutCard(**ABOUT)),
+    )
     assert load(folder / "stream.arff").card.terms == card.terms
     again = regenerate(card)
     assert again.card == load(folder / "stream.npz").card
@@ -314,7 +325,7 @@ def test_terms_travel_with_every_format(tmp_path: Path, suffix: str) -> None:
 def test_a_stream_that_was_made_of_another_has_its_terms_but_not_its_title() -> None:
     stream = with_terms(multiplier_stream("rand", n_rows=50), **ALL)
     changed = missing_labels(stream, rate=0.5)
-    assert changed.card.terms == TermsCard(**ALL).model_copy(update={"title": None})
+    assert changed.card.terms == TermsCard(**ALL).model_copy(update={"title": None, "published": None})
     assert stated_terms(changed.card).title == "synthetic-rand-missing-labels"
     only_title = with_terms(multiplier_stream("rand", n_rows=50), title="T")
     assert missing_labels(only_title, rate=0.5).card.terms is None

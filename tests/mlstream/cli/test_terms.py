@@ -1,12 +1,13 @@
 """The options that state the terms of a stream, and what is said where terms are missing."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
-from mlstream.card_model import TermsCard, load_card
+from mlstream.card_model import AboutCard, TermsCard, load_card
 from mlstream.cards.terms import StreamTerms
 from mlstream.cli import app, generate
 from mlstream.cli.terms import FLAGS
@@ -18,6 +19,13 @@ TYPED = (
     *("--citation", "Me. 2026.", "--creator", "Ada", "--creator", "Bob", "--homepage", "https://example.org"),
     *("--published", "2026-11-23"),
 )
+ABOUT = {
+    "data_biases": "Dawn only.",
+    "personal_sensitive_information": "None.",
+    "data_use_cases": "To compare learners.",
+    "data_social_impact": "Small.",
+    "has_synthetic_data": False,
+}
 STATED = TermsCard(
     title="Birds: # 1",
     description="Songs.\n\nOf birds.",
@@ -44,10 +52,8 @@ def test_options_are_the_terms_with_the_help_of_the_card() -> None:
         assert "--name" in found["name"].opts
         for term, field in TermsCard.model_fields.items():
             assert FLAGS[term] in found[term].opts
-            assert (found[term].default, found[term].help.removesuffix(" May be repeated.")) == (
-                None,
-                field.description,
-            )
+            assert found[term].default is None
+            assert found[term].help.startswith(field.description)
 
 
 @pytest.mark.parametrize("command", [("generate",), ("scenario", "online"), ("label-emerging",), ("carve",)])
@@ -60,10 +66,13 @@ def test_commands_that_make_streams_of_tables_state_terms(
 
 def test_publish_completes_and_replaces_terms(table: Path, tmp_path: Path) -> None:
     make("generate", table, "--tasks", 2, *TYPED, output=tmp_path / "s.npz")
-    result = invoke("publish", tmp_path / "s.npz", tmp_path / "out", "--name", "better", "--licence", "MIT")
+    about = write_about(tmp_path)
+    typed = ("--name", "better", "--licence", "MIT", "--about", about)
+    result = invoke("publish", tmp_path / "s.npz", tmp_path / "out", *typed)
     assert result.exit_code == 0, result.exception
     card = load_card(tmp_path / "out" / "stream.card.json")
-    assert (card.name, card.terms) == ("better", STATED.model_copy(update={"licence": "MIT"}))
+    changes = {"licence": "MIT", "about": AboutCard(**ABOUT)}
+    assert (card.name, card.terms) == ("better", STATED.model_copy(update=changes))
     again = tmp_path / "again.npz"
     assert invoke("regenerate", tmp_path / "out", "--table", table, "-o", again).exit_code == 0
     assert again.read_bytes() == (tmp_path / "out" / "stream.npz").read_bytes()
@@ -79,16 +88,58 @@ def test_verify_advises_what_to_add_and_publishing_onto_itself_adds_it(table: Pa
     assert result.output.splitlines()[1:] == [
         "Advice: The stream should state its licence (--licence), citation (--citation), creators (--creator): "
         "without a licence, nobody may reuse it.",
+        f"Advice: The stream should state its {', '.join(ABOUT)} (--about FILE.toml): conferences ask for them.",
         "Advice: DataCite would refuse it: no creator (--creator), no date of publication (--published).",
         "Advice: Zenodo would refuse it: no creator (--creator), to be open without a licence that it lists "
         "(--licence).",
     ]
     added = ("--licence", "CC-BY-4.0", "--citation", "c", "--creator", "Ada", "--published", "2026-11-23")
-    assert invoke("publish", out, out, "--force", *added).exit_code == 0
+    assert invoke("publish", out, out, "--force", *added, "--about", write_about(tmp_path)).exit_code == 0
     assert invoke("verify", out).output == f"{out} is complete and unchanged.\n"
     assert load_card(out / "stream.card.json").terms == TermsCard(
-        description="d", licence="CC-BY-4.0", citation="c", creators=["Ada"], published="2026-11-23"
+        description="d",
+        licence="CC-BY-4.0",
+        citation="c",
+        creators=["Ada"],
+        published="2026-11-23",
+        about=AboutCard(**ABOUT),
     )
+
+
+def write_about(folder: Path) -> Path:
+    path = folder / "about.toml"
+    # Strings, booleans and days are written in JSON as in TOML.
+    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in ABOUT.items()), encoding="utf-8")
+    return path
+
+
+def test_the_template_is_printed_without_a_stream_and_filled_in_it_is_taken(table: Path, tmp_path: Path) -> None:
+    result = invoke("publish", "--about-template")
+    assert result.exit_code == 0
+    filled = re.sub(r'^(\w+) = ""$', lambda line: f'{line[1]} = "{ABOUT[line[1]]}"', result.output, flags=re.MULTILINE)
+    examples = r"^# (?=\[\[creators\]\]|\w+ = )"
+    (tmp_path / "about.toml").write_text(re.sub(examples, "", filled, flags=re.MULTILINE), encoding="utf-8")
+    stream = make("generate", table, "--tasks", 2, "--about", tmp_path / "about.toml", output=tmp_path / "s.npz")
+    about = stream.card.terms.about
+    assert about.model_copy(update={"creators": None}) == AboutCard(**ABOUT)
+    assert [one.name for one in about.creators] == ["Ada Lovelace"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("data_biases = 3", r"about\.toml: about\.data_biases must be text\. Got 3 \(a whole number\) instead\."),
+        ("data_bias = 'x'", r"about\.toml: Keys of about must be among data_biases, .* Got 'data_bias' instead\."),
+        ("data_biases = ", r"about\.toml must be TOML\. Got this: "),
+        ("[[creators]]\nname = 'A'\norcid = '1'", r"about\.toml: orcid must be an ORCID such as .* Got '1'\."),
+    ],
+)
+def test_a_file_about_the_data_that_is_wrong_is_one_line(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "about.toml").write_text(content, encoding="utf-8")
+    result = invoke("publish", tmp_path / "absent.npz", tmp_path / "out", "--about", tmp_path / "about.toml")
+    assert re.search(message, str(result.exception))
+    assert "\n" not in str(result.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["about.toml"]
 
 
 def test_a_near_miss_of_a_licence_is_one_line(table: Path, tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""The file in which authors state what only they know of a stream: TOML, with the keys of `about`."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from mlstream.card_model import AboutCard, CreatorCard
+from mlstream.cards.terms import change_terms
+
+_WIDTH = 100
+_CREATOR = {"name": "Ada Lovelace", "orcid": "0000-0002-1825-0097", "affiliation": "University of London"}
+
+
+def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what is stated about a stream, for `with_terms(about=)` and `publish(about=)`.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file such as `about_template` writes.
+
+    Returns
+    -------
+    dict
+        Its keys and values, which `with_terms` takes.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not TOML, or a key or a value is not valid. The message names the file and the key.
+    """
+    try:
+        about = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        change_terms(None, {"about": about})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{os.fspath(path)} must be TOML. Got this: {error}.") from None
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from None
+    return about
+
+
+def about_template() -> str:
+    """Write the file that `read_about` reads, with every key explained and nothing stated yet.
+
+    Returns
+    -------
+    str
+        TOML.
+
+    Examples
+    --------
+    >>> print(about_template().splitlines()[-5])
+    # [[creators]]
+    """
+    head = "What only those who made the data know. What stays empty is not stated."
+    keys = [_describe(field.description, _example(name)) for name, field in AboutCard.model_fields.items()]
+    return "\n".join([f"# {head}\n", *keys])
+
+
+def _describe(text: str | None, example: str) -> str:
+    return f"{textwrap.fill(text or '', _WIDTH, initial_indent='# ', subsequent_indent='# ')}\n{example}\n"
+
+
+def _example(name: str) -> str:
+    """Write a key without a value; TOML has no empty ones but for texts, so that others are commented out."""
+    if name == "creators":
+        lines = [f'{key} = "{_CREATOR[key]}"' for key in CreatorCard.model_fields]
+        return "\n".join(f"# {line}" for line in ("[[creators]]", *lines))
+    return "# has_synthetic_data = false" if name == "has_synthetic_data" else f'{name} = ""'

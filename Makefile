@@ -1,5 +1,5 @@
-# The verbs: demo, test, test-all, check-lowest, check-newest, lint, docs, bench, bench-tiny, fuzz, boundscheck, packages,
-# clean. Each installs what it needs.
+# The verbs: demo, test, test-all, check-lowest, check-newest, lint, docs, check-docs, screenshots, bench, bench-tiny, fuzz,
+# boundscheck, packages, clean. Each installs what it needs.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -11,6 +11,7 @@ SITE := $(CURDIR)/build/site
 CHECK := $(CURDIR)/build/check
 # Files of packages whose requirements contradict ours: no part of the environment.
 PEERS := $(CURDIR)/.venv/peers
+AXE := $(PEERS)/axe_playwright_python/axe.min.js
 READERS := arff csv keel libsvm parquet xml npz packed card
 # Of the fuzzers; 0 draws another one each time.
 FUZZ_SEED ?= 0
@@ -31,7 +32,7 @@ $(1)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal $(3) $(SUBSET)
 endef
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-all lint docs bench bench-tiny fuzz boundscheck packages clean check check-lowest check-newest
+.PHONY: demo test test-all lint docs check-docs screenshots bench bench-tiny fuzz boundscheck packages clean check check-lowest check-newest
 .PHONY: fuzz-readers fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp
@@ -43,7 +44,7 @@ test: lint check
 # The same with every peer, so that no test is skipped; a skip that tests/allowed_skips.txt does not list is an error.
 test-all: export MLSTREAM_FORBID_SKIPS := 1
 test-all: export MLSTREAM_MOA_JAR := $(PEERS)/capymoa/jar/moa.jar
-test-all: export MLSTREAM_AXE := $(PEERS)/axe_playwright_python/axe.min.js
+test-all: export MLSTREAM_AXE := $(AXE)
 test-all: .venv/test-all.stamp
 	$(MAKE) test
 
@@ -76,11 +77,20 @@ check-newest:
 	set -e; $(PYTHON_NEWEST) -m venv --clear .venv-newest; \
 	$(call check_subset,.venv-newest,--upgrade)
 
-# Pages of names that are gone would be left from last time, in no table of contents.
+# Pages of names that are gone would be left from last time.
 docs: .venv/docs.stamp
-	rm -rf docs/api/generated
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
+	rm -rf docs/api/generated docs/_build/html docs/_build/*.zip
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python tools/check_site.py docs/_build/html
+	$(BIN)/python tools/zip_site.py docs/_build/html docs/_build
 	@echo "Open docs/_build/html/index.html"
+
+# Pages of the zipped site in Chromium: nothing is loaded from elsewhere, and axe-core finds no grave fault.
+check-docs: docs .venv/test-all.stamp
+	MLSTREAM_SITE=$$(echo docs/_build/*.zip) MLSTREAM_AXE=$(AXE) $(BIN)/pytest -q tests/test_built_site.py
+
+screenshots: docs demo
+	$(BIN)/python -m tools.screenshots build/screenshots docs/_build/html demo/report.html
 
 bench: export MLSTREAM_DATA ?= $(MLSTREAM_SHARED_DATA)
 bench: .venv/bench.stamp

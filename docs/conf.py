@@ -15,7 +15,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "myst_parser",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
+    "generated_text",
     "mathml",
     "rooms",
 ]
@@ -27,19 +31,26 @@ html_title = "mlstream"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": True,
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 6,
     "show_toc_level": 2,
+    "show_nav_level": 1,
 }
-# Pages without pages below them have nothing to navigate on the left; their tables and code need the room.
-html_sidebars = {"*": [], "*/*": [], "api": ["sidebar-nav-bs"]}
+# Pages without pages beside them have nothing to navigate on the left; their tables and code need the room.
+html_sidebars = {"index": [], "auto_examples/*": []}
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # numpydoc's Parameters section states the types
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -46,6 +46,10 @@ MARKDOWN_BLOCK = re.compile(
 ELSEWHERE = {"contributing/architecture", "campaigns/published_tables"}
 # What readers of a page have, and its blocks do not make.
 LEARNERS = "from tests.mlstream.evaluation.streams import Online as Perceptron\n"
+TABLES = {
+    "table.csv": ("a,b,red,blue", "1,2,1,0", "3,,0,1", "4,5,1,0", "6,7,0,1"),
+    "words.csv": ("a,c,red,blue", "1,x,1,0", "3,y,0,1", "4,x,1,0", "6,y,0,1"),
+}
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -85,6 +89,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "my-streams").mkdir()
     (tmp_path / "my_learners.py").write_text(LEARNERS)
+    for name, rows in TABLES.items():
+        (tmp_path / name).write_text("\n".join(rows) + "\n")
     for path in ("news.npz", "my-streams/news.npz"):
         save(make_stream(), tmp_path / path)
     return tmp_path
@@ -234,7 +240,7 @@ def test_every_block_is_found_and_of_a_language_that_runs():
             assert text.count(">>>") == sum(block.code.count(">>>") for block in found), name
             assert text.count(".. not run:") == sum(block.reason is not None for block in found), name
     for name, found in BLOCKS.items():
-        assert {block.language for block in found} <= {*RUNNERS, "text"}, name
+        assert {block.language for block in found if not block.reason} <= {*RUNNERS, "text"}, name
     assert set(PAGES) >= ELSEWHERE
 
 

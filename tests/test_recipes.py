@@ -97,8 +97,7 @@ def copy(tmp_path):
     for package in PACKAGES:
         shutil.copytree(SOURCE / package, tmp_path / package, ignore=unwanted)
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=unwanted)
-    (tmp_path / "docs").mkdir()
-    shutil.copy(ROOT / "docs" / "api.rst", tmp_path / "docs")
+    shutil.copytree(ROOT / "docs" / "api", tmp_path / "docs" / "api", ignore=shutil.ignore_patterns("generated"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 

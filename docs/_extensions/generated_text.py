@@ -1,0 +1,36 @@
+"""The directive for text that is made from the code whenever the docs are built, and so cannot differ from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from command_reference import describe_commands
+from docutils import nodes
+from report_columns import describe_columns
+from sphinx.util.docutils import SphinxDirective
+
+from mlstream.reporting.detection_tables import DETECTION_HEADINGS
+from mlstream.reporting.score_info import SCORE_HEADINGS
+
+TEXTS = {
+    "commands": describe_commands,
+    "scores": lambda: describe_columns(SCORE_HEADINGS),
+    "detection": lambda: describe_columns(DETECTION_HEADINGS),
+}
+
+
+class GeneratedText(SphinxDirective):
+    """Put one of the texts here, with its sections."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Parse the text as a part of the page."""
+        lines = TEXTS[self.arguments[0]]()
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Add the directive ``.. generated:: TEXT``."""
+    app.add_directive("generated", GeneratedText)
+    return {"parallel_read_safe": True}

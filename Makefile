@@ -77,10 +77,11 @@ check-newest:
 	set -e; $(PYTHON_NEWEST) -m venv --clear .venv-newest; \
 	$(call check_subset,.venv-newest,--upgrade)
 
-# Pages of names that are gone would be left from last time.
+# Pages of names that are gone would be left from last time, and entries of the index are in the search for those pages only
+# that Sphinx reads again: it reads all. Text that is made from the code follows the code so, too.
 docs: .venv/docs.stamp
 	rm -rf docs/api/generated docs/_build/html docs/_build/*.zip
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python tools/check_site.py docs/_build/html
 	$(BIN)/python tools/zip_site.py docs/_build/html docs/_build
 	@echo "Open docs/_build/html/index.html"

@@ -76,9 +76,9 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
         stream are to cite. ``creators``: sequence of names, of people or organisations. ``homepage``: an address with
         ``http://`` or ``https://``. ``published``: date of publication, YYYY-MM-DD. ``about``: a dictionary of what
         only those who made the data know, with the keys ``data_biases``, ``personal_sensitive_information``,
-        ``data_use_cases``, ``data_social_impact``, ``has_synthetic_data`` (bool) and ``creators`` (dictionaries
-        with ``name``, ``orcid`` and ``affiliation``); keys that are left out stay as they are. An empty text takes back
-        what was stated: the licence and the citation of the source hold again.
+        ``data_use_cases``, ``data_social_impact``, ``has_synthetic_data`` (bool) and ``creators`` (dictionaries with
+        ``name``, ``orcid`` and ``affiliation``); keys that are left out stay as they are. An empty text takes back what
+        was stated: the licence and the citation of the source hold again.
 
     Returns
     -------

@@ -77,13 +77,14 @@ check-newest:
 	set -e; $(PYTHON_NEWEST) -m venv --clear .venv-newest; \
 	$(call check_subset,.venv-newest,--upgrade)
 
-# Pages of names that are gone would be left from last time.
+# Pages of names that are gone would be left from last time, and entries of the index are in the search for those pages only
+# that Sphinx reads again: it reads all. Text that is made from the code follows the code so, too.
 docs: .venv/docs.stamp
 	rm -rf docs/api/generated docs/_build/html docs/_build/*.zip
 	for page in $(basename $(patsubst docs/auto_examples/%,%,$(wildcard docs/auto_examples/plot_*.rst docs/auto_examples/*/plot_*.rst))); do \
 		test -e examples/$$page.py || rm docs/auto_examples/$$page.rst; \
 	done
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python tools/check_site.py docs/_build/html
 	$(BIN)/python tools/zip_site.py docs/_build/html docs/_build
 	@echo "Open docs/_build/html/index.html"

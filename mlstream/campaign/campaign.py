@@ -126,7 +126,7 @@ def run_campaign(  # noqa: PLR0913 - what a campaign varies, and how it is run
     n_jobs : int
         Number of processes; -1 for as many as cores.
     dask : str, optional
-        Address of a Dask scheduler whose workers run everything: ``tcp://HOST:8786``. It replaces processes on this
+        Address of a Dask scheduler whose workers run everything: `tcp://HOST:8786`. It replaces processes on this
         machine. Workers must have one thread each, and the same versions of packages; they see no file of this machine.
     backend : {"loky"}
         The backend of joblib that runs the processes.

@@ -320,7 +320,9 @@ class CampaignOptions:
     n_jobs: int = field(default=1, metadata=_JOBS)
     dask: str | None = field(
         default=None,
-        metadata=_about("Address of a Dask scheduler whose workers run everything: `tcp://HOST:8786`.", _require_address),
+        metadata=_about(
+            "Address of a Dask scheduler whose workers run everything: `tcp://HOST:8786`.", _require_address
+        ),
     )
 
     def __post_init__(self) -> None:

@@ -56,7 +56,8 @@ class StreamRidgeClassifier(StreamClassifier):
         default they are scored by the regression on all rows. `predict_then_fit` always expects it, since its rows do.
     refresh : float, default=0.2
         Coefficients are computed again when the number of rows has grown by this share, and at the latest after a
-        quarter as many rows as the basis has features, or 50.
+        quarter as many rows as the basis has features, a twentieth of the rows so far, or 50, whichever is most. Until
+        then, a label that has just appeared is not predicted.
     follow_drift : bool, default=True
         Whether changes in what labels depend on are found and followed, and earlier concepts recalled where they come
         back (see Notes). Without it, a row takes half to nine tenths of the time, and the memory is a half or less.

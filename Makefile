@@ -81,6 +81,9 @@ check-newest:
 # that Sphinx reads again: it reads all. Text that is made from the code follows the code so, too.
 docs: .venv/docs.stamp
 	rm -rf docs/api/generated docs/_build/html docs/_build/*.zip
+	for page in $(basename $(patsubst docs/auto_examples/%,%,$(wildcard docs/auto_examples/plot_*.rst docs/auto_examples/*/plot_*.rst))); do \
+		test -e examples/$$page.py || rm docs/auto_examples/$$page.rst; \
+	done
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python tools/check_site.py docs/_build/html
 	$(BIN)/python tools/zip_site.py docs/_build/html docs/_build

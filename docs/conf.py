@@ -30,7 +30,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "mlstream"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["site.css", "gallery.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_theme_options = {
@@ -41,7 +41,7 @@ html_theme_options = {
     "show_nav_level": 1,
 }
 # Pages without pages beside them have nothing to navigate on the left; their tables and code need the room.
-html_sidebars = {"index": [], "auto_examples/*": []}
+html_sidebars = {"index": [], "auto_examples/**": []}
 
 autosummary_generate = True
 toc_object_entries_show_parents = "hide"
@@ -64,5 +64,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 3600,
     "ignore_repr_types": r"matplotlib",
     "abort_on_example_error": True,
+    "subsection_order": [f"../examples/{folder}" for folder in ("streams", "learners", "evaluation", "publishing")],
     "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib", "gallery_style.reset"),
 }

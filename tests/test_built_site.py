@@ -25,7 +25,7 @@ KINDS = {
     "formulas": "learners/stacks.html",
     "reference": "api/generated/mlstream.evaluate.html",
     "gallery": "auto_examples/index.html",
-    "example": "auto_examples/plot_displays.html",
+    "example": "auto_examples/evaluation/plot_displays.html",
     "search": "search.html",
 }
 

@@ -25,7 +25,7 @@ IMPORT = re.compile(r"^(?:>>> |\.\.\. |   )*(?:from ([\w.]+) import \(?([\w, ]+)
 
 def imported_by_docs() -> set[tuple[str, str]]:
     """Return module and name of everything of ours that pages and examples import; no name: the module itself."""
-    files = {ROOT / "README.md", *pages().values(), *(ROOT / "examples").glob("*.py")}
+    files = {ROOT / "README.md", *pages().values(), *(ROOT / "examples").rglob("*.py")}
     # Recipes import what they add; their tests run them.
     files.remove(pages()["contributing/architecture"])
     found = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from mlstream.card_model import StreamCard
+from mlstream.cards.croissant_check import list_croissant_errors
 from mlstream.cards.openml import has_targets
 from mlstream.cards.terms import stated_terms
 from mlstream.cards.zenodo import zenodo_licence
@@ -20,8 +21,8 @@ def list_refusals(card: StreamCard, hubs: Sequence[str] = ()) -> list[str]:
     ----------
     card : StreamCard
         The card of the published folder, which lists its files.
-    hubs : sequence of {"openml", "datacite", "zenodo"}
-        The hubs; all of them if it is empty.
+    hubs : sequence of {"openml", "datacite", "zenodo", "huggingface", "croissant"}
+        The hubs; if it is empty, all but Croissant, whose validation needs the package mlcroissant.
 
     Returns
     -------
@@ -32,6 +33,8 @@ def list_refusals(card: StreamCard, hubs: Sequence[str] = ()) -> list[str]:
     ------
     ValueError
         If a hub is not one of these.
+    ImportError
+        If Croissant is named, and mlcroissant is not installed.
 
     Examples
     --------
@@ -41,7 +44,8 @@ def list_refusals(card: StreamCard, hubs: Sequence[str] = ()) -> list[str]:
     """
     if unknown := set(hubs) - _HUBS.keys():
         raise ValueError(f"hub (--for) must be one of {', '.join(_HUBS)}. Got {min(unknown)!r} instead.")
-    asked = [(title, ", ".join(reasons(card))) for hub, (title, reasons) in _HUBS.items() if not hubs or hub in hubs]
+    asked_for = hubs or _HUBS.keys() - {"croissant"}
+    asked = [(title, ", ".join(reasons(card))) for hub, (title, reasons) in _HUBS.items() if hub in asked_for]
     return [f"{title} would refuse it: {reasons}." for title, reasons in asked if reasons]
 
 
@@ -72,8 +76,21 @@ def _zenodo(card: StreamCard) -> Iterator[str]:
         yield "more than 50 GB"
 
 
+def _huggingface(card: StreamCard) -> Iterator[str]:
+    # Folders of versions that wrote no Parquet.
+    if not any(file.name.endswith(".parquet") for file in card.files):
+        yield "no Parquet, so that it shows and loads no rows (publish it again with --force)"
+
+
+def _croissant(card: StreamCard) -> Iterator[str]:
+    yield from _huggingface(card)
+    yield from list_croissant_errors(card)
+
+
 _HUBS: dict[str, tuple[str, Callable[[StreamCard], Iterator[str]]]] = {
     "openml": ("OpenML", _openml),
     "datacite": ("DataCite", _datacite),
     "zenodo": ("Zenodo", _zenodo),
+    "huggingface": ("Hugging Face", _huggingface),
+    "croissant": ("Croissant", _croissant),
 }

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from mlstream._validation_errors import describe_error
 from mlstream.card_model import AboutCard, CreatorCard, StreamCard, TermsCard
-from mlstream.cards.licences import nearest_identifier
+from mlstream.cards.licences import nearest_identifier, spdx_identifier
 from mlstream.stream import Stream
 
 _MAX_NAME = 100
@@ -93,7 +93,7 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
     Warns
     -----
     UserWarning
-        If the licence is nearly an SPDX identifier.
+        If the licence is nearly an SPDX identifier, or is a single word that is no identifier known here.
 
     Examples
     --------
@@ -137,12 +137,15 @@ def require_name(name: str) -> str:
         If no file can bear it on every system, or it has more than 100 characters.
     """
     if not _NAME.fullmatch(name) or _DEVICE.fullmatch(name) or len(name) > _MAX_NAME:
-        shown = name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}..."
         raise ValueError(
             f'name must be the name of a file, 1 to {_MAX_NAME} characters: no / \\ : * ? " < > | or control '
-            f"character, no . - ~ or blank at its start, no . or blank at its end. Got {shown!r} instead."
+            f"character, no . - ~ or blank at its start, no . or blank at its end. Got {_shorten(name)!r} instead."
         )
     return name
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_NAME else f"{text[:_MAX_NAME]}..."
 
 
 def stated_terms(card: StreamCard) -> StatedTerms:
@@ -255,9 +258,18 @@ def advise_on_terms(card: StreamCard) -> list[str]:
 
 
 def describe_doubt(licence: str) -> str:
-    """Describe in one line which SPDX identifier a licence seems to mean; empty if it is one, or seems to mean none."""
-    meant = nearest_identifier(licence)
-    return f"The licence {licence!r} is not an SPDX identifier; did you mean {meant}?" if meant else ""
+    """Describe in one line why a licence may be a slip; empty if it is an SPDX identifier, or words of its own.
+
+    A single word is no description of terms: hubs would list it as a licence of its own, which nobody can look up.
+    """
+    if meant := nearest_identifier(licence):
+        return f"The licence {licence!r} is not an SPDX identifier; did you mean {meant}?"
+    if len(licence.split()) != 1 or spdx_identifier(licence):
+        return ""
+    return (
+        f"The licence {_shorten(licence.strip())!r} is not an SPDX identifier that hubs of data sets list; state one, "
+        "such as CC-BY-4.0, or the terms in a sentence."
+    )
 
 
 def change_terms(terms: TermsCard | None, given: Mapping[str, object]) -> TermsCard | None:

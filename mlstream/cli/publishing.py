@@ -87,7 +87,8 @@ def verify(
         list[str] | None,
         typer.Option(
             "--for",
-            help="openml, datacite or zenodo: exit with status 1 if it would refuse the folder. May be repeated.",
+            help="openml, datacite, zenodo, huggingface or croissant (needs the extra `croissant`): exit with status 1 "
+            "if it would refuse the folder. May be repeated.",
         ),
     ] = None,
 ) -> None:

@@ -1,7 +1,8 @@
-"""What hubs demand: DataCite's own schema, Zenodo's fields, and the list of what each would refuse."""
+"""What hubs demand, by their own schemas and libraries, and the list of what each would refuse."""
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from hypothesis import given
 
 from mlstream.card_model import FileCard
+from mlstream.cards.croissant import card_croissant
+from mlstream.cards.croissant_check import list_croissant_errors
 from mlstream.cards.datacite import card_datacite
 from mlstream.cards.hubs import list_refusals
 from mlstream.cards.terms import with_terms
@@ -105,6 +108,53 @@ def test_openml_wants_rows_and_labels_that_it_can_name(tmp_path: Path) -> None:
     assert list_refusals(verify(publish(with_terms(make_stream(), **TERMS), tmp_path / "more"))) == []
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=["dense", "sparse", "odd names"])
+def test_hugging_face_reads_the_page_and_finds_its_files(shape: Shape, tmp_path: Path) -> None:
+    hub = pytest.importorskip("huggingface_hub", reason="needs the extra `hub`")
+    folder = publish(with_terms(make_stream(shape), **TERMS), tmp_path / "out")
+    data = hub.DatasetCard.load(folder / "README.md", ignore_metadata_errors=False).data
+    assert isinstance(data, hub.DatasetCardData)
+    assert (data.license, data.pretty_name, data.size_categories) == ("cc-by-4.0", TERMS["title"], ["n<1K"])
+    paths = [file["path"] for configuration in data.configs for file in configuration["data_files"]]
+    assert paths
+    assert all((folder / path).is_file() for path in paths)
+    assert list_refusals(verify(folder), ["huggingface"]) == []
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Of rdflib, in mlcroissant.
+def test_croissant_is_what_its_own_library_accepts(tmp_path: Path) -> None:
+    pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
+    for number, shape in enumerate(SHAPES):
+        card = verify(publish(with_terms(make_stream(shape), **TERMS), tmp_path / str(number)))
+        assert list_refusals(card, ["croissant"]) == []
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Of rdflib, in mlcroissant.
+def test_what_croissant_refuses_is_listed_without_recommendations(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
+    described = json.loads(card_croissant(make_stream().card))
+    described["recordSet"] = [{"@type": "cr:RecordSet", "@id": "a", "field": [{"@id": "a/b", "@type": "cr:Field"}]}]
+    monkeypatch.setattr("mlstream.cards.croissant_check.card_croissant", lambda _: json.dumps(described))
+    field, kind = list_croissant_errors(make_stream().card)
+    assert "Field a/b does not define `source` or `value`" in field
+    assert "does not specify a valid" in kind
+
+
+def test_croissant_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mlcroissant", None)
+    with pytest.raises(ImportError, match=r"needs mlcroissant: pip install 'mlstream\[croissant\]'\."):
+        list_refusals(make_stream().card, ["croissant"])
+    assert list_refusals(make_stream().card, ["datacite"])
+
+
+def test_folders_without_parquet_show_no_rows_at_hugging_face(tmp_path: Path) -> None:
+    card = verify(publish(with_terms(make_stream(), **TERMS), tmp_path / "out"))
+    older = card.model_copy(update={"files": [file for file in card.files if not file.name.endswith(".parquet")]})
+    assert list_refusals(older) == [
+        "Hugging Face would refuse it: no Parquet, so that it shows and loads no rows (publish it again with --force)."
+    ]
+
+
 def test_an_archive_has_a_limit() -> None:
     card = with_terms(make_stream(), **TERMS).card
     large = card.model_copy(update={"files": [FileCard(name="stream.npz", n_bytes=51 * 10**9, sha256="0" * 64)]})
@@ -123,7 +173,9 @@ def test_verify_advises_unless_a_hub_is_named(tmp_path: Path) -> None:
     assert refused.exit_code == 1
     assert "must be as its hub demands. Zenodo would refuse it: no creator" in str(refused.exception)
     unknown = invoke("verify", folder, "--for", "kaggle")
-    assert "hub (--for) must be one of openml, datacite, zenodo. Got 'kaggle'" in str(unknown.exception)
+    assert "hub (--for) must be one of openml, datacite, zenodo, huggingface, croissant. Got 'kaggle'" in str(
+        unknown.exception
+    )
     publish(load(folder / "stream.npz"), folder, force=True, **TERMS)
     output = invoke("verify", folder).output
     assert output.startswith(f"{folder} is complete and unchanged.\nAdvice: The stream should state its data_biases, ")

@@ -17,7 +17,7 @@ from mlstream.cards.croissant import card_croissant
 from mlstream.cards.front_matter import front_matter
 from mlstream.cards.openml import card_openml
 from mlstream.cards.page import card_page
-from mlstream.cards.terms import missing_terms, require_name, stated_terms, with_terms
+from mlstream.cards.terms import advise_on_terms, missing_terms, require_name, stated_terms, with_terms
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
 from mlstream.generators import missing_labels, multiplier_stream, task_stream
@@ -262,6 +262,20 @@ def test_other_names_are_taken(name: str, tmp_path: Path) -> None:
 def test_a_near_miss_of_a_licence_is_a_warning() -> None:
     with pytest.warns(UserWarning, match=r"^The licence 'CC-BY' is not an SPDX identifier; did you mean CC-BY-4\.0\?$"):
         with_terms(make_stream(), licence="CC-BY")
+
+
+def test_a_single_word_is_no_licence() -> None:
+    with pytest.warns(
+        UserWarning, match=r"^The licence 'nope' is not an SPDX identifier that hubs of data sets list; "
+    ):
+        card = with_terms(make_stream(), licence=" nope ").card
+    assert any("'nope' is not an SPDX identifier" in advice for advice in advise_on_terms(card))
+
+
+@pytest.mark.parametrize("licence", ["All rights reserved", "cc by 4.0", "CC0", "MIT (see LICENSE)", ""])
+def test_words_and_identifiers_are_licences(licence: str, recwarn: pytest.WarningsRecorder) -> None:
+    with_terms(make_stream(), licence=licence)
+    assert recwarn.list == []
 
 
 def test_publishing_warns_of_a_near_miss_that_is_not_replaced(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:

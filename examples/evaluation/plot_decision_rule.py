@@ -29,7 +29,7 @@ for name, runs in results.items():
 import matplotlib.pyplot as plt
 import numpy as np
 
-figure, axis = plt.subplots(figsize=(9, 4.5), layout="constrained")
+figure, axis = plt.subplots(figsize=(9, 5.5), layout="constrained")
 for place, rule in enumerate(rules):
     heights = [runs[place].scores["ba_macro"] for runs in results.values()]
     axis.bar(np.arange(len(names)) + 0.27 * (place - 1), heights, width=0.25, label=f"decision={rule!r}")

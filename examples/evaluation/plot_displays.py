@@ -53,6 +53,8 @@ plt.show()
 
 # %%
 # The same matrix, as a line per task.
+
+# sphinx_gallery_thumbnail_number = 6
 TransferMatrixDisplay.from_result(results["NN_TL"], kind="lines")
 plt.show()
 

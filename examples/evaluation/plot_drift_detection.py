@@ -49,7 +49,7 @@ for panel in (above, below):
         panel.axvline(drift.start, color="0.5", linestyle=":")
 below.set_yticks(range(len(found)), [one.detector for one in found])
 below.set(xlabel="row of the stream", ylim=(len(found) - 0.5, -0.5))
-below.legend(loc="upper left", framealpha=1)
+below.legend(loc="center", bbox_to_anchor=(0.5, 0.3), ncols=2, framealpha=1)
 plt.show()
 
 # %%

@@ -36,8 +36,14 @@ for code, name in [(-1, "none"), *enumerate(threats.values)]:
     style = {"color": "0.8", "s": 3} if code < 0 else {"s": 14}
     above.scatter(days[mine], hosts.codes[mine] + 0.12 * (code - 1), label=name, **style)
 above.set(yticks=range(6), yticklabels=hosts.values, xlabel="day", xlim=(1, 3))
-above.set_title("single events, by threat", loc="left")
-above.legend(ncols=5, loc="lower right", bbox_to_anchor=(1, 1), fontsize="small")
+above.legend(
+    title="single events, by threat",
+    ncols=5,
+    loc="lower center",
+    bbox_to_anchor=(0.5, 1),
+    fontsize="small",
+    markerscale=2,
+)
 
 start = table.X[:, table.feature_names.index("start")]
 hour = ((start - start.min()) // 3600).astype(int)

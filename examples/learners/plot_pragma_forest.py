@@ -28,7 +28,7 @@ y, y_test = (np.where(one == 8, "eight", "other") for one in (digit, digit_test)
 # precision.
 wanted = {"importance": {"eight": 10, "other": 1}, "compromise": {"eight": (0.1, 0.9), "other": (0.8, 0.8)}}
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
+figure, axes = plt.subplots(1, 3, sharey=True, figsize=(9, 4), layout="constrained")
 side = np.linspace(0, 1, 101)
 for axis, (x, y_) in zip(axes, [(0.1, 0.9), (0.5, 0.5), (0.8, 0.2)], strict=True):
     alpha, beta = pragma_plane(x, y_)

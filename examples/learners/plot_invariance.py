@@ -42,14 +42,14 @@ import matplotlib.pyplot as plt
 
 from metrics import nce
 
-figure, axis = plt.subplots(figsize=(9, 5), layout="constrained")
+figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
 order = np.argsort(correlations)
-for name, learner in learners.items():
+for (name, learner), marker in zip(learners.items(), "os^Dv", strict=True):
     scores = [
         nce(part.Y, learner.predict_proba(part.X[:, invariant] if name == "reference" else part.X))
         for part in stream.evaluation_sets
     ]
-    axis.plot(np.array(correlations)[order], np.array(scores)[order], marker="o", label=name)
+    axis.plot(np.array(correlations)[order], np.array(scores)[order], marker=marker, label=name)
 axis.axhline(0, color="grey", linewidth=1, linestyle="--")
 axis.set(xlabel="correlation of the spurious features", ylabel="normalised cross-entropy")
 axis.legend()

@@ -1,0 +1,49 @@
+"""Validation of Croissant by its own library, the optional package mlcroissant."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+
+from mlstream.card_model import StreamCard
+from mlstream.cards.croissant import card_croissant
+
+_ISSUE = re.compile(r"^  -  (.+)$", re.MULTILINE)
+_WARNINGS = re.compile(r"^Found the following \d+ warning", re.MULTILINE)
+
+
+def list_croissant_errors(card: StreamCard) -> list[str]:
+    """List what mlcroissant finds wrong in the Croissant metadata of a card.
+
+    Parameters
+    ----------
+    card : StreamCard
+        The card.
+
+    Returns
+    -------
+    list of str
+        Errors in mlcroissant's words, without its warnings; empty if the metadata are valid.
+
+    Raises
+    ------
+    ImportError
+        If mlcroissant is not installed.
+    """
+    try:
+        import mlcroissant
+    except ImportError:
+        raise ImportError("Validating Croissant needs mlcroissant: pip install 'mlstream[croissant]'.") from None
+    # It logs what it only recommends, which the page of the card states already.
+    logger = logging.getLogger("absl")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        mlcroissant.Dataset(jsonld=json.loads(card_croissant(card)))
+    except mlcroissant.ValidationError as error:
+        errors = _WARNINGS.split(str(error))[0]
+        return [issue.rstrip(".") for issue in _ISSUE.findall(errors)] or [str(error).splitlines()[0]]
+    finally:
+        logger.setLevel(level)
+    return []

@@ -19,8 +19,9 @@ from mlstream.formats.parquet import parquet_errors, to_nullable
 from mlstream.formats.parquet_columns import RowColumns, list_of
 from mlstream.stream import EvaluationSet, Experience, Index, Indicator, Mask, Stream
 
-_GROUP_BYTES = 16 * 2**20
+_GROUP_BYTES = 8 * 2**20
 _MAX_GROUP_ROWS = 2**20
+_N_TURNED = 16
 
 Part: TypeAlias = Experience | EvaluationSet
 
@@ -184,9 +185,12 @@ def _encode_role(role: str, numbers: npt.NDArray[np.int64], columns: RowColumns)
 
 def _encode_columns(X: Sequence[Any], Y: Indicator, _: RowColumns) -> Iterator[pa.Array]:
     yield from map(to_nullable, Y.T)
-    table = np.vstack([piece if isinstance(piece, np.ndarray) else piece.toarray() for piece in X])
-    # NaN is a missing value.
-    yield from (pa.array(column, from_pandas=True) for column in np.ascontiguousarray(table.T))
+    tables = [piece if isinstance(piece, np.ndarray) else piece.toarray() for piece in X]
+    # Columns are turned some at a time: all at once would take the memory of the group again.
+    for start in range(0, tables[0].shape[1], _N_TURNED):
+        turned = np.concatenate([table[:, start : start + _N_TURNED] for table in tables]).T
+        # NaN is a missing value.
+        yield from (pa.array(column, from_pandas=True) for column in np.ascontiguousarray(turned))
 
 
 def _encode_lists(X: Sequence[Any], Y: Indicator, columns: RowColumns) -> Iterator[pa.Array]:

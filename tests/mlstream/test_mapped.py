@@ -32,9 +32,9 @@ def file_bytes():
 
 
 def test_a_file_that_cannot_be_mapped_is_refused_with_the_way_out(tmp_path):
-    (tmp_path / "s.csv").write_text("a,b\n")
-    with pytest.raises(ValueError, match=r"must be an NPZ file .* in \.csv instead; `mlstream convert` makes an NPZ"):
-        load(tmp_path / "s.csv", mmap=True)
+    (tmp_path / "s.train.csv").write_text("a,b\n")
+    with pytest.raises(ValueError, match=r"must be an NPZ file .* in \.train\.csv instead; `mlstream convert` makes"):
+        load(tmp_path / "s.train.csv", mmap=True)
 
 
 @given(st.integers(0, 40), st.integers(1, 50))

@@ -6,7 +6,7 @@ from pathlib import Path
 import estimators
 import metrics
 import mlstream
-from mlstream import generators, plotting
+from mlstream import generators, interop, plotting
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -30,7 +30,14 @@ WITH_THEIR_FUNCTIONS = {
 def test_every_public_name_is_in_the_api():
     lines = [line for page in (DOCS / "api").glob("*.rst") for line in page.read_text(encoding="utf-8").splitlines()]
     listed = {line.strip().rpartition(".")[2] for line in lines}
-    public = {*metrics.__all__, *estimators.__all__, *mlstream.__all__, *generators.__all__, *plotting.__all__}
+    public = {
+        *metrics.__all__,
+        *estimators.__all__,
+        *mlstream.__all__,
+        *generators.__all__,
+        *plotting.__all__,
+        *interop.__all__,
+    }
     assert public - listed == WITH_THEIR_FUNCTIONS
 
 

@@ -55,7 +55,7 @@ def about_template() -> str:
 
     Examples
     --------
-    >>> print(about_template().splitlines()[-5])
+    >>> print(about_template().splitlines()[-4])
     # [[creators]]
     """
     head = "What only those who made the data know. What stays empty is not stated."

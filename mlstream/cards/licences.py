@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
 # Of the SPDX list, those that hubs of data sets offer, each with its name there: lower case, unless noted.
 _IDENTIFIERS = (
     "AGPL-3.0-only",
@@ -82,6 +84,25 @@ def spdx_identifier(licence: str) -> str | None:
     return _BY_TEXT.get(re.sub(r"[\s_]+", "-", _REMARK.sub("", licence.strip()).lower()))
 
 
+def is_spdx_expression(licence: str) -> bool:
+    """Return whether a text is an identifier of the whole SPDX list, or several joined by AND, OR and WITH.
+
+    Examples
+    --------
+    >>> is_spdx_expression("Artistic-2.0"), is_spdx_expression("MIT OR Apache-2.0"), is_spdx_expression("nope")
+    (True, True, False)
+    """
+    try:
+        return bool(canonicalize_license_expression(licence))
+    except InvalidLicenseExpression:
+        return False
+
+
+def _is_current(licence: str) -> bool:
+    # SPDX has withdrawn the identifiers of GNU that leave open whether a later version will do.
+    return is_spdx_expression(licence) and not is_spdx_expression(f"{licence.strip()}-only")
+
+
 def nearest_identifier(licence: str) -> str | None:
     """Return the SPDX identifier that a text seems to mean; None if it is one, or seems to mean none.
 
@@ -90,7 +111,7 @@ def nearest_identifier(licence: str) -> str | None:
     >>> nearest_identifier("CC-BY"), nearest_identifier("CC-BY-4.0"), nearest_identifier("all rights reserved")
     ('CC-BY-4.0', None, None)
     """
-    if spdx_identifier(licence) or len(licence) > _LONGEST_NAME:
+    if spdx_identifier(licence) or len(licence) > _LONGEST_NAME or _is_current(licence):
         return None
     typed = _squeeze(licence)
     by_letters = {_squeeze(identifier): identifier for identifier in _IDENTIFIERS}

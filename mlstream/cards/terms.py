@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from mlstream._validation_errors import describe_error
 from mlstream.card_model import AboutCard, CreatorCard, StreamCard, TermsCard
-from mlstream.cards.licences import nearest_identifier, spdx_identifier
+from mlstream.cards.licences import is_spdx_expression, nearest_identifier, spdx_identifier
 from mlstream.stream import Stream
 
 _MAX_NAME = 100
@@ -93,7 +93,7 @@ def with_terms(stream: Stream, **terms: Unpack[StreamTerms]) -> Stream:
     Warns
     -----
     UserWarning
-        If the licence is nearly an SPDX identifier, or is a single word that is no identifier known here.
+        If the licence is nearly an SPDX identifier, or is a single word that is no identifier.
 
     Examples
     --------
@@ -264,11 +264,11 @@ def describe_doubt(licence: str) -> str:
     """
     if meant := nearest_identifier(licence):
         return f"The licence {licence!r} is not an SPDX identifier; did you mean {meant}?"
-    if len(licence.split()) != 1 or spdx_identifier(licence):
+    if len(licence.split()) != 1 or spdx_identifier(licence) or is_spdx_expression(licence):
         return ""
     return (
-        f"The licence {_shorten(licence.strip())!r} is not an SPDX identifier that hubs of data sets list; state one, "
-        "such as CC-BY-4.0, or the terms in a sentence."
+        f"The licence {_shorten(licence.strip())!r} is not an SPDX identifier; state one, such as CC-BY-4.0, or the "
+        "terms in a sentence."
     )
 
 

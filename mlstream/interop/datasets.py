@@ -33,11 +33,6 @@ def from_datasets(rows: Mapping[str, Any], card: StreamCard | str | os.PathLike[
     ------
     ValueError
         If rows are missing or in another order, or the card is that of another folder.
-
-    Examples
-    --------
-    >>> from datasets import load_dataset  # doctest: +SKIP
-    >>> stream = from_datasets(load_dataset("yeast-stream"), "yeast-stream/stream.card.json")  # doctest: +SKIP
     """
     from mlstream.formats.parquet_stream import restore_rows
 

@@ -265,14 +265,14 @@ def test_a_near_miss_of_a_licence_is_a_warning() -> None:
 
 
 def test_a_single_word_is_no_licence() -> None:
-    with pytest.warns(
-        UserWarning, match=r"^The licence 'nope' is not an SPDX identifier that hubs of data sets list; "
-    ):
+    with pytest.warns(UserWarning, match=r"^The licence 'nope' is not an SPDX identifier; state one"):
         card = with_terms(make_stream(), licence=" nope ").card
     assert any("'nope' is not an SPDX identifier" in advice for advice in advise_on_terms(card))
 
 
-@pytest.mark.parametrize("licence", ["All rights reserved", "cc by 4.0", "CC0", "MIT (see LICENSE)", ""])
+@pytest.mark.parametrize(
+    "licence", ["All rights reserved", "cc by 4.0", "CC0", "MIT (see LICENSE)", "", "Artistic-2.0", "CC-BY-NC-ND-2.0"]
+)
 def test_words_and_identifiers_are_licences(licence: str, recwarn: pytest.WarningsRecorder) -> None:
     with_terms(make_stream(), licence=licence)
     assert recwarn.list == []

@@ -48,7 +48,7 @@ def publish(
     ] = False,
     **terms: Any,
 ) -> None:
-    """Write a folder that others can use: NPZ, ARFF, card in all forms, citation, hashes.
+    """Write a folder that others can use: NPZ, Parquet, ARFF, card in all forms, citation, hashes.
 
     The terms complete or replace those that the stream states; to change those of a published folder, publish it onto
     itself with --force.

@@ -134,7 +134,8 @@ def restore_rows(train: pa.Table, test: pa.Table, card: StreamCard) -> Stream:
 
 def _read(path: Path, card: StreamCard) -> pa.Table:
     with parquet_errors(path), parquet.ParquetFile(path) as file:
-        row_bytes = 0 if require_layout(card).sparse else len(card.label_names) + 8 * len(card.feature_names)
+        # Labels are dense in memory, whatever the features are.
+        row_bytes = 4 * len(card.label_names) + 8 * len(card.feature_names) * (not require_layout(card).sparse)
         require_room(file.metadata.num_rows * row_bytes, path.stat().st_size, f"{path}: its rows")
         # pyarrow 18 cannot read a file without groups of rows.
         return file.read() if file.metadata.num_row_groups else file.schema_arrow.empty_table()

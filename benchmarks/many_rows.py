@@ -4,7 +4,7 @@
 
 Memory is the greatest resident memory of the process, read from /proc every 10 ms: in all, and without the pages of
 files that it maps, which the system takes back when it needs them. Time is CPU time of the process, so that other
-programs hardly matter; the start of Python and compilation are in it, and weigh in the first line. The folder needs 16
+programs hardly matter; the start of Python and compilation are in it, and weigh in the first line. The folder needs 24
 bytes of disk for each cell, and TMPDIR 8; both are free again at the end.
 """
 

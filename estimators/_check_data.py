@@ -80,7 +80,8 @@ def learn(estimator: Any, rows: Rows, size: int | None = None) -> Any:
     n = rows.X.shape[0]
     size = size or n
     # Estimators of other packages may need the classes at their first call, as scikit-learn's do.
-    takes_classes = "classes" in inspect.signature(estimator.partial_fit).parameters
+    parameters = inspect.signature(estimator.partial_fit).parameters
+    takes_classes = "classes" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     is_ours = hasattr(estimator, "predict_then_fit")
     first = {"classes": np.arange(rows.Y.shape[1])} if takes_classes and not is_ours else {}
     for i in range(0, n, size):

@@ -212,7 +212,10 @@ class TermsCard(_Strict):
         described = [one.name for one in (self.about and self.about.creators) or ()]
         unknown = [name for name in described if self.creators and name not in self.creators]
         if unknown:
-            raise ValueError(f"about.creators must be among the creators that are stated. Got {unknown[0]!r}")
+            way_out = "state them anew in --about, or take them back there with creators = []"
+            raise ValueError(
+                f"about.creators must be among the creators that are stated; {way_out}. Got {unknown[0]!r}"
+            )
         return self
 
 
@@ -379,9 +382,13 @@ class RowsCard(_Strict):
 
     dtype: Literal["float32", "float64"]
     sparse: bool = Field(description="Whether X is a CSR matrix.")
+    has_unknown: bool | None = Field(
+        default=None, description="Whether a label of any row is unknown, also outside of the signature of its task."
+    )
     masks: list[list[Count]] = Field(description="The distinct label masks, as indices of the labels that count.")
     experiences: list[PartCard]
     evaluation_sets: list[PartCard]
+    _if_set: ClassVar[frozenset[str]] = frozenset({"has_unknown"})
 
 
 class StreamCard(_Strict):

@@ -42,11 +42,16 @@ def list_refusals(card: StreamCard, hubs: Sequence[str] = ()) -> list[str]:
     >>> list_refusals(multiplier_stream("rand").card, ["datacite"])
     ['DataCite would refuse it: no creator (--creator), no date of publication (--published).']
     """
-    if unknown := set(hubs) - _HUBS.keys():
-        raise ValueError(f"hub (--for) must be one of {', '.join(_HUBS)}. Got {min(unknown)!r} instead.")
+    require_hubs(hubs)
     asked_for = hubs or _HUBS.keys() - {"croissant"}
     asked = [(title, ", ".join(reasons(card))) for hub, (title, reasons) in _HUBS.items() if hub in asked_for]
     return [f"{title} would refuse it: {reasons}." for title, reasons in asked if reasons]
+
+
+def require_hubs(hubs: Sequence[str]) -> None:
+    """Refuse a name that is not that of a hub."""
+    if unknown := set(hubs) - _HUBS.keys():
+        raise ValueError(f"hub (--for) must be one of {', '.join(_HUBS)}. Got {min(unknown)!r} instead.")
 
 
 def _openml(card: StreamCard) -> Iterator[str]:

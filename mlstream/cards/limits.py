@@ -42,7 +42,9 @@ def known_limits(card: StreamCard) -> list[str]:
 
 
 def has_unknown_labels(card: StreamCard) -> bool:
-    """Return whether a label of a task's signature is unknown in some row."""
+    """Return whether a label is unknown in some row; of a card without rows, a label of a task's signature."""
+    if card.rows is not None and card.rows.has_unknown is not None:
+        return card.rows.has_unknown
     return any(task.unknown_share for task in card.tasks)
 
 

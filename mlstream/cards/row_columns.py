@@ -8,8 +8,8 @@ from mlstream.card_model import RowsCard
 
 
 def has_masks(rows: RowsCard) -> bool:
-    """Return whether the label mask of any experience goes by row."""
-    return any(not isinstance(part.mask, int) for part in rows.experiences)
+    """Return whether the label mask of any part goes by row."""
+    return any(not isinstance(part.mask, int) for part in (*rows.experiences, *rows.evaluation_sets))
 
 
 def role_columns(taken: Collection[str], *, has_masks: bool) -> dict[str, str]:

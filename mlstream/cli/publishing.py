@@ -97,11 +97,12 @@ def verify(
     All differences are listed, and the exit status is then 1. What a hub of data sets or an archive would miss or
     refuse is listed as advice.
     """
-    from mlstream.cards.hubs import list_refusals
+    from mlstream.cards.hubs import list_refusals, require_hubs
     from mlstream.cards.terms import advise_on_terms
     from mlstream.cli import console
     from mlstream.publishing.folder import verify as verify_folder
 
+    require_hubs(hubs or ())
     card = verify_folder(folder)
     console.print_line(f"{folder} is complete and unchanged.")
     if hubs and (refused := list_refusals(card, hubs)):

@@ -105,6 +105,9 @@ def parquet_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        # A full disk, or memory that is too small, says nothing about the file.
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
+            raise
         raise FormatError(f"{path} must be a Parquet file. Got: {clip(' '.join(str(error).split()))}.") from None
 
 

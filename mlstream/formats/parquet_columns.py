@@ -66,7 +66,7 @@ class RowColumns:
     has_masks: bool
 
     @classmethod
-    def of(cls, card: StreamCard, layout: RowsCard, *, as_lists: bool, has_unknown: bool) -> Self:
+    def of(cls, card: StreamCard, layout: RowsCard, *, as_lists: bool) -> Self:
         """Name the columns of a stream that has a card, and on it the layout of its rows."""
         return cls(
             tasks=[task.name for task in card.tasks],
@@ -74,7 +74,7 @@ class RowColumns:
             features=card.feature_names,
             dtype=np.dtype(layout.dtype),
             as_lists=as_lists,
-            has_unknown=has_unknown,
+            has_unknown=bool(layout.has_unknown),
             has_masks=has_masks(layout),
         )
 

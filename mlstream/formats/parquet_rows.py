@@ -22,6 +22,8 @@ from mlstream.stream import EvaluationSet, Experience, Index, Indicator, Mask, S
 _GROUP_BYTES = 8 * 2**20
 _MAX_GROUP_ROWS = 2**20
 _N_TURNED = 16
+# Of pages and their heads, beyond values.
+_SLACK_BYTES = 2**16
 
 Part: TypeAlias = Experience | EvaluationSet
 
@@ -48,7 +50,7 @@ class StreamRows:
         masks, self._mask_ids = index_masks(_all_parts(stream))
         self.layout = _describe(stream, masks, self._mask_ids)
         as_lists = self.layout.sparse and not as_columns
-        self._columns = RowColumns.of(card, self.layout, as_lists=as_lists, has_unknown=_has_unknown(stream))
+        self._columns = RowColumns.of(card, self.layout, as_lists=as_lists)
 
     def write(self, train: Path, test: Path) -> None:
         """Write the rows of the experiences, and those of the evaluation sets."""
@@ -88,6 +90,7 @@ def _describe(stream: Stream, masks: Mask, mask_ids: Sequence[Index]) -> RowsCar
     return RowsCard(
         dtype="float32" if X.dtype == np.float32 else "float64",
         sparse=sparse.issparse(X),
+        has_unknown=_has_unknown(stream),
         masks=[np.flatnonzero(mask).tolist() for mask in masks],
         experiences=described[: len(stream.experiences)],
         evaluation_sets=described[len(stream.experiences) :],
@@ -107,20 +110,41 @@ def _holds(path: Path, groups: Iterator[pa.Table], schema: pa.Schema) -> bool:
     with parquet_errors(path), parquet.ParquetFile(path) as file:
         if not file.schema_arrow.equals(schema, check_metadata=True):
             return False
-        sizes = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
-        n_equal = 0
+        n_groups, n_equal = file.metadata.num_row_groups, 0
         for group in groups:
-            # A group of more rows, for which there may be no memory, is not read.
-            if n_equal == len(sizes) or sizes[n_equal] != len(group) or not file.read_row_group(n_equal).equals(group):
+            if n_equal == n_groups or not _may_be(file.metadata.row_group(n_equal), group):
+                return False
+            if not file.read_row_group(n_equal).equals(group):
                 return False
             n_equal += 1
-        return n_equal == len(sizes)
+        return bool(n_equal == n_groups)
+
+
+def _may_be(found: Any, group: pa.Table) -> bool:
+    """Return whether a group of a file is no larger than one that is expected: there may be no memory for more."""
+    if found.num_rows != len(group):
+        return False
+    return all(_is_no_larger(found.column(number), column) for number, column in enumerate(group.columns))
+
+
+def _is_no_larger(found: Any, column: pa.ChunkedArray) -> bool:
+    # An empty list counts as a value in Parquet.
+    n_listed = len(column.combine_chunks().flatten()) if pa.types.is_list(column.type) else 0
+    is_short = found.num_values <= len(column) + n_listed
+    return bool(is_short and found.total_uncompressed_size <= 2 * column.nbytes + _SLACK_BYTES)
+
+
+def count_values(file: Any) -> int:
+    """Count the values that the metadata of a Parquet file announce."""
+    groups = [file.row_group(number) for number in range(file.num_row_groups)]
+    return sum(group.column(number).num_values for group in groups for number in range(group.num_columns))
 
 
 def _row_groups(parts: Sequence[Part], masks: Sequence[Index], columns: RowColumns) -> Iterator[pa.Table]:
     """Turn the rows of parts into tables of as many rows each, but for the last one."""
     n_rows = sum(map(len, parts))
-    n_bytes = 32 + (12 * _n_stored(parts) // max(1, n_rows) if columns.as_lists else columns.n_dense_bytes)
+    n_listed = 12 * _n_stored(parts) // max(1, n_rows) + 3 * len(columns.labels)
+    n_bytes = 32 + (n_listed if columns.as_lists else columns.n_dense_bytes)
     for pieces in _cut([len(part) for part in parts], min(max(1, _GROUP_BYTES // n_bytes), _MAX_GROUP_ROWS)):
         yield _encode([_Piece(number, parts[number], masks[number], rows) for number, rows in pieces], columns)
         release(*(table for number, _ in pieces for table in (parts[number].X, parts[number].Y)))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyarrow import compute, parquet
+from pyarrow import compute, parquet, types
 
 from mlstream._files import atomic_path
 from mlstream.card_model import PartCard, StreamCard
@@ -25,7 +25,7 @@ from mlstream.formats.content import FormatError, require_room
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, restore, to_masks
 from mlstream.formats.parquet import parquet_errors
 from mlstream.formats.parquet_columns import RowColumns
-from mlstream.formats.parquet_rows import StreamRows
+from mlstream.formats.parquet_rows import StreamRows, count_values
 from mlstream.formats.stream_files import (
     card_path,
     describe_file,
@@ -134,23 +134,45 @@ def restore_rows(train: pa.Table, test: pa.Table, card: StreamCard) -> Stream:
 
 def _read(path: Path, card: StreamCard) -> pa.Table:
     with parquet_errors(path), parquet.ParquetFile(path) as file:
+        form = _form(card)
+        if not file.schema_arrow.equals(form.schema):
+            raise FormatError(f"{path} must have the columns that were written for its card. Got others.")
         # Labels are dense in memory, whatever the features are.
-        row_bytes = 4 * len(card.label_names) + 8 * len(card.feature_names) * (not require_layout(card).sparse)
-        require_room(file.metadata.num_rows * row_bytes, path.stat().st_size, f"{path}: its rows")
+        n_bytes = 8 * count_values(file.metadata) + 4 * file.metadata.num_rows * len(form.labels)
+        require_room(n_bytes, path.stat().st_size, f"{path}: its rows")
+    # Names of tasks are held once, however many rows have them.
+    with parquet_errors(path), parquet.ParquetFile(path, read_dictionary=[form.names["task"]]) as file:
         # pyarrow 18 cannot read a file without groups of rows.
         return file.read() if file.metadata.num_row_groups else file.schema_arrow.empty_table()
+
+
+def _form(card: StreamCard) -> RowColumns:
+    layout = require_layout(card)
+    return RowColumns.of(card, layout, as_lists=layout.sparse)
+
+
+def _is_like(got: pa.DataType, expected: pa.DataType) -> bool:
+    """Return whether values of a type are those of another, perhaps with longer offsets or as a dictionary."""
+    if types.is_dictionary(got):
+        return _is_like(got.value_type, expected)
+    if types.is_large_list(got):
+        return bool(types.is_list(expected) and got.value_type == expected.value_type)
+    return bool(got == expected or (types.is_large_string(got) and types.is_string(expected)))
 
 
 class _Columns:
     """The columns of a table of rows as arrays."""
 
     def __init__(self, table: pa.Table, card: StreamCard, name: str) -> None:
-        layout = require_layout(card)
-        has_unknown = layout.sparse and "unknown_labels" in table.column_names
-        self.form = RowColumns.of(card, layout, as_lists=layout.sparse, has_unknown=has_unknown)
+        self.form = _form(card)
         self.name, self.n_rows, self._table = name, len(table), table
-        if missing := [column for column in self.form.schema.names if column not in table.column_names]:
-            raise ValueError(f"{name} rows must have the columns that were published. Got no column {missing[0]!r}.")
+        for field in self.form.schema:
+            found = table.schema.get_all_field_indices(field.name)
+            if len(found) != 1:
+                rule = f"{name} rows must have the columns that were published"
+                raise ValueError(f"{rule}. Got {len(found) or 'no'} column{'s' * (len(found) > 1)} {field.name!r}.")
+            if not _is_like(got := table.schema.field(found[0]).type, field.type):
+                raise ValueError(f"The column {field.name!r} of {name} rows must be {field.type}. Got {got}.")
 
     def role(self, role: str) -> pa.ChunkedArray:
         return self._table.column(self.form.names[role])

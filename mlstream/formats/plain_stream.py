@@ -115,6 +115,7 @@ def _describe_rows(flat: FlatStream) -> RowsCard:
     return RowsCard(
         dtype="float32" if X.dtype == np.float32 else "float64",
         sparse=sparse.issparse(X),
+        has_unknown=any(rows.Y.dtype != np.uint8 for rows in (flat.learning, flat.evaluation)),
         masks=[np.flatnonzero(mask).tolist() for mask in flat.masks],
         experiences=_describe_parts(flat.learning),
         evaluation_sets=_describe_parts(flat.evaluation),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mlstream.card_model import StreamCard, load_card
+from mlstream.cards.description import hash_data
 from mlstream.stream import Stream
 
 if TYPE_CHECKING:
@@ -33,16 +34,22 @@ def from_datasets(rows: Mapping[str, Any], card: StreamCard | str | os.PathLike[
     ------
     ValueError
         If rows are missing or in another order, or the card is that of another folder.
+    TypeError
+        If `rows` holds no splits, or streams them.
     """
     from mlstream.formats.parquet_stream import restore_rows
 
+    if not isinstance(rows, Mapping) or not hasattr(rows.get("train"), "num_rows"):
+        rule = "rows must be what datasets.load_dataset returns without `split` and `streaming`"
+        raise TypeError(f"{rule}. Got {type(rows).__name__}.")
     card = card if isinstance(card, StreamCard) else load_card(card)
-    return restore_rows(_to_arrow(rows, "train"), _to_arrow(rows, "test"), card)
+    stream = restore_rows(_to_arrow(rows, "train"), _to_arrow(rows, "test"), card)
+    if hash_data(stream) != card.data_sha256:
+        raise ValueError("rows must be all that were published, in their order. Got others, or another order.")
+    return stream
 
 
 def _to_arrow(rows: Mapping[str, Any], split: str) -> pa.Table:
-    if not isinstance(rows, Mapping):
-        raise TypeError(f"rows must be what datasets.load_dataset returns without `split`. Got {type(rows).__name__}.")
     if split in rows:
         return rows[split].with_format("arrow")[:]
     # The library has no splits without rows.

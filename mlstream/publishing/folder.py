@@ -158,8 +158,8 @@ def verify(folder: str | os.PathLike[str]) -> StreamCard:
     Raises
     ------
     ValueError
-        If a file is missing, changed or not listed, the arrays are not as the card describes them, or the ARFF files,
-        where there are any, and the NPZ file differ. The message lists all that differs.
+        If a file is missing, changed or not listed, the arrays are not as the card describes them, or the Parquet or
+        ARFF files, where there are any, and the NPZ file differ. The message lists all that differs.
     """
     folder = Path(folder)
     if not folder.is_dir():

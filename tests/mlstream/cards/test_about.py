@@ -137,7 +137,9 @@ def test_creators_are_stated_by_name_or_with_more() -> None:
     assert (stated_terms(alone.card).creators, stated_terms(alone.card).people) == (("Ada Lovelace",), (ada,))
     both = with_terms(alone, creators=["Bob", "Ada Lovelace"])
     assert stated_terms(both.card).people == (CreatorCard(name="Bob"), ada)
-    with pytest.raises(ValueError, match=r"^about.creators must be among the creators that are stated. Got 'Ada Love"):
+    with pytest.raises(
+        ValueError, match=r"^about.creators must be among the creators .* creators = \[\]. Got 'Ada Love"
+    ):
         with_terms(alone, creators=["Bob"])
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from mlstream.card_model import load_card
 from mlstream.cards.croissant import card_croissant
-from mlstream.cards.limits import has_unknown_labels, known_limits
+from mlstream.cards.limits import known_limits
 from mlstream.data.datasets import load_dataset
 from mlstream.generators import multiplier_stream, task_stream
 from mlstream.publishing.folder import publish
@@ -198,9 +198,10 @@ def dense_cells(part: Any, i: int, stream: Stream) -> list[tuple[str, Any]]:
 def list_cells(part: Any, i: int, stream: Stream) -> list[tuple[str, Any]]:
     X, labels = part.X[[i]], part.Y[i].tolist()
     unknown = [label for label, value in enumerate(labels) if np.isnan(value)]
+    has_unknown = any(np.isnan(one.Y).any() for one in (*stream.experiences, *stream.evaluation_sets))
     return [
         ("labels", [label for label, value in enumerate(labels) if value == 1]),
-        *([("unknown_labels", unknown)] if has_unknown_labels(stream.card) else []),
+        *([("unknown_labels", unknown)] if has_unknown else []),
         ("indices", X.indices.tolist()),
         ("values", X.data.tolist()),
     ]

@@ -107,11 +107,22 @@ def test_no_command_replaces_the_table_that_it_reads(command, table):
 def test_files_beside_the_output_are_replaced_by_force_only(table, tmp_path):
     """A card belongs to the files of one name: another format beside them would take it away."""
     make("generate", table, "--tasks", 2, output=tmp_path / "s.train.csv")
-    result = invoke("convert", tmp_path / "s.train.csv", tmp_path / "s.arff")
+    make("generate", table, "--tasks", 2, output=tmp_path / "other.npz")
+    result = invoke("convert", tmp_path / "other.npz", tmp_path / "s.arff")
     assert "s.card.json must not exist yet: --force replaces it." in str(result.exception)
     assert not (tmp_path / "s.arff").exists()
     assert invoke("inspect", tmp_path / "s.train.csv").exit_code == 0
-    assert invoke("convert", tmp_path / "s.train.csv", tmp_path / "s.arff", "--force").exit_code == 0
+    assert invoke("convert", tmp_path / "other.npz", tmp_path / "s.arff", "--force").exit_code == 0
+
+
+@pytest.mark.parametrize("output", ["s.arff", "s.train.parquet", "s.train.csv.gz"])
+def test_a_stream_is_not_converted_over_its_own_card(table, tmp_path, output):
+    make("generate", table, "--tasks", 2, output=tmp_path / "s.train.csv")
+    result = invoke("convert", tmp_path / "s.train.csv", tmp_path / output, "--force")
+    assert "must have another name than" in str(result.exception)
+    assert "both would need s.card.json" in str(result.exception)
+    assert invoke("inspect", tmp_path / "s.train.csv").exit_code == 0
+    assert invoke("convert", tmp_path / "s.train.csv", tmp_path / f"t{output[1:]}").exit_code == 0
 
 
 @pytest.mark.parametrize(("output", "error"), [("absent/s.npz", NotADirectoryError), ("s.txt", ValueError)])

@@ -31,6 +31,7 @@ def test_a_stream_of_them_is_generated_converted_and_shown(table, tmp_path, suff
     assert f"Unknown labels: {expected}" in shown.output
 
 
+@pytest.mark.filterwarnings("ignore:The stream should state:UserWarning")
 def test_a_published_folder_states_how_many_are_unknown(table, tmp_path):
     stream = make("generate", table, "--tasks", 2, output=tmp_path / "s.npz")
     terms = ("--licence", "CC0-1.0", "--citation", "None.", "--description", "Made up.", "--creator", "A tester")

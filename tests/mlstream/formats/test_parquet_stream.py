@@ -1,5 +1,6 @@
 """Streams as Parquet: rows that others read, groups of bounded size, and one error for whatever is wrong."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,11 +8,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from mlstream.card_model import load_card
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, parquet_rows, save
 from mlstream.formats.content import FormatError
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.parquet_stream import restore_rows
+from mlstream.formats.stream_files import describe_file
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 
 SHAPES = [Shape(unknown=0.3), Shape(sparse=True, unknown=0.3), Shape(by_row=True, dtype=np.float32)]
@@ -98,12 +101,9 @@ def test_files_of_another_stream_are_told_apart(tmp_path: Path, shape: Shape) ->
     rows = StreamRows(stream)
     rows.write(train, test)
     assert rows.are_in(train, test)
-    for other in (Shape(seed=1), Shape(sizes=(6, 0, 3)), Shape(sizes=(6, 0, 3, 5, 1)), Shape(dtype=np.float16)):
-        changed = Shape(
-            **{**vars(shape), **{name: value for name, value in vars(other).items() if value != vars(Shape())[name]}}
-        )
-        if changed.dtype != np.float16:
-            assert not StreamRows(make_stream(changed)).are_in(train, test)
+    other = np.float64 if shape.dtype == np.float32 else np.float32
+    for change in ({"seed": 1}, {"sizes": (6, 0, 3)}, {"sizes": (6, 0, 3, 5, 1)}, {"dtype": other}):
+        assert not StreamRows(make_stream(replace(shape, **change))).are_in(train, test)
     table = parquet.read_table(train)
     parquet.write_table(table, train, row_group_size=2)
     assert not rows.are_in(train, test)
@@ -172,3 +172,36 @@ def test_a_file_that_was_changed_or_is_missing_is_one_error(tmp_path: Path) -> N
     (tmp_path / "x.card.json").unlink()
     with pytest.raises(FileNotFoundError, match=r"x.card.json must be beside x.train.parquet"):
         load(path)
+
+
+def test_values_that_the_card_does_not_promise_are_not_read(tmp_path: Path) -> None:
+    """A file of some kilobytes may hold lists of millions of zeros."""
+    stream = make_stream(Shape(sparse=True))
+    path, test = tmp_path / "x.train.parquet", tmp_path / "x.test.parquet"
+    save(stream, path)
+    table = parquet.read_table(path)
+    many = pa.array([np.zeros(10_000_000), *([[]] * (len(table) - 1))], table["values"].type)
+    bomb = table.set_column(table.column_names.index("values"), table.schema.field("values"), many)
+    parquet.write_table(bomb, path, compression="zstd")
+    assert path.stat().st_size < 100_000
+    assert not StreamRows(stream).are_in(path, test)
+    card = tmp_path / "x.card.json"
+    listed = load_card(card)
+    files = [describe_file(path, path.name), listed.files[1]]
+    card.write_text(listed.model_copy(update={"files": files}).model_dump_json())
+    with pytest.raises(FormatError, match=r"x.train.parquet: its rows must need at most 200 times"):
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["a", "k", "row"])
+def test_columns_of_another_type_are_one_error(tmp_path: Path, name: str) -> None:
+    stream = make_stream()
+    save(stream, tmp_path / "x.train.parquet")
+    train, test = (parquet.read_table(tmp_path / f"x.{half}.parquet") for half in ("train", "test"))
+    words = pa.array(["7"] * len(train))
+    changed = train.set_column(train.column_names.index(name), name, words)
+    card = stream.card.model_copy(update={"rows": StreamRows(stream).layout})
+    with pytest.raises(ValueError, match=f"The column '{name}' of train rows must be .*. Got string"):
+        restore_rows(changed, test, card)
+    with pytest.raises(ValueError, match=f"train rows must have the columns .* Got 2 columns '{name}'"):
+        restore_rows(train.append_column(name, words), test, card)

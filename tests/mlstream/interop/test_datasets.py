@@ -76,3 +76,8 @@ def test_rows_of_one_split_or_shuffled_are_one_error(datasets: Any, tmp_path: Pa
         from_datasets(rows["train"], card)
     with pytest.raises(ValueError, match="train rows must be in stream order"):
         from_datasets({**rows, "train": rows["train"].shuffle(seed=0)}, card)
+    with pytest.raises(ValueError, match="rows must be all that were published, in their order"):
+        from_datasets({**rows, "test": rows["test"].select([1, 0, *range(2, 6)])}, card)
+    for wrong in ({}, {"test": rows["test"]}, {"train": rows["train"].to_iterable_dataset()}):
+        with pytest.raises(TypeError, match=r"without `split` and `streaming`. Got dict"):
+            from_datasets(wrong, card)

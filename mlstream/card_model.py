@@ -212,7 +212,7 @@ class TermsCard(_Strict):
         described = [one.name for one in (self.about and self.about.creators) or ()]
         unknown = [name for name in described if self.creators and name not in self.creators]
         if unknown:
-            way_out = "state them anew in --about, or take them back there with creators = []"
+            way_out = "state them again in --about, or take them back there with creators = []"
             raise ValueError(
                 f"about.creators must be among the creators that are stated; {way_out}. Got {unknown[0]!r}"
             )

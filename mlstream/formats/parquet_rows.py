@@ -114,7 +114,7 @@ def _holds(path: Path, groups: Iterator[pa.Table], schema: pa.Schema) -> bool:
         for group in groups:
             if n_equal == n_groups or not _may_be(file.metadata.row_group(n_equal), group):
                 return False
-            if not file.read_row_group(n_equal).equals(group):
+            if not file.read_row_group(n_equal, use_threads=False).equals(group):
                 return False
             n_equal += 1
         return bool(n_equal == n_groups)

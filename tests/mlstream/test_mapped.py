@@ -154,7 +154,7 @@ def make(n_rows, name):
 
 make(100, "few")
 used = [line for line in open("/proc/self/status") if line.startswith("VmData")][0].split()[1]
-resource.setrlimit(resource.RLIMIT_DATA, (1024 * int(used) + 60 * 2**20,) * 2)
+resource.setrlimit(resource.RLIMIT_DATA, (1024 * int(used) + 75 * 2**20,) * 2)
 make(100_000, "many")
 """
 

@@ -1,9 +1,11 @@
-"""Steps taken while Numba compiles kernels: a line for the user, and no collection of garbage."""
+"""Steps taken while Numba compiles kernels: a line for the user, no collection of garbage, and no interrupt."""
 
 from __future__ import annotations
 
 import gc
 import logging
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -59,6 +61,41 @@ class CompilationWatcher(event.Listener):  # type: ignore[misc, unused-ignore]
             self._announced = True
             # a warning is the least level that is printed unless the user says otherwise
             _LOG.warning(_NOTE if self._kept else _NOTE_UNKEPT, module.partition("._kernels")[0])
+
+
+class InterruptHolder(event.Listener):  # type: ignore[misc, unused-ignore]
+    """Hold an interrupt (Ctrl-C) back while Numba compiles or loads a kernel in the main thread.
+
+    LLVM calls Python meanwhile: an interrupt there is printed and lost, or leaves half of an object behind.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._is_held = False
+        self._handler: Any = None
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+        """Take the place of the handler, if it is one of Python, which only the main thread may do."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if self._depth == 0 and callable(handler := signal.getsignal(signal.SIGINT)):
+            self._handler = handler
+            signal.signal(signal.SIGINT, self._hold)
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002 - Numba's signature
+        """Put the handler back, and hand it what was held."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self._depth -= 1
+        if self._depth == 0 and self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            self._handler, is_held, self._is_held = None, self._is_held, False
+            if is_held:
+                signal.raise_signal(signal.SIGINT)
+
+    def _hold(self, _number: int, _frame: Any) -> None:
+        self._is_held = True
 
 
 class _Counter(event.Listener):  # type: ignore[misc, unused-ignore]

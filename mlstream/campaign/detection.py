@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed, parallel_config
+from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
@@ -19,6 +19,7 @@ from estimators.strategies import make_strategy
 from mlstream._files import write_text_atomically
 from mlstream.campaign.job import require_same
 from mlstream.campaign.planning import name_apart
+from mlstream.campaign.processes import call_in_processes
 from mlstream.evaluation.detect import SeededLearner, describe_detection, detect_all
 from mlstream.evaluation.learners import fresh
 from mlstream.evaluation.settings import DetectionOptions, Errors, LabelSpace
@@ -268,11 +269,8 @@ def _run_all(
             yield number, jobs[number].run()
         return
     try:
-        with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
-            # Writable maps, which compiled code takes for plain arrays.
-            yield from Parallel(return_as="generator_unordered", mmap_mode="c")(
-                delayed(_run_numbered)(number, jobs[number]) for number in waiting
-            )
+        calls = (delayed(_run_numbered)(number, jobs[number]) for number in waiting)
+        yield from call_in_processes(calls, n_jobs, "loky")
     except TerminatedWorkerError:
         raise RuntimeError(f"{_DIED} Records that are there stay, and the same command goes on.") from None
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from joblib import Parallel, delayed, parallel_config
+from joblib import delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mlstream.campaign.cpu_times import RunCpu, read_ledger
 from mlstream.campaign.job import Job
+from mlstream.campaign.processes import call_in_processes
 from mlstream.campaign.progress_files import remove_progress
 from mlstream.campaign.worker import record_failure, run_job
 from mlstream.evaluation.cpu_ledger import CpuLedger, cpu_part
@@ -65,6 +66,15 @@ def run_in_processes(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
     job, record, CPU time
         In the order in which they end; the last is None for a run whose process died.
     """
+    try:
+        yield from _run_until_done(jobs, n_jobs, backend)
+    finally:
+        # Processes that are ended, as by Ctrl-C, leave what they have told.
+        for job in jobs:
+            remove_progress(job.progress_path)
+
+
+def _run_until_done(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
     waiting = {job.path: job for job in largest_first(jobs)}
     while waiting:
         try:
@@ -88,15 +98,10 @@ def n_cells(stream: Stream) -> int:
 
 
 def _in_pool(jobs: Sequence[Job], n_jobs: int, backend: str) -> Ended:
-    threads = {"inner_max_num_threads": 1} if backend == "loky" else {}
-    with parallel_config(backend=backend, n_jobs=n_jobs, **threads):
-        # Large arrays reach the workers as memory maps; writable ones, which compiled code takes for plain arrays.
-        # Runs one by one: several in a batch would be sent back, and followed, by the last of them.
-        ended = Parallel(return_as="generator_unordered", mmap_mode="c", batch_size=1)(
-            delayed(_run_numbered)(number, job) for number, job in enumerate(jobs)
-        )
-        for number, measured in ended:
-            yield jobs[number], *measured
+    calls = (delayed(_run_numbered)(number, job) for number, job in enumerate(jobs))
+    # Runs one by one: several in a batch would be sent back, and followed, by the last of them.
+    for number, measured in call_in_processes(calls, n_jobs, backend, batch_size=1):
+        yield jobs[number], *measured
 
 
 def _run_alone(job: Job, backend: str) -> Measured:

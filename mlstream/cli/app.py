@@ -1,5 +1,6 @@
 """The command line: thin commands over the library, which is imported where a command needs it."""
 
+import errno
 import sys
 import warnings
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from mlstream.cli import challenge, compiling, detecting, generate, listing, per
 from mlstream.cli.convert import convert
 from mlstream.cli.datasets import datasets
 from mlstream.cli.inspect import inspect
+from mlstream.cli.interrupts import InterruptionError
 from mlstream.cli.suggest_tasks import suggest_tasks
 from mlstream.cli.usage_errors import UsageError, describe_usage_error, show_warning
 from mlstream.cli.windowed import synthesise_events, windowed
@@ -25,6 +27,16 @@ app = typer.Typer(
 )
 
 _INTERRUPTED = 130
+# What to do about errors of the system that tell only what happened.
+_NEXT_STEPS = {
+    errno.ENOSPC: "Free some space on that disk, then run the same command again.",
+    errno.EDQUOT: "Free some space of your quota, then run the same command again.",
+    errno.EFBIG: "Allow larger files there (ulimit -f), then run the same command again.",
+    errno.EIO: "Check that disk, then run the same command again.",
+    errno.EROFS: "Use a place that can be written.",
+    errno.EACCES: "Check the permissions of the file and of its folder.",
+    errno.EPERM: "Check the permissions of the file and of its folder.",
+}
 
 MAKE = "Make streams"
 # By heading of the help; commands of several kinds (`synthesise tree`) are added below.
@@ -97,18 +109,38 @@ def main() -> NoReturn:
             status = app(prog_name="mlstream", standalone_mode=False)
     except UsageError as error:
         _fail(describe_usage_error(error), 2)
+    except InterruptionError as error:
+        _stop(f"Interrupted: {error}")
     except (Abort, KeyboardInterrupt):
-        _fail("interrupted.", _INTERRUPTED)
+        status = _INTERRUPTED
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        # Errors of a challenge have exit statuses of their own.
-        _fail(_describe(error), getattr(error, "exit_status", 1))
+        if not _comes_of_interrupt(error):
+            # Errors of a challenge have exit statuses of their own.
+            _fail(_describe(error), getattr(error, "exit_status", 1))
+        status = _INTERRUPTED
+    if status == _INTERRUPTED:
+        # Typer, too, returns it for Ctrl-C, without a word.
+        _stop("Interrupted.")
     raise SystemExit(status or 0)
 
 
 def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
+        step = _NEXT_STEPS.get(error.errno or 0)
+        return f"{error.filename}: {error.strerror}{f'. {step}' if step else ''}"
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def _comes_of_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error took the place of Ctrl-C, as NumPy and other libraries in C do."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _stop(message: str) -> NoReturn:
+    sys.stderr.write(f"{message}\n")
+    raise SystemExit(_INTERRUPTED)
 
 
 def _fail(message: str, status: int) -> NoReturn:

@@ -12,8 +12,9 @@ import typer
 
 from mlstream.cli.arguments import require_folder
 from mlstream.cli.completion import complete_detectors, complete_strategies, complete_streams
+from mlstream.cli.interrupts import InterruptionError
 from mlstream.cli.options import OF_DETECTIONS, read_options, with_options
-from mlstream.cli.running import INTERRUPTED, announce
+from mlstream.cli.running import announce
 
 if TYPE_CHECKING:
     from mlstream.records.detection_record import Detection
@@ -101,8 +102,7 @@ def detect_and_show(
     except KeyboardInterrupt:
         n_done, n_in_all = last[0] if last else (0, "the")
         recorded = f"{n_done} of {n_in_all} detections recorded in {folder}; the same command goes on."
-        typer.echo(f"Interrupted: {recorded}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise InterruptionError(recorded) from None
     if not quiet:
         _show_scores(found)
     return found

@@ -14,6 +14,7 @@ import typer
 
 from mlstream.cli.arguments import require_folder
 from mlstream.cli.completion import complete_strategies, complete_streams
+from mlstream.cli.interrupts import InterruptionError
 from mlstream.cli.options import OPTIONS, read_options, with_options
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from mlstream.stream import Stream
 
 Events: TypeAlias = "list[CampaignProgress]"
-
-INTERRUPTED = 130
 
 # Where and how a campaign file is run depends on the machine; its rule of decisions is what two campaigns compare.
 _FOR_FILES = ("n_jobs", "dask", "decision")
@@ -251,8 +250,7 @@ def _run_and_show(
     except KeyboardInterrupt:
         n_ended, n_runs = (last[0].n_runs_ended, last[0].n_runs) if last else (0, "the")
         recorded = f"{n_ended} of {n_runs} runs recorded in {folder}; the same command goes on."
-        typer.echo(f"Interrupted: {recorded}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise InterruptionError(recorded) from None
     if not quiet:
         with cpu_part("reports"):
             show_results(results)

@@ -100,8 +100,10 @@ class ScoringPool:
 def _ask(process: subprocess.Popen[str], request: str) -> Any:
     """Send one request and wait for its reply; a process that takes too long is ended."""
     timer = threading.Timer(_MAX_S, process.kill)
-    timer.start()
+    # One that an interrupt leaves behind must not keep this process from its end.
+    timer.daemon = True
     try:
+        timer.start()
         assert process.stdin is not None and process.stdout is not None  # noqa: PT018, S101 - both are pipes
         process.stdin.write(f"{request}\n")
         process.stdin.flush()

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from scipy import sparse
 
 from mlstream import Dataset, task_stream
+from mlstream.campaign import executors
 from mlstream.campaign.campaign import run_campaign
 from mlstream.campaign.executors import largest_first, n_cells
 from mlstream.generators import multiplier_stream
@@ -94,3 +96,31 @@ def test_other_processes_tell_how_far_they_are(tmp_path):
     assert len({one.worker for one in running}) == 2
     assert all(0 <= one.n_rows_done <= one.n_rows == STREAM.n_samples for one in running)
     assert [one.state for one in told].count("done") == 2
+
+
+def test_an_interrupt_leaves_no_progress_of_processes(tmp_path):
+    def interrupt(event):
+        if event.state == "done":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign({"s": Slow()}, [STREAM], [0, 1, 2, 3], tmp_path, energy="none", n_jobs=2, progress=interrupt)
+    assert list((tmp_path / "runs").rglob("*.json"))
+    assert not [path for path in (tmp_path / "running").rglob("*") if path.is_file()]
+
+
+def test_an_interrupt_of_a_run_alone_leaves_no_progress(tmp_path, monkeypatch):
+    def die(jobs, *_options):
+        yield from ()
+        raise TerminatedWorkerError
+
+    def begin_and_stop(job, _backend):
+        job.progress_path.parent.mkdir(parents=True)
+        job.progress_path.write_text("{}")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(executors, "_in_pool", die)
+    monkeypatch.setattr(executors, "_run_alone", begin_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_campaign({"s": Slow()}, [STREAM], [0], tmp_path, energy="none", n_jobs=2)
+    assert not [path for path in (tmp_path / "running").rglob("*") if path.is_file()]

@@ -1,5 +1,7 @@
 """Attacks on budget, state and names, and faults at the worst moment, against the engine."""
 
+import threading
+
 import pytest
 
 from mlstream.challenge import engine
@@ -87,6 +89,22 @@ def test_an_interrupted_wait_for_a_score_leaves_it_to_no_other_submission(tmp_pa
             name = twin.join("Ada")
             expected = [twin.submit(draw(twin, seed), name).score for seed in (2, 1)]
         assert [other.score, first.score] == expected
+
+
+def test_an_interrupt_leaves_no_thread_to_wait_for(tmp_path, monkeypatch):
+    start = threading.Thread.start
+
+    def start_and_interrupt(thread):
+        start(thread)
+        raise KeyboardInterrupt
+
+    with make_challenge(tmp_path / "org", processes=True) as challenge:
+        token, content = challenge.join("Ada"), draw(challenge, 0)
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Timer, "start", start_and_interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                challenge.submit(content, token)
+        assert [one for one in threading.enumerate() if isinstance(one, threading.Timer) and not one.daemon] == []
 
 
 @pytest.mark.parametrize("name", ["Ada\u3164", "Ada\ufe0f", "A\u034fda", "Ada\u2800", "Ad\u0430", "\u0391da"])

@@ -46,6 +46,21 @@ def write_rows(path: Path, rows: list[str]) -> Path:
     return path
 
 
+def interrupt(*_arguments, **_options):
+    raise KeyboardInterrupt
+
+
+def interrupt_in_numpy(*_arguments, **_options):
+    raise TypeError("Cannot compare structured arrays") from KeyboardInterrupt()
+
+
+@pytest.mark.parametrize("interrupt", [interrupt, interrupt_in_numpy])
+def test_an_interrupt_is_one_line(stream_file, tmp_path, monkeypatch, capsys, interrupt):
+    monkeypatch.setattr("mlstream.formats.save", interrupt)
+    assert call("convert", stream_file, tmp_path / "out.npz") == 130
+    assert capsys.readouterr().err == "Interrupted.\n"
+
+
 def test_help_names_every_command_and_imports_nothing_slow():
     slow = "{'numba', 'sklearn', 'torch', 'river', 'numpy', 'pydantic'}"
     script = (

@@ -1,5 +1,7 @@
 """Mistakes typed at the shell end in one line that names the option, its rule and the way out."""
 
+import errno
+import os
 import warnings
 
 import pytest
@@ -17,6 +19,25 @@ def error_of(capsys, monkeypatch, *arguments):
     with pytest.raises(SystemExit) as stopped:
         main()
     return stopped.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("code", "what_to_do"),
+    [
+        (errno.ENOSPC, "No space left on device. Free some space on that disk, then run the same command again."),
+        (errno.EIO, "Input/output error. Check that disk, then run the same command again."),
+        (errno.EACCES, "Permission denied. Check the permissions of the file and of its folder."),
+    ],
+)
+def test_an_error_of_the_disk_names_the_file_and_says_what_to_do(tmp_path, capsys, monkeypatch, code, what_to_do):
+    def fail(handle):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    table, output = write_table(tmp_path / "t.arff"), tmp_path / "out.npz"
+    shown = error_of(capsys, monkeypatch, "generate", table, "-o", output)
+    assert shown == (1, f"Error: {output}: {what_to_do}\n")
+    assert list(tmp_path.iterdir()) == [table]
 
 
 @pytest.mark.parametrize(

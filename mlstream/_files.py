@@ -8,9 +8,10 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
+from functools import partial
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,9 @@ from pathlib import Path
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 # Of the system calls that let two names change places, on Linux and on macOS.
 _HERE, _SWAP = -100, 2
+# Errors of file systems that cannot do it, and what they mean for a folder.
+_NO_EXCHANGE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
+_ONE_STEP = "cannot be replaced in one step here; remove it first"
 _PERMISSIONS = 0o777
 _PIECE_BYTES = 2**16
 # Files of a folder that are compared with a name that was mistyped.
@@ -43,7 +47,7 @@ def atomic_path(path: str | os.PathLike[str], *, replace: bool = True) -> Iterat
     """
     path = Path(path)
     _require_parent(path)
-    with _named(path), _temporary(path, is_folder=False) as temporary:
+    with naming_errors(path), _temporary(path, is_folder=False) as temporary:
         yield temporary
         _flush_to_disk(temporary)
         _copy_permissions(path, temporary)
@@ -54,30 +58,54 @@ def atomic_path(path: str | os.PathLike[str], *, replace: bool = True) -> Iterat
 
 
 @contextmanager
+def atomic_paths(*paths: str | os.PathLike[str]) -> Iterator[tuple[Path, ...]]:
+    """Yield temporary paths beside several, renamed to them in this order if the block succeeds.
+
+    If one cannot be renamed, those before it are taken back: all files are the new ones, or all are as they were. (A
+    process that is killed in between leaves the first ones new.) Otherwise as `atomic_path`.
+    """
+    with _temporaries(paths, is_folder=False) as pairs:
+        yield tuple(temporary for temporary, _ in pairs)
+        for temporary, path in pairs:
+            _flush_to_disk(temporary)
+            _copy_permissions(path, temporary)
+        with ExitStack() as undo:
+            for temporary, path in pairs:
+                undo.callback(_put(temporary, path))
+            undo.pop_all()
+
+
+@contextmanager
 def atomic_folder(folder: str | os.PathLike[str], *, replace: bool = False) -> Iterator[Path]:
     """Yield a temporary folder beside `folder`, renamed to it if the block succeeds and deleted if it fails.
 
-    If `replace`, a folder that is there changes places with the temporary one in one step of the system, and is deleted
-    afterwards; the new one and its files keep the permissions of the old ones. A process that is killed may leave the
-    temporary folder (its name starts with a dot and ends in ``.part``), but never a part of `folder`, and never none
-    where there was one; the next call deletes what it left.
+    All files in it are flushed to disk before. If `replace`, a folder that is there changes places with the temporary
+    one in one step of the system, and is deleted afterwards; the new one and its files keep the permissions of the old
+    ones. A process that is killed may leave the temporary folder (its name starts with a dot and ends in ``.part``),
+    but never a part of `folder`, and never none where there was one; the next call deletes what it left.
     """
-    folder = Path(folder)
-    exists = os.path.lexists(folder)
-    if exists and not replace:
-        raise FileExistsError(f"{folder} must not exist yet: nothing is overwritten.")
-    _require_parent(folder)
-    with _named(folder), _temporary(folder, is_folder=True) as temporary:
+    with atomic_folders(folder, replace=replace) as (temporary,):
         yield temporary
-        _flush_to_disk(temporary)
-        if exists:
-            for path in temporary.iterdir():
+
+
+@contextmanager
+def atomic_folders(*folders: str | os.PathLike[str], replace: bool = False) -> Iterator[tuple[Path, ...]]:
+    """Yield temporary folders beside several, renamed to them if the block succeeds: all, or none if one cannot be."""
+    for folder in map(Path, folders):
+        if os.path.lexists(folder) and not replace:
+            raise FileExistsError(f"{folder} must not exist yet: nothing is overwritten.")
+    with _temporaries(folders, is_folder=True) as pairs:
+        yield tuple(temporary for temporary, _ in pairs)
+        for temporary, folder in pairs:
+            _flush_all(temporary)
+            for path in temporary.iterdir() if folder.exists() else ():
                 _copy_permissions(folder / path.name, path)
             _copy_permissions(folder, temporary)
-            _exchange(temporary, folder)
-        else:
-            temporary.rename(folder)
-        _flush_to_disk(folder.parent)
+        with ExitStack() as undo:
+            for temporary, folder in pairs:
+                undo.callback(_put(temporary, folder))
+                _flush_to_disk(folder.parent)
+            undo.pop_all()
 
 
 def write_text_atomically(path: str | os.PathLike[str], text: str, *, replace: bool = True) -> None:
@@ -139,6 +167,32 @@ def read_bounded(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     return bytes(content)
 
 
+def _put(temporary: Path, path: Path) -> Callable[[], object]:
+    """Rename a temporary file or folder to its path; return what takes this back."""
+    if not os.path.lexists(path):
+        temporary.rename(path)
+        return partial(path.rename, temporary)
+    try:
+        _exchange(temporary, path)
+    except OSError as error:
+        if error.errno not in _NO_EXCHANGE or path.is_dir():
+            raise
+        # The best that such a file system can do: what is replaced is gone.
+        temporary.replace(path)
+        return lambda: None
+    return partial(_exchange, temporary, path)
+
+
+@contextmanager
+def _temporaries(paths: Iterable[str | os.PathLike[str]], *, is_folder: bool) -> Iterator[list[tuple[Path, Path]]]:
+    """Make a temporary file or folder for each path; yield them with their paths."""
+    wanted = [Path(path) for path in paths]
+    for path in wanted:
+        _require_parent(path)
+    with naming_errors(*wanted), ExitStack() as stack:
+        yield [(stack.enter_context(_temporary(path, is_folder=is_folder)), path) for path in wanted]
+
+
 @contextmanager
 def _temporary(path: Path, *, is_folder: bool) -> Iterator[Path]:
     """Make a temporary file or folder beside a path, locked while this process lives, and delete it afterwards."""
@@ -148,7 +202,9 @@ def _temporary(path: Path, *, is_folder: bool) -> Iterator[Path]:
         yield temporary
     finally:
         _delete(temporary)
-        os.close(lock)
+        # What was written is on disk by now, or given up: an error of this handle has no meaning.
+        with suppress(OSError):
+            os.close(lock)
 
 
 def _make_locked(path: Path, *, is_folder: bool) -> tuple[Path, int]:
@@ -226,7 +282,7 @@ def _copy_permissions(old: Path, new: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> None:
-    """Let two folders change places in one step, which only a call of the system itself can do."""
+    """Let two files or folders change places in one step, which only a call of the system itself can do."""
     library = ctypes.CDLL(None, use_errno=True)
     arguments: tuple[object, ...]
     if exchange := getattr(library, "renameat2", None):
@@ -237,9 +293,7 @@ def _exchange(one: Path, other: Path) -> None:
         raise OSError(errno.ENOTSUP, "this system cannot replace a folder in one step; remove it first")
     if exchange(*arguments):
         code = ctypes.get_errno()
-        # Errors of file systems that do not support it.
-        unable = code in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
-        raise OSError(code, "cannot be replaced in one step here; remove it first" if unable else os.strerror(code))
+        raise OSError(code, _ONE_STEP if code in _NO_EXCHANGE else os.strerror(code))
 
 
 def _require_parent(path: Path) -> None:
@@ -248,14 +302,29 @@ def _require_parent(path: Path) -> None:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Name the user's file in errors of the system: a full disk names no file, others a temporary one."""
+def naming_errors(*paths: Path) -> Iterator[None]:
+    """Name the user's file in errors of the system: a full disk names no file, others a temporary one.
+
+    Of several paths it is the one whose temporary file the error names, or the first.
+    """
     try:
         yield
     except OSError as error:
         if error.errno is None:
             raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        named = f"{error.filename} {error.strerror}"
+        path = next((path for path in paths if f".{path.name}." in named), paths[0])
+        # Arrow's words for an error of the system name a temporary file, too.
+        text = os.strerror(error.errno) if "[errno" in str(error.strerror) else error.strerror
+        raise OSError(error.errno, text, str(path)) from error
+
+
+def _flush_all(folder: Path) -> None:
+    """Flush a folder and everything in it: its rename must not reach the disk before what it holds."""
+    for path in folder.rglob("*"):
+        if not path.is_symlink():
+            _flush_to_disk(path)
+    _flush_to_disk(folder)
 
 
 def _flush_to_disk(path: Path) -> None:

@@ -20,7 +20,14 @@ from typing import Any, TypeAlias
 
 from mlstream._files import read_bounded
 from mlstream.challenge.engine import Challenge
-from mlstream.challenge.errors import ChallengeError, InvalidSubmission, UnknownToken, from_reply, to_reply
+from mlstream.challenge.errors import (
+    ChallengeError,
+    InvalidSubmission,
+    StateFailed,
+    UnknownToken,
+    from_reply,
+    to_reply,
+)
 from mlstream.challenge.replies import Reply
 from mlstream.challenge.state.teams import team_of_token
 from mlstream.challenge.submissions.files import require_size
@@ -104,6 +111,9 @@ class Inbox:
         try:
             reply = self._submit(folder, names, team)
             text, line = json.dumps(describe_reply(reply)), f"submission {reply.submission}, query {reply.query}"
+        except StateFailed:
+            # The organiser's disk, not the submission, which stays where it is.
+            raise
         except ChallengeError as error:
             text, line = json.dumps(to_reply(error)), error.code
         _write_reply(folder, text)
@@ -122,7 +132,13 @@ class Inbox:
                 "The name of a folder in the inbox must be the id of the team. Got another team's token."
             )
         content = _read_plain(folder, files[0], self._challenge.config.max_bytes)
-        return self._challenge.submit(content, token, file_name=files[0])
+        try:
+            return self._challenge.submit(content, token, file_name=files[0])
+        except OSError as error:
+            raise StateFailed(
+                f"{self._challenge.folder.path} must be on a disk with space. Got this error: {error.strerror}. "
+                "Check the disk and the permissions of the folder, then run the same command again."
+            ) from error
 
 
 def _require_unlisted(path: Path) -> None:
@@ -201,13 +217,18 @@ def _wait(folder: Path, timeout_s: float) -> dict[str, Any]:
                 f"{folder / REPLY} must be there after {timeout_s:g} s. Got no reply; it may come later."
             )
         time.sleep(_POLL_S)
-    try:
-        reply = json.loads(read_bounded(folder / REPLY, _MAX_REPLY_BYTES))
-    except ValueError:
-        raise ValueError(f"{folder / REPLY} must be JSON. Got another text.") from None
+    reply = _read_object(folder / REPLY)
     if "error" in reply:
         raise from_reply(reply)
-    return dict(reply)
+    return reply
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    with suppress(ValueError, RecursionError):
+        content = json.loads(read_bounded(path, _MAX_REPLY_BYTES))
+        if isinstance(content, dict):
+            return content
+    raise ValueError(f"{path} must be a JSON object. Got another text.")
 
 
 def _read_plain(folder: int, name: str, max_bytes: int) -> bytes:

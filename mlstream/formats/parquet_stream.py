@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import compute, parquet, types
 
-from mlstream._files import atomic_path
+from mlstream._files import atomic_paths
 from mlstream.card_model import PartCard, StreamCard
 from mlstream.formats._joined_features import make_csr
 from mlstream.formats.content import FormatError, require_room
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, restore, to_masks
-from mlstream.formats.parquet import parquet_errors
+from mlstream.formats.parquet import parquet_errors, show_type
 from mlstream.formats.parquet_columns import RowColumns
 from mlstream.formats.parquet_rows import StreamRows, count_values
 from mlstream.formats.stream_files import (
@@ -39,7 +38,7 @@ from mlstream.stream import Features, Index, Indicator, Stream
 
 
 def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:
-    """Write a stream as two Parquet files and a card, each complete or not at all, the card last.
+    """Write a stream as two Parquet files and a card, all of them or none, the card last.
 
     Parameters
     ----------
@@ -54,11 +53,7 @@ def save_parquet(stream: Stream, path: str | os.PathLike[str]) -> None:
         If X is of several kinds, or the card is of another stream.
     """
     path, rows = Path(path), StreamRows(stream)
-    with ExitStack() as stack:
-        # They take their names in the opposite order.
-        card, test, train = (
-            stack.enter_context(atomic_path(name)) for name in (card_path(path), evaluation_path(path), path)
-        )
+    with atomic_paths(path, evaluation_path(path), card_path(path)) as (train, test, card):
         rows.write(train, test)
         files = [describe_file(train, path.name), describe_file(test, evaluation_path(path).name)]
         whole = stream.card.model_copy(update={"files": files, "rows": rows.layout})
@@ -172,7 +167,8 @@ class _Columns:
                 rule = f"{name} rows must have the columns that were published"
                 raise ValueError(f"{rule}. Got {len(found) or 'no'} column{'s' * (len(found) > 1)} {field.name!r}.")
             if not _is_like(got := table.schema.field(found[0]).type, field.type):
-                raise ValueError(f"The column {field.name!r} of {name} rows must be {field.type}. Got {got}.")
+                rule = f"The column {field.name!r} of {name} rows must be {field.type}"
+                raise ValueError(f"{rule}. Got {show_type(got)}.")
 
     def role(self, role: str) -> pa.ChunkedArray:
         return self._table.column(self.form.names[role])

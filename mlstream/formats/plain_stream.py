@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from mlstream._files import atomic_path
+from mlstream._files import atomic_paths
 from mlstream.card_model import PartCard, RowsCard, StreamCard
 from mlstream.formats.columns import require_complete
 from mlstream.formats.content import FormatError, UnpackedFile
@@ -38,7 +37,7 @@ from mlstream.stream import Features, Index, Stream
 
 
 def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:
-    """Write a stream as two tables and a card, each complete or not at all, the card last.
+    """Write a stream as two tables and a card, all of them or none, the card last.
 
     Parameters
     ----------
@@ -54,11 +53,7 @@ def save_tables(stream: Stream, path: str | os.PathLike[str]) -> None:
         If X is not finite, of another type, or dense in some parts and sparse in others, or the format cannot hold it.
     """
     path, flat = Path(path), flatten(stream)
-    with ExitStack() as stack:
-        # They take their names in the opposite order.
-        card, evaluation, learning = (
-            stack.enter_context(atomic_path(name)) for name in (card_path(path), evaluation_path(path), path)
-        )
+    with atomic_paths(path, evaluation_path(path), card_path(path)) as (learning, evaluation, card):
         _write(flat, flat.learning, flat.card.name, learning, path.name)
         _write(flat, flat.evaluation, f"{flat.card.name} evaluation", evaluation, path.name)
         files = [describe_file(learning, path.name), describe_file(evaluation, evaluation_path(path).name)]

@@ -1,5 +1,6 @@
 """Files that are complete or absent, with the right permissions and nothing left over, and reading that cannot hang."""
 
+import errno
 import os
 import re
 import signal
@@ -11,7 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from mlstream._files import atomic_folder, atomic_path, open_plain, read_bounded, sha256_of, write_text_atomically
+import mlstream._files
+from mlstream._files import (
+    atomic_folder,
+    atomic_folders,
+    atomic_path,
+    atomic_paths,
+    open_plain,
+    read_bounded,
+    sha256_of,
+    write_text_atomically,
+)
 
 
 @pytest.fixture(params=[0o022, 0o077, 0o002])
@@ -49,6 +60,127 @@ def test_a_private_file_is_private_while_it_is_written(tmp_path: Path) -> None:
         assert mode(temporary) == 0o600
     with atomic_path(tmp_path / "y") as temporary:
         temporary.write_text("new")
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, place: object, name: str, number: int) -> None:
+    """Let a function of the system fail at one of its calls, from 0."""
+    real, calls = getattr(place, name), iter(range(1000))
+
+    def maybe_fail(*arguments: object) -> object:
+        if next(calls) == number:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(*arguments)
+
+    monkeypatch.setattr(place, name, maybe_fail)
+
+
+def write_all(paths: list[Path], text: str) -> None:
+    with atomic_paths(*paths) as temporaries:
+        for temporary in temporaries:
+            temporary.write_text(text)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("there", [(), ("a", "b", "c"), ("b",)])
+def test_of_several_files_all_are_new_or_all_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, there: tuple[str, ...]
+) -> None:
+    paths = [tmp_path / name for name in "abc"]
+    for name in there:
+        (tmp_path / name).write_text("old")
+    with monkeypatch.context() as patch:
+        fail_at(patch, mlstream._files, "_put", number)
+        with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+            write_all(paths, "new")
+    assert contents(tmp_path) == dict.fromkeys(there, "old")
+    write_all(paths, "new")
+    assert contents(tmp_path) == dict.fromkeys("abc", "new")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_of_several_folders_all_are_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    fail_at(monkeypatch, mlstream._files, "_put", number)
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)), atomic_folders(tmp_path / "a", tmp_path / "b") as made:
+        (made[0] / "file").write_text("new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_cannot_change_places_are_replaced_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(one: Path, other: Path) -> None:
+        raise OSError(errno.EINVAL, "cannot")
+
+    monkeypatch.setattr(mlstream._files, "_exchange", refuse)
+    paths = [tmp_path / name for name in "ab"]
+    for text in ("old", "new"):
+        write_all(paths, text)
+        assert contents(tmp_path) == dict.fromkeys("ab", text)
+
+
+def test_a_folder_is_renamed_after_all_its_files_have_reached_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, flushed = os.fsync, set()
+
+    def note(handle: int) -> None:
+        flushed.add(os.fstat(handle).st_ino)
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    with atomic_folder(tmp_path / "out") as folder:
+        (folder / "a").write_text("x")
+        (folder / "deep").mkdir()
+        (folder / "deep" / "b").write_text("y")
+    assert {path.stat().st_ino for path in (tmp_path / "out").rglob("*")} <= flushed
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_folder_whose_rename_cannot_be_flushed_is_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    if there:
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "a").write_text("old")
+    before = contents(tmp_path)
+    # The file, the folder, then the folder that holds it.
+    fail_at(monkeypatch, os, "fsync", 2)
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)), atomic_folder(tmp_path / "out", replace=True) as folder:
+        (folder / "a").write_text("new")
+    assert contents(tmp_path) == before
+    assert (tmp_path / "out").exists() == there
+
+
+def test_a_file_that_is_there_is_no_error_because_its_lock_cannot_be_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with atomic_path(tmp_path / "x") as temporary:
+        temporary.write_text("new")
+        real = os.close
+
+        def fail(handle: int) -> None:
+            real(handle)
+            # The handle of the flush is closed before the rename, that of the lock after it.
+            if (tmp_path / "x").exists():
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+        monkeypatch.setattr(os, "close", fail)
+    assert (tmp_path / "x").read_text() == "new"
+
+
+def test_errors_name_the_file_of_the_user_whatever_the_library_calls_it(tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    for error, named in (
+        (OSError(errno.ENOSPC, "Error writing bytes. Detail: [errno 28] No space left on device"), first),
+        (OSError(errno.ENOSPC, f"Failed to open '.{second.name}.0.part'. Detail: [errno 28] No space"), second),
+    ):
+        with pytest.raises(OSError, match="No space left") as caught, atomic_paths(first, second):
+            raise error
+        assert (caught.value.filename, caught.value.strerror) == (str(named), os.strerror(errno.ENOSPC))
 
 
 HOLD = (

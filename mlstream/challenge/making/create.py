@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream._files import atomic_folder, read_bounded, sha256_of
+from mlstream._files import atomic_folders, read_bounded, sha256_of
 from mlstream.challenge.clock import Clock
 from mlstream.challenge.config import MAX_FILE_BYTES, ChallengeConfig, parse_config
+from mlstream.challenge.errors import StateFailed
 from mlstream.challenge.folder import PRIVATE, OrganiserFolder, require_apart
 from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID, SUMS, HiddenRows, TrainingRows, write_bundle
 from mlstream.challenge.making.environments import Environment
@@ -43,7 +44,7 @@ def create_challenge(
     force: bool = False,
     salt: bytes | None = None,
 ) -> Manifest:
-    """Make the organiser's folder and the bundle for contestants; both are complete, or absent.
+    """Make the organiser's folder and the bundle for contestants; both are complete, or both are absent.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def create_challenge(
     rules = read_bounded(config_file, MAX_FILE_BYTES)
     config = parse_config(rules, config_file)
     plan = make_plan(stream, config, salt or secrets.token_bytes(_SALT_BYTES), force=force)
-    with atomic_folder(folder) as private, atomic_folder(bundle) as public:
+    with atomic_folders(folder, bundle) as (private, public):
         private.chmod(PRIVATE)
         place = OrganiserFolder(private)
         keys = _write_truth(place, plan)
@@ -90,7 +91,11 @@ def create_challenge(
         hashes = sha256_of(place.stream), sha256_of(public / SUMS)
         manifest = _summarise(stream, config, plan, keys, hashes, clock())
         write_manifest(place.manifest, manifest)
-        begin_state(place, manifest.created)
+        try:
+            begin_state(place, manifest.created)
+        except StateFailed as error:
+            # The folder has a temporary name until the end.
+            raise StateFailed(str(error).replace(str(private), str(folder))) from error
     return manifest
 
 

@@ -199,8 +199,10 @@ class Store:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
         except sqlite3.Error as error:
-            rule = "must be the state of a challenge, on a disk with space"
-            raise StateFailed(f"{self._path} {rule}. Got this error: {error}.") from error
+            raise StateFailed(
+                f"{self._path} must be the state of a challenge, on a disk with space. Got this error: {error}. "
+                "Check the disk and the permissions of the folder, then run the same command again."
+            ) from error
 
     def _connect(self) -> sqlite3.Connection:
         # SQLite's connections must not be used by a process that was forked.

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from mlstream._files import naming_errors
 from mlstream.challenge.config import ChallengeConfig
 from mlstream.challenge.errors import BudgetSpent
 from mlstream.challenge.folder import OrganiserFolder
@@ -66,15 +67,16 @@ def require_admission(state: Reading, config: ChallengeConfig, members: Sequence
 def write_scratch(folder: OrganiserFolder, content: bytes) -> Path:
     """Write the bytes of a submission to disk under a name that nobody else has."""
     path = folder.scratch / secrets.token_hex(16)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink()
-        raise
+    with naming_errors(folder.path):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            path.unlink()
+            raise
     return path
 
 
@@ -90,7 +92,9 @@ def sweep_scratch(folder: OrganiserFolder) -> None:
 def store_file(folder: OrganiserFolder, scratch: Path, sha256: str) -> None:
     """Move bytes to where submissions lie; the caller's transaction keeps others from deleting them meanwhile."""
     target = folder.submissions / sha256
-    if not target.exists():
+    if target.exists():
+        return
+    with naming_errors(folder.path):
         scratch.rename(target)
         handle = os.open(folder.submissions, os.O_RDONLY)
         try:

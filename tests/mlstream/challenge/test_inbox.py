@@ -1,17 +1,20 @@
 """Submissions by folders: the protocol of both sides, and nothing but plain files of a team's own."""
 
+import errno
 import json
 import os
 import threading
 
 import pytest
 
+from mlstream.challenge import inbox as inbox_module
 from mlstream.challenge.errors import (
     BudgetSpent,
     ChallengeError,
     ClockRanBack,
     InvalidSubmission,
     PhaseClosed,
+    StateFailed,
     UnknownToken,
     from_reply,
     to_reply,
@@ -116,6 +119,35 @@ def test_what_is_no_folder_of_a_team_is_reported_once_and_left_where_it_is(chall
     assert challenge.status(token).queries_used == 0
 
 
+def test_a_submission_stays_when_the_disk_of_the_organiser_fails(challenge, inbox, monkeypatch):
+    folder = put(inbox, challenge.join("Ada"), draw(challenge))
+
+    def fail(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(StateFailed, match=r"org must be on a disk with space\. Got this error: No space left"):
+            list(Inbox(challenge, inbox).empty())
+    assert sorted(path.name for path in folder.iterdir()) == ["a.csv", "token"]
+    assert len(list(Inbox(challenge, inbox).empty())) == 1
+    assert reply_in(folder)["query"] == 1
+
+
+def test_a_submission_stays_when_the_state_cannot_be_written(challenge, inbox, monkeypatch):
+    folder = put(inbox, challenge.join("Ada"), draw(challenge))
+
+    def fail(*arguments, **options):
+        raise StateFailed("state.sqlite must be the state of a challenge, on a disk with space.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(challenge, "submit", fail)
+        with pytest.raises(StateFailed, match="on a disk with space"):
+            list(Inbox(challenge, inbox).empty())
+    assert len(list(Inbox(challenge, inbox).empty())) == 1
+    assert reply_in(folder)["query"] == 1
+
+
 def test_a_team_sends_and_waits_for_the_reply(challenge, inbox, tmp_path):
     token, done = challenge.join("Ada"), threading.Event()
     contents = [draw(challenge), draw(challenge), draw(challenge, 1)]
@@ -170,3 +202,10 @@ def test_an_inbox_that_others_can_list_is_refused_for_tokens_lie_in_it(challenge
         Inbox(challenge, inbox)
     inbox.chmod(0o1733)
     assert list(Inbox(challenge, inbox).empty()) == []
+
+
+@pytest.mark.parametrize("reply", ["3", "[]", "nothing", "[" * 100_000])
+def test_a_reply_that_is_no_object_is_an_error_of_one_line(tmp_path, reply):
+    (tmp_path / inbox_module.REPLY).write_text(reply)
+    with pytest.raises(ValueError, match=r"must be a JSON object\. Got another text\.$"):
+        inbox_module._wait(tmp_path, 1)

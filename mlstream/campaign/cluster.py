@@ -204,6 +204,8 @@ def _connect(address: str) -> Iterator[Any]:
 
 def _require_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
     """Raise an error if there is no worker, or if one could not make the records that this process would."""
+    from distributed.comm import CommClosedError
+
     try:
         client.wait_for_workers(1, timeout=_WAIT_S)
     except TimeoutError:
@@ -220,7 +222,8 @@ def _require_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
         )
     learners = {job.strategy: job.learner for job in jobs}
     for name, check in client.run(_check_worker, _pickled(learners), on_error="return").items():
-        lacking = _describe_lack(check)
+        # One that has gone meanwhile gets no job.
+        lacking = "" if isinstance(check, CommClosedError) else _describe_lack(check)
         if lacking:
             raise ValueError(f"Dask worker {name} must have what this process has. Got {lacking}. Install it there.")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mlstream.campaign.campaign import run_campaign
+from mlstream.campaign.cluster import _require_workers as require_workers
 from mlstream.campaign.search import Search
 from mlstream.generators import multiplier_stream
 from mlstream.records.run_record import load_runs
@@ -117,6 +118,23 @@ def within(seconds, call):
     caller.join(seconds)
     assert returned, f"nothing within {seconds} s"
     return returned[0]
+
+
+class Answers:
+    """A client of two workers, one of which dies while it is asked what it has."""
+
+    def wait_for_workers(self, n_workers, timeout):
+        return
+
+    def scheduler_info(self, n_workers):
+        return {"workers": {"dead": {"nthreads": 1}, "alive": {"nthreads": 1}}}
+
+    def run(self, check, learners, on_error):
+        return {"dead": distributed.comm.CommClosedError("closed"), "alive": check(learners)}
+
+
+def test_a_worker_may_go_while_it_is_asked_what_it_has(tmp_path):
+    require_workers(Answers(), "tcp://localhost:1", [])
 
 
 @pytest.mark.slow

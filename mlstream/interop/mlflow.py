@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # The hash of the record of an MLflow run: records that the server has already are found by it.
 HASH_TAG = "record_sha256"
 _TIMEOUT_S = 10
+# MLflow waits twice as long before each further try: 2, 4, 8 and 16 s.
+_RETRIES, _MOST_RETRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES", 4
 _PAGE = 1000
 # What MLflow stores of a text.
 _MAX_PARAMETER, _MAX_TAG, _MAX_MESSAGE = 6000, 8000, 300
@@ -92,7 +94,8 @@ def track(
     ImportError
         If the extra is not installed.
     OSError
-        If the server cannot be reached or refuses. Records written so far stay, and the next call writes the others.
+        If the server cannot be reached, is away for half a minute, or refuses. Records written so far stay, and the
+        next call writes the others.
 
     Notes
     -----
@@ -103,7 +106,7 @@ def track(
     """
     records = [(path_of(record, directory), record) for record in load_runs(directory)]
     client = _connect(address)
-    with _errors_of_the_server(address):
+    with _few_retries(), _errors_of_the_server(address):
         place = _find_experiment(client, experiment)
         there = _find_written(client, place)
         n_written = 0
@@ -240,7 +243,20 @@ def _errors_of_the_server(address: str) -> Iterator[None]:
         yield
     except (MlflowException, requests.RequestException) as error:
         message = " ".join(str(error).split())[:_MAX_MESSAGE]
-        raise OSError(f"The MLflow server at {address} must take the records. Got {message}") from error
+        raise OSError(
+            f"The MLflow server at {address} must take the records. Got {message}. Start it, then the same command "
+            "again: records that it has are kept."
+        ) from error
+
+
+@contextmanager
+def _few_retries() -> Iterator[None]:
+    """Let MLflow give a server up after half a minute instead of five, unless the user has set how often it tries."""
+    with ExitStack() as undo:
+        if _RETRIES not in os.environ:
+            os.environ[_RETRIES] = str(_MOST_RETRIES)
+            undo.callback(os.environ.pop, _RETRIES, None)
+        yield
 
 
 def _key(name: str) -> str:

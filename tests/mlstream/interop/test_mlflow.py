@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import requests
 
 from mlstream.interop.mlflow import HASH_TAG, Measure, to_measures, to_parameters, to_tags, track
 from mlstream.records.paths import run_path
@@ -142,6 +143,28 @@ def test_a_server_that_is_away_or_no_mlflow_is_one_error_at_once(tmp_path):
         other.answers = _Nothing()
         with pytest.raises(OSError, match=r"must take the records\. Got .*404"):
             track(tmp_path / "campaign", other.url(""))
+
+
+@pytest.mark.parametrize("chosen", [None, "0"])
+def test_a_server_that_goes_away_is_given_up_soon_unless_the_user_sets_how_soon(tmp_path, monkeypatch, chosen):
+    pytest.importorskip("mlflow", reason="needs the extra `mlflow`")
+    save_run(make_run(), tmp_path / "campaign")
+    name, seen = "MLFLOW_HTTP_REQUEST_MAX_RETRIES", []
+    monkeypatch.delenv(name, raising=False)
+    if chosen is not None:
+        monkeypatch.setenv(name, chosen)
+
+    def go_away(client, experiment):
+        seen.append(os.environ[name])
+        raise requests.ConnectionError("refused")
+
+    monkeypatch.setattr("mlstream.interop.mlflow._find_experiment", go_away)
+    with serve() as other:
+        other.answers = _Nothing()
+        with pytest.raises(OSError, match=r"Got refused\. Start it, then the same command again: records that it has"):
+            track(tmp_path / "campaign", other.url(""))
+    assert seen == [chosen or "4"]
+    assert os.environ.get(name) == chosen
 
 
 def test_nothing_is_sent_without_records_an_address_and_the_package(tmp_path, monkeypatch):

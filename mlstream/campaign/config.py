@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import tomllib
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import reduce
@@ -15,6 +14,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
 
+from mlstream._toml import parse_toml
 from mlstream._validation_errors import find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
@@ -181,12 +181,9 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig | DetectionConfi
         key.
     """
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} must be TOML. Got this: {error}.") from None
+    content = parse_toml(path.read_bytes(), str(path))
     kind = content.pop("kind", "evaluate")
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise ValueError(f"{path}: kind must be {' or '.join(map(repr, _KINDS))}. Got {kind!r} instead.")
     model, options = _KINDS[kind]
     try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import textwrap
-import tomllib
 from pathlib import Path
 from typing import Any
 
+from mlstream._toml import parse_toml
 from mlstream.card_model import AboutCard, CreatorCard
 from mlstream.cards.terms import change_terms
 
@@ -35,11 +35,9 @@ def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
     ValueError
         If it is not TOML, or a key or a value is not valid. The message names the file and the key.
     """
+    about = parse_toml(Path(path).read_bytes(), os.fspath(path))
     try:
-        about = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         change_terms(None, {"about": about})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{os.fspath(path)} must be TOML. Got this: {error}.") from None
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from None
     return about

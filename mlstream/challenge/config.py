@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
@@ -12,6 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from mlstream._files import read_bounded
+from mlstream._toml import parse_toml
 from mlstream._validation_errors import describe_error
 from mlstream.challenge.scoring.metric import MetricName
 
@@ -23,6 +23,8 @@ Names = tuple[Annotated[str, Strict(), Field(min_length=1)], ...]
 Flag = Annotated[bool, Strict()]
 Whole = Annotated[int, Strict()]
 Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+# Not a text: it would keep the time without an offset that it may hold.
+Moment = Annotated[datetime, Strict()]
 # A file holds lists; tuples keep the configuration unchanged.
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
@@ -55,9 +57,9 @@ class ChallengeConfig(BaseModel):
     stream: Annotated[str, Strict()] | None = Field(default=None, description="The stream, unless a command names it.")
     metric: MetricName = "nce"
     k: Annotated[Whole, Field(ge=1)] = Field(default=1, description="Of precision_at_k.")
-    opens: datetime | None = Field(default=None, description="Start of development; by default, when it is created.")
-    development_ends: datetime | None = Field(default=None, description="By default when the organiser closes.")
-    final_ends: datetime | None = Field(default=None, description="By default when the organiser closes.")
+    opens: Moment | None = Field(default=None, description="Start of development; by default, when it is created.")
+    development_ends: Moment | None = Field(default=None, description="By default when the organiser closes.")
+    final_ends: Moment | None = Field(default=None, description="By default when the organiser closes.")
     timezone: Annotated[str, Strict()] = Field(default="UTC", description="Of times without an offset.")
     queries_per_day: Annotated[Whole, Field(ge=1, le=10_000)] = 30
     invalid_per_day: Annotated[Whole, Field(ge=1, le=100_000)] = 300
@@ -78,7 +80,7 @@ class ChallengeConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _place_times(cls, content: object) -> object:
-        """Read times without an offset in the time zone of the file."""
+        """Read times without an offset in the time zone of the file, and a date as its first moment there."""
         if not isinstance(content, dict):
             return content
         zone = _find_zone(content.get("timezone", "UTC"))
@@ -122,10 +124,7 @@ def read_config(path: str | os.PathLike[str]) -> ChallengeConfig:
 
 def parse_config(content: bytes, path: str | os.PathLike[str]) -> ChallengeConfig:
     """Read the rules of a challenge from the content of a file; as `read_config`."""
-    try:
-        table = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{os.fspath(path)} must be TOML. Got this: {error}.") from None
+    table = parse_toml(content, os.fspath(path))
     try:
         return ChallengeConfig.model_validate(table)
     except ValidationError as error:
@@ -140,6 +139,11 @@ def _find_zone(name: object) -> ZoneInfo:
 
 
 def _in_utc(value: object, zone: ZoneInfo) -> object:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
     if not isinstance(value, datetime):
         return value
-    return (value if value.tzinfo is not None else value.replace(tzinfo=zone)).astimezone(UTC)
+    try:
+        return (value if value.tzinfo is not None else value.replace(tzinfo=zone)).astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"times must be in the years 1 to 9999 of UTC. Got {value} instead.") from None

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from mlstream._files import open_plain
+from mlstream.formats._xz import open_xz
 
-PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": open_xz}
 
 # Real tables shrink to a hundredth at most; beyond that, with room for small files, it is a bomb.
 _MAX_TIMES = 200

@@ -99,6 +99,11 @@ def read_parquet(source: Readable, path: Path, reading: ReadingCard = BY_DEFAULT
             n_rows += len(cells)
 
 
+def show_type(kind: pa.DataType) -> str:
+    """Describe a type in an error of one line, whatever the names of its fields are."""
+    return clip(" ".join(str(kind).split()))
+
+
 @contextmanager
 def parquet_errors(path: Path) -> Iterator[None]:
     """Raise errors of pyarrow as a FormatError that names the file."""
@@ -117,7 +122,8 @@ def _require_names(schema: pa.Schema, path: Path) -> list[str]:
     if len(columns) < len(fields) and any(types.is_list(field.type) for field in columns):
         raise FormatError(f"{path} must be a table. Got rows of a sparse stream; `load` reads them.")
     names = [field.name for field in columns]
-    if not names or len(set(names)) < len(names):
+    # A column that is left out must not have the name of one that is read either.
+    if not names or any(len(schema.get_all_field_indices(name)) > 1 for name in names):
         raise FormatError(f"{path} must have columns with different names. Got no columns, or one name twice.")
     return names
 
@@ -128,10 +134,10 @@ def _find_words(file: Any, name: str, path: Path, reading: ReadingCard) -> TextC
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
         return None
     if types.is_temporal(kind):
-        rule = f"must hold numbers or words. Got {kind}; write dates as numbers, such as days, or leave the column out"
-        raise FormatError(f"{path}: column {show(name)} {rule}.")
+        way_out = "write dates as numbers, such as days, or leave the column out"
+        raise FormatError(f"{path}: column {show(name)} must hold numbers or words. Got {show_type(kind)}; {way_out}.")
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)):
-        raise FormatError(f"{path}: column {show(name)} must hold numbers, booleans or words. Got {kind}.")
+        raise FormatError(f"{path}: column {show(name)} must hold numbers, booleans or words. Got {show_type(kind)}.")
     words = Words(name, path, takes_missing=reading.missing != "error", unit="row")
     texts = _read_texts(file.read(columns=[name]).column(0))
     words.add(texts, range(1, len(texts) + 1))

@@ -3,8 +3,10 @@
 Where there are two ways to read, both must give the same.
 """
 
+import atexit
 import importlib
 import json
+import shutil
 import tempfile
 from collections.abc import Callable
 from io import BytesIO
@@ -16,6 +18,12 @@ import numpy as np
 from scipy import sparse
 
 from mlstream.card_model import parse_card
+from mlstream.cards.about import read_about
+from mlstream.challenge.config import parse_config
+from mlstream.challenge.errors import InvalidSubmission
+from mlstream.challenge.manifest import read_manifest
+from mlstream.challenge.submissions.files import read_submission
+from mlstream.data.event_files import read_events
 from mlstream.formats import csv_tables, csv_words
 from mlstream.formats.arff.blocks import BlockReader
 from mlstream.formats.arff.header import parse_header
@@ -23,17 +31,25 @@ from mlstream.formats.arff.reader import parse_arff
 from mlstream.formats.content import FormatError, UnpackedFile
 from mlstream.formats.csv_dialects import CsvDialect
 from mlstream.formats.csv_tables import parse_csv
+from mlstream.formats.io import load
 from mlstream.formats.keel import read_keel
 from mlstream.formats.libsvm import read_libsvm
 from mlstream.formats.lines import Lines
 from mlstream.formats.mulan import read_labels
 from mlstream.formats.npz import load_npz
 from mlstream.formats.table import gather
+from mlstream.records.detection_record import load_detection
+from mlstream.records.run_record import load_run, load_selection
+from tests.fuzz.mutators.archives import unzip
+from tests.mlstream.challenge.sample_files import make_layout
 
 PATH = Path("x")
 # What fuzzers found, in a folder for each target.
 CASES = Path(__file__).with_name("cases")
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+
+LAYOUT = make_layout()
 
 
 def read_arff(content: bytes) -> None:
@@ -74,24 +90,89 @@ def read_parquet(content: bytes) -> None:
 
 def read_xml(content: bytes) -> None:
     """Read MULAN's label file."""
-    _read_file("x.xml", content, read_labels)
+    path = _write("x.xml", content)
+    _read(lambda: read_labels(path))
 
 
 def read_npz(content: bytes) -> None:
     """Read a stream, whole and mapped."""
+    path = _write("x.npz", content)
     for mmap in (False, True):
-        _read_file("x.npz", content, lambda path, mmap=mmap: load_npz(path, mmap=mmap))
+        _read(lambda mmap=mmap: load_npz(path, mmap=mmap))
 
 
 def read_packed(content: bytes) -> None:
     """Unpack."""
-    for suffix in (".gz", ".bz2", ".xz"):
-        _read_file(f"x{suffix}", content, _unpack)
+    suffixes = {b"\x1f": ".gz", b"B": ".bz2"}
+    path = _write(f"x{suffixes.get(content[:1], '.xz')}", content)
+    _read(lambda: _unpack(path))
 
 
 def read_card(content: bytes) -> None:
     """Read a card."""
-    _read(lambda: parse_card(content, "the card"), "the card must hold")
+    _read(lambda: parse_card(content, "the card"), ValueError, "the card must hold")
+
+
+def read_stream(content: bytes) -> None:
+    """Read the files of a stream, which come in one archive: Parquet, ARFF or CSV, beside their card."""
+    try:
+        members = unzip(content)
+    except ValueError:
+        return
+    folder = Path(tempfile.mkdtemp(dir=FOLDER))
+    for name, inner in members:
+        if name in _FILES_OF_STREAMS:
+            (folder / name).write_bytes(inner)
+    try:
+        for name in ("x.train.parquet", "x.arff", "x.train.csv"):
+            _read(lambda name=name: load(folder / name), (ValueError, FileNotFoundError), str(folder))
+    finally:
+        shutil.rmtree(folder)
+
+
+def read_log(content: bytes) -> None:
+    """Read a log of events, in the order of the file and in any."""
+    path = _write("x.jsonl" if content.startswith(b"{") else "x.csv", content)
+    for delay in ("1h", "any"):
+        _read(lambda delay=delay: read_events(path, time="ts", labels="threat", by="host", max_delay=delay))
+
+
+def read_sent(content: bytes) -> None:
+    """Read a submission to a challenge."""
+    _read(lambda: read_submission(content, LAYOUT, "sent"), InvalidSubmission, "sent")
+
+
+def read_record(content: bytes) -> None:
+    """Read the record of a run, of a detection and of a search."""
+    path = _write("x.json", content)
+    for read in (load_run, load_detection, load_selection):
+        _read(lambda read=read: read(path), ValueError, str(path))
+
+
+def read_manifest_file(content: bytes) -> None:
+    """Read the manifest of a challenge."""
+    path = _write("manifest.json", content)
+    _read(lambda: read_manifest(path), ValueError, str(path))
+
+
+def read_challenge(content: bytes) -> None:
+    """Read the rules of a challenge."""
+    _read(lambda: parse_config(content, PATH), ValueError, str(PATH))
+
+
+def read_campaign(content: bytes) -> None:
+    """Read a campaign file, whose classes are not imported."""
+    # Slow to load, and needed for nothing else.
+    from mlstream.campaign.config import load_config
+
+    path = _write("campaign.toml", content)
+    _read(lambda: load_config(path), ValueError, str(path))
+
+
+def read_stated(content: bytes) -> None:
+    """Read what authors state about a stream."""
+    path = _write("about.toml", content)
+    _read(lambda: read_about(path), ValueError, str(path))
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
@@ -104,28 +185,40 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "npz": read_npz,
     "packed": read_packed,
     "card": read_card,
+    "parquet-stream": read_stream,
+    "table-stream": read_stream,
+    "events": read_log,
+    "submission": read_sent,
+    "record": read_record,
+    "manifest": read_manifest_file,
+    "challenge": read_challenge,
+    "campaign": read_campaign,
+    "about": read_stated,
+}
+
+_FILES_OF_STREAMS = {
+    *("x.train.parquet", "x.test.parquet", "x.arff", "x.evaluation.arff", "x.train.csv", "x.test.csv", "x.card.json"),
 }
 
 
-def _read(read: Callable[[], Any], start: str = "") -> None:
-    message = start
+def _read(
+    read: Callable[[], Any],
+    refusal: type[Exception] | tuple[type[Exception], ...] = FormatError,
+    start: str = "",
+) -> None:
+    """Read what is refused by one line, if at all, that starts with the name of the file."""
     try:
         read()
-    except FormatError as error:
+    except refusal as error:
         message = str(error)
-    except ValueError as error:
-        # Cards have no error of their own.
-        if not start:
-            raise
-        message = str(error)
-    assert message.startswith(start)
-    assert "\n" not in message
+        assert message.startswith(start), message
+        assert "\n" not in message, message
 
 
-def _read_file(name: str, content: bytes, read: Callable[[Path], Any]) -> None:
+def _write(name: str, content: bytes) -> Path:
     path = FOLDER / name
     path.write_bytes(content)
-    _read(lambda: read(path))
+    return path
 
 
 def _unpack(path: Path) -> None:

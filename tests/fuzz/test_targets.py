@@ -1,9 +1,11 @@
-"""The targets of the fuzzer accept good files, spoilt ones, and nothing; a minute of fuzzing is `make fuzz`."""
+"""The targets of the fuzzer accept good files, spoilt ones, mutants and nothing; fuzzing is `make fuzz`."""
 
 import numpy as np
 import pytest
 
-from tests.fuzz.seeds import seeds
+from tests.fuzz.corpora import kept
+from tests.fuzz.mutators import MUTATORS, mutate
+from tests.fuzz.seeds import SEEDS, seeds
 from tests.fuzz.targets import CASES, TARGETS
 
 
@@ -20,10 +22,24 @@ def test_good_and_spoilt_files_are_read_or_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TARGETS)
+def test_mutants_are_read_or_refused(name: str) -> None:
+    for content in seeds(name):
+        for seed in range(20):
+            TARGETS[name](mutate(name, content, seed) or b"")
+
+
+@pytest.mark.parametrize("name", TARGETS)
 def test_what_a_fuzzer_found_is_read_or_refused(name: str) -> None:
     for case in sorted((CASES / name).glob("*")):
         TARGETS[name](case.read_bytes())
 
 
-def test_every_case_is_that_of_a_target() -> None:
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_is_kept_is_read_or_refused(name: str) -> None:
+    for content in kept(name):
+        TARGETS[name](content)
+
+
+def test_every_target_has_seeds_and_a_mutator_and_every_case_is_of_a_target() -> None:
+    assert SEEDS.keys() == MUTATORS.keys() == TARGETS.keys()
     assert {path.name for path in CASES.iterdir()} - {"README.md"} <= set(TARGETS)

@@ -12,6 +12,7 @@ from mlstream.challenge.errors import InvalidSubmission
 from mlstream.challenge.submissions.rows import N_DIGITS, ROW_ID, SubmissionLayout, SubmittedRows, decode_ids
 from mlstream.challenge.truth import Keys
 from mlstream.formats.content import show
+from mlstream.formats.parquet import show_type
 
 
 def read_parquet(content: bytes, layout: SubmissionLayout, name: str) -> SubmittedRows:
@@ -67,7 +68,7 @@ def _require_table(file: Any, layout: SubmissionLayout, name: str) -> None:
     wrong = next((one for one in layout.label_names if not types.is_floating(schema.field(one).type)), None)
     if wrong is not None:
         raise InvalidSubmission(
-            f"{name}: {show(wrong)} must hold floating-point numbers. Got {schema.field(wrong).type}."
+            f"{name}: {show(wrong)} must hold floating-point numbers. Got {show_type(schema.field(wrong).type)}."
         )
     n_bytes = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
     if n_bytes > layout.max_unpacked_bytes:
@@ -81,7 +82,8 @@ def _read_keys(column: Any, name: str) -> Keys:
         return np.asarray(column.to_numpy(), np.uint64)
     if not _is_dictionary_of_texts(column.type) or column.null_count:
         raise InvalidSubmission(
-            f"{name}: {ROW_ID} must hold texts of {N_DIGITS} digits, or numbers of type uint64. Got {column.type}."
+            f"{name}: {ROW_ID} must hold texts of {N_DIGITS} digits, or numbers of type uint64. "
+            f"Got {show_type(column.type)}."
         )
     keys = [_read_chunk(chunk, name) for chunk in column.chunks]
     return np.concatenate(keys) if keys else np.empty(0, np.uint64)

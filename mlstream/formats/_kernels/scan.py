@@ -32,8 +32,8 @@ def _skip_blanks(text: Bytes, position: Any) -> Any:
 @njit(**HOT)
 def _read_cell(text: Bytes, position: Any, is_binary: bool) -> Any:
     # Labels and counts, mostly: one digit.
-    digit, following = text[position] - ZERO, text[position + ONE]
-    if digit <= NINE and (following < POINT or following == CLOSE):
+    digit = text[position] - ZERO
+    if digit <= NINE and (text[position + ONE] < POINT or text[position + ONE] == CLOSE):
         number, end = float(digit), position + ONE
     elif text[position] == UNKNOWN:
         return np.nan, position + ONE

@@ -140,6 +140,10 @@ def test_a_grid_without_a_number_of_configurations_is_refused(tmp_path):
         ('strategies = ["NN"]\nobjective = "frug"', "objective must be .*'frug_kwh' or 'frug_kj'"),
         ('strategies = ["NN"]\ntime_cap_s = 0', "time_cap_s must be a positive number"),
         ("strategies = NN", "must be TOML. Got this: .*line 2"),
+        ("kind = ['detect']", r"kind must be 'evaluate' or 'detect'. Got \['detect'\] instead"),
+        (f"seeds = [{'9' * 5000}]", "must be TOML. Got this: Exceeds the limit"),
+        (f"x = {'[' * 5000}{']' * 5000}", "must be TOML of at most 50 levels"),
+        (f"x{'.x' * 5000} = 1", "must be TOML of at most 50 levels"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):

@@ -213,7 +213,9 @@ def test_the_template_explains_every_key_and_states_nothing(tmp_path: Path) -> N
     assert stated_terms(with_terms(make_stream(), about=read_about(path)).card).people[0].orcid == ORCID
 
 
-@pytest.mark.parametrize("content", [b"\xff", b"a = ", b"data_biases = 3", b"x = " + b"[" * 10_000])
+@pytest.mark.parametrize(
+    "content", [b"\xff", b"a = ", b"data_biases = 3", b"x = " + b"[" * 10_000, b"x = " + b"9" * 5000]
+)
 def test_a_file_that_is_wrong_is_one_line_that_names_it(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "about.toml"
     path.write_bytes(content)

@@ -46,6 +46,11 @@ def test_times_without_an_offset_are_of_the_time_zone_of_the_file():
         ("timezone = 'Mars'\n", "timezone must be a name such as 'UTC' or 'Europe/Paris'. Got 'Mars' instead."),
         ("opens = 2026-07-02T12:00:00\nfinal_ends = 2026-07-01T12:00:00\n", "must follow each other"),
         ("opens = 'soon'\n", "opens must be"),
+        ("opens = '2026-07-02T12:00:00'\nfinal_ends = 2026-08-01T12:00:00Z\n", "opens must be a valid datetime"),
+        ("timezone = 'Europe/Paris'\nopens = 0001-01-01T00:00:00\n", "times must be in the years 1 to 9999 of UTC"),
+        ("final_ends = 9999-12-31T23:00:00-23:00\n", "times must be in the years 1 to 9999 of UTC"),
+        (f"k = {'9' * 5000}\n", "must be TOML. Got this: Exceeds the limit"),
+        (f"k{'.k' * 5000} = 1\n", "must be TOML of at most 50 levels"),
     ],
 )
 def test_what_is_not_valid_is_named_in_one_line(text, message):
@@ -53,6 +58,11 @@ def test_what_is_not_valid_is_named_in_one_line(text, message):
         parse(text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_date_is_its_first_moment_in_the_time_zone_of_the_file():
+    config = parse("timezone = 'Europe/Paris'\nopens = 2026-07-01\nfinal_ends = 2026-08-01T12:00:00Z\n")
+    assert config.opens == datetime(2026, 6, 30, 22, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("role", ["train", "validation", "test", "unseen"])

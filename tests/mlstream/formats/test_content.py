@@ -3,11 +3,16 @@
 import bz2
 import gzip
 import lzma
+import zlib
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from mlstream.formats._xz import open_xz
 from mlstream.formats.content import FormatError, bare_path, read_lines, read_unpacked, show, stem
 
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -33,6 +38,37 @@ def test_a_cut_spoilt_or_unpacked_file_is_one_error(
         path.write_bytes(content)
         with pytest.raises(FormatError, match=rf"x\{suffix} must be a complete \{suffix} file. Got: "):
             read_unpacked(path)
+
+
+@settings(max_examples=30)
+@given(
+    parts=st.lists(st.binary(max_size=3000), min_size=1, max_size=4),
+    level=st.integers(0, 1),
+    kind=st.sampled_from([lzma.FORMAT_XZ, lzma.FORMAT_ALONE]),
+    tail=st.sampled_from([b"", b"other bytes"]),
+    n_bytes=st.integers(1, 5000),
+)
+def test_xz_files_are_unpacked_as_by_python(
+    parts: list[bytes], level: int, kind: int, tail: bytes, n_bytes: int
+) -> None:
+    content = b"".join(lzma.compress(part, kind, preset=level) for part in parts) + tail
+    with lzma.open(BytesIO(content)) as other, open_xz(BytesIO(content)) as file:
+        assert b"".join(iter(lambda: file.read(n_bytes), b"")) == other.read()
+
+
+# What an encoder would write for a dictionary of 2 GiB, without the memory that it takes to write that.
+@pytest.mark.parametrize(("name", "dictionary"), [("lzma", b"\x00\x00\x00\x80"), ("xz", b"\x26")])
+def test_a_file_that_asks_for_gigabytes_is_refused(tmp_path: Path, name: str, dictionary: bytes) -> None:
+    if name == "lzma":
+        content = b"\x5d" + dictionary + lzma.compress(TEXT, lzma.FORMAT_ALONE)[5:]
+    else:
+        packed = lzma.compress(TEXT, lzma.FORMAT_XZ)
+        # The header of a block: its size, flags, the filter 0x21, a byte of properties, padding; then its checksum.
+        header = packed[12:16] + dictionary + packed[17:20]
+        content = packed[:12] + header + zlib.crc32(header).to_bytes(4, "little") + packed[24:]
+    (tmp_path / "x.xz").write_bytes(content)
+    with pytest.raises(FormatError, match=r"must be a complete \.xz file\. Got: Memory usage limit exceeded"):
+        read_unpacked(tmp_path / "x.xz")
 
 
 def test_a_missing_file_stays_the_systems_error(tmp_path: Path) -> None:

@@ -54,3 +54,23 @@ def test_a_cut_file_is_one_error(tmp_path: Path) -> None:
         (tmp_path / "x.parquet").write_bytes(cut)
         with pytest.raises(FormatError, match=r"x.parquet must be a Parquet file. Got: "):
             load_dataset(tmp_path / "x.parquet", labels=-1)
+
+
+def test_a_type_whose_names_break_lines_is_one_line(tmp_path: Path) -> None:
+    kind = pa.struct([("a\nb", pa.int64()), *((f"field {place}", pa.int64()) for place in range(99))])
+    parquet.write_table(pa.table({"a": pa.array([None], kind), "y": [1]}), tmp_path / "x.parquet")
+    with pytest.raises(
+        FormatError, match=r"column 'a' must hold numbers, booleans or words\. Got struct<a b: "
+    ) as error:
+        load_dataset(tmp_path / "x.parquet", labels=1)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < len(str(tmp_path)) + 200
+
+
+def test_a_column_with_the_name_of_one_that_is_left_out_is_one_error(tmp_path: Path) -> None:
+    schema = pa.schema(
+        [pa.field("a", pa.int64(), metadata={b"mlstream": b"row"}), ("a", pa.int64()), ("y", pa.int64())]
+    )
+    parquet.write_table(pa.Table.from_arrays([pa.array([1])] * 3, schema=schema), tmp_path / "x.parquet")
+    with pytest.raises(FormatError, match=r"must have columns with different names\."):
+        load_dataset(tmp_path / "x.parquet", labels=1)

@@ -170,6 +170,33 @@ def test_compiled_sparse_rows_are_those_of_python() -> None:
     assert text.partition("@data\n")[2].splitlines() == expected
 
 
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_short_tables_are_written_alike_where_loops_are_compiled(is_sparse, monkeypatch):
+    numbers = doubles(40)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([numbers, numbers[::-1]]) * (rng.random((len(numbers), 2)) < 0.7)
+    # Unknown labels, and a row of zeros only.
+    Y = np.where(rng.random((len(X), 3)) < 0.2, np.float32(np.nan), rng.integers(0, 2, (len(X), 3)).astype(np.float32))
+    X[7], Y[7] = 0, 0
+    monkeypatch.setattr("mlstream.formats.arff.writer.SHORT_CELLS", 0)
+    text = "".join(format_arff(sparse.csr_array(X) if is_sparse else X, Y, ("a", "b"), ("k", "l", "m"), title="t"))
+    write = sparse_row if is_sparse else dense_row
+    assert text.partition("@data\n")[2].splitlines() == [
+        write(["?" if np.isnan(label) else f"{label:g}" for label in labels], row)
+        for row, labels in zip(X.tolist(), Y.tolist(), strict=True)
+    ]
+
+
+def dense_row(labels, numbers):
+    return ",".join([*labels, *map(repr, numbers)])
+
+
+def sparse_row(labels, numbers):
+    cells = [f"{place} {label}" for place, label in enumerate(labels) if label != "0"]
+    cells += [f"{place} {number!r}" for place, number in enumerate(numbers, len(labels)) if number]
+    return "{" + (",".join(cells) or "0 0") + "}"
+
+
 def test_wide_tables_are_written_in_small_pieces() -> None:
     X = np.zeros((200, 20_000))
     pieces = list(format_arff(X, np.ones((200, 1), np.uint8), [f"a{i}" for i in range(20_000)], ("y",), title="t"))

@@ -24,10 +24,13 @@ def check_not_diverged(estimator: Any) -> None:
     """Refuse an estimator whose numbers diverged in a call before."""
     reason = getattr(estimator, "_diverged", None)
     if reason is not None:
-        raise DivergedError(
+        error = DivergedError(
             f"This {type(estimator).__name__} has diverged: call `fit` to start again, for instance with a smaller "
             f"learning_rate. It failed with: {reason}"
         )
+        # the mark keeps the first reason, and does not grow with every call
+        error.is_marked = True
+        raise error
 
 
 class unchanged_on_error:  # noqa: N801 - a context manager that reads like a clause, and costs less than a generator

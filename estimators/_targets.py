@@ -1,6 +1,6 @@
 """Targets of learning: the labels of a row, or its class; both reach the learner as 0/1 columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from estimators._kernels.label_codes import UNKNOWN
 from estimators._typing import Array
-from estimators._validation import is_sparse
+from estimators._validation import errors_in_one_line, is_sparse
 
 # NumPy takes a dtype three times as fast as the class of its numbers
 CODES, _INTEGERS = np.dtype(np.uint8), np.dtype(np.int64)
@@ -141,7 +141,17 @@ def make_target(Y: Any, classes: Any = None) -> Target:
     if isas_codes(Y):
         return _label_target(as_codes(Y).shape[1], classes)
     y = _vector(Y)
-    return ClassTarget(np.unique(y) if classes is None else np.unique(np.asarray(classes)))
+    return ClassTarget(np.unique(y) if classes is None else _announced_classes(classes))
+
+
+def _announced_classes(classes: Any) -> Array:
+    values = np.asarray(classes)
+    if values.size == 0:
+        raise ValueError("classes must name at least one class. Got an empty list instead.")
+    try:
+        return np.unique(values)
+    except TypeError:
+        raise ValueError(f"classes must be values of one kind. Got {classes!r} instead.") from None
 
 
 def isas_codes(Y: Any) -> bool:
@@ -180,6 +190,9 @@ def _label_target(width: int, classes: Any) -> LabelTarget:
         if classes < 1:
             raise ValueError(f"classes must be at least 1, the number of labels. Got {classes} instead.")
         return LabelTarget(int(classes), announced=True)
+    if isinstance(classes, str | bytes) or not isinstance(classes, Iterable):
+        got = f"Got {classes!r} instead."
+        raise ValueError(f"classes must be a number of labels, or a list of their names. {got}")  # noqa: TRY004 - as documented
     announced = list(classes)
     if not announced:
         raise ValueError("classes must name at least one label. Got an empty list instead.")
@@ -208,7 +221,8 @@ def as_codes(Y: Any) -> npt.NDArray[np.uint8]:
     elif is_sparse(Y):
         dense = Y.toarray()
     else:
-        dense = check_array(Y, dtype=None, ensure_all_finite="allow-nan", input_name="Y")
+        with errors_in_one_line():
+            dense = check_array(Y, dtype=None, ensure_all_finite="allow-nan", input_name="Y")
     if dense.shape[1] == 0:
         raise ValueError(f"Y must have at least one label column. Got shape {dense.shape} instead.")
     if is_binary(dense):
@@ -243,10 +257,13 @@ def is_binary(table: Array) -> bool:
 
 
 def _vector(y: Any) -> Array:
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity. y must be finite.")
-    check_classification_targets(y)
+    with errors_in_one_line():
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity. y must be finite.")
+        check_classification_targets(y)
+    if y.dtype.kind == "V":
+        raise ValueError(f"y must hold one value a row. Got records of dtype {y.dtype} instead.")
     return np.asarray(y)
 
 

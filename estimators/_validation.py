@@ -1,6 +1,8 @@
 """Checks of features, masks and weights, made once at the public methods of estimators."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,9 +34,10 @@ def check_features(estimator: Any, X: Any, *, first: bool) -> Features:
 def _validated(estimator: Any, X: Any, *, first: bool) -> Any:
     """Return X as scikit-learn checks it, with errors of one line where its own are NumPy's, or several lines."""
     try:
-        return validate_data(
-            estimator, X, reset=first, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False
-        )
+        with errors_in_one_line():
+            return validate_data(
+                estimator, X, reset=first, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False
+            )
     except ValueError as error:
         rule, _, value = str(error).partition(": ")
         if rule == "could not convert string to float":
@@ -43,6 +46,15 @@ def _validated(estimator: Any, X: Any, *, first: bool) -> Any:
         if rule.startswith("Complex data not supported"):
             raise ValueError("Complex data not supported: X must hold real numbers.") from None
         raise
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """Raise errors of scikit-learn, which show arrays on lines of their own, with the same words in one line."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(" ".join(str(error).split())) from None
 
 
 def is_sparse(X: Any) -> bool:
@@ -75,7 +87,8 @@ def check_sample_weight(sample_weight: Any, X: Features) -> npt.NDArray[np.float
     """Return the weights as float64 (n_samples,), or None without weights."""
     if sample_weight is None:
         return None
-    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    with errors_in_one_line():
+        weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weight.shape != (X.shape[0],):
         raise ValueError(f"sample_weight must have shape ({X.shape[0]},). Got {weight.shape} instead.")
     if (weight < 0).any():

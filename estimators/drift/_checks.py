@@ -15,6 +15,8 @@ _RULES: dict[ValueRange, str] = {"numbers": "finite", "shares": "from 0 to 1", "
 
 def check_values(values: npt.ArrayLike, n_dims: int, allowed: ValueRange, *, unknown: bool = False) -> Array:
     """Return values as float64 if all are allowed, or NaN where they may be unknown."""
+    if np.iscomplexobj(values):
+        raise ValueError("values must be real numbers. Got complex numbers instead.")
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.ndim != n_dims:
         shape = "(n_values,)" if n_dims == 1 else "(n_rows, n_labels)"
@@ -29,6 +31,8 @@ def check_values(values: npt.ArrayLike, n_dims: int, allowed: ValueRange, *, unk
 
 def check_value(value: Any, allowed: ValueRange) -> float:
     """Return a value as a float if it is allowed."""
+    if np.iscomplexobj(value):
+        raise ValueError(f"value must be a real number. Got {value!r} instead.")
     number = float(value)
     if allowed == "errors":
         fits = number in (0.0, 1.0)

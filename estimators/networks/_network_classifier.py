@@ -22,7 +22,12 @@ class NetworkClassifier(StreamClassifier):
 
     @property
     def _precision(self) -> str:  # type: ignore[override]
-        return self.dtype
+        return self._dtype.name if hasattr(self, "_state") else self.dtype
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        """Precision of what has been learnt: a change of the parameter counts from the next `fit`."""
+        return self._state["w"].dtype
 
     @property
     def n_steps_(self) -> int:

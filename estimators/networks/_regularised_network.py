@@ -75,7 +75,7 @@ class RegularisedNetwork(NetworkClassifier):
         n_new, sizes = self.n_labels_ - n_before, self._state["sizes"]
         self._state = with_more_outputs(self._state, n_new, growth_state(self, n_before))
         flags = {name: np.append(self._past[name], np.zeros(n_new, dtype=bool)) for name in ("mask", "known")}
-        nothing = np.zeros((int(sizes[-2]) + 1, n_new), dtype=self.dtype)
+        nothing = np.zeros((int(sizes[-2]) + 1, n_new), dtype=self._dtype)
         kept = {name: self._past[name] for name in ("anchor", "importance", "squares")}
         weights = {name: append_outputs(part, sizes, nothing) if len(part) else part for name, part in kept.items()}
         self._past = {"n_rows": self._past["n_rows"].copy(), **flags, **weights}
@@ -96,12 +96,12 @@ class RegularisedNetwork(NetworkClassifier):
         return self._run(X, (Y, mask, weight), learn=True)
 
     def _run(self, X: Features, targets: Targets, *, learn: bool) -> Array:
-        rows = as_rows(X, *targets, self.dtype)
+        rows = as_rows(X, *targets, self._dtype)
         options = RunOptions(learn=learn, dense=isinstance(X, np.ndarray), rate=float(self.learning_rate))
         strength, max_rows = self._regularisation(), -1 if self.task_rows is None else self.task_rows
         needs = Needs(options, (strength, max_rows), (self._state, self._past))
         context = self._contexts.take(needs, rows, lambda: self._make_workspace(options, strength, max_rows, rows))
-        proba = np.empty(rows.codes.shape, self.dtype)
+        proba = np.empty(rows.codes.shape, self._dtype)
         failed = run(context.context, proba.reshape(-1), *rows)
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
@@ -112,6 +112,6 @@ class RegularisedNetwork(NetworkClassifier):
         self, options: RunOptions, strength: Regularisation, max_rows: int, rows: CodedRows
     ) -> RegularisedWork:
         net = as_network(self._state, options)
-        batch = make_batch(net, rows, empty_store(self.n_labels_, self.dtype), 1)
-        kind, old = net.w.dtype.type, np.empty(self.n_labels_, self.dtype)
+        batch = make_batch(net, rows, empty_store(self.n_labels_, self._dtype), 1)
+        kind, old = net.w.dtype.type, np.empty(self.n_labels_, self._dtype)
         return RegularisedWork(net, batch, PastTasks(**self._past), Regularisation(*map(kind, strength)), max_rows, old)

@@ -88,15 +88,15 @@ class ReplayingNetwork(NetworkClassifier):
         self._contexts = ContextCache()
 
     def _predict_proba(self, X: Features) -> Array:
-        rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self.dtype)
-        nothing = empty_store(self.n_labels_, self.dtype), no_replay(len(rows.weight))
+        rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self._dtype)
+        nothing = empty_store(self.n_labels_, self._dtype), no_replay(len(rows.weight))
         return self._run(rows, *nothing, learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Predict each row, then learn it. All that can be refused is refused before anything changes."""
         check_learning_rate(self.learning_rate, self._state["w"].dtype)
-        X, store = match_store(X, self._store, self._memory.size, self.n_labels_, self.dtype)
-        rows = as_rows(X, Y, mask, weight, self.dtype)
+        X, store = match_store(X, self._store, self._memory.size, self.n_labels_, self._dtype)
+        rows = as_rows(X, Y, mask, weight, self._dtype)
         plan = join_plans([self._memory], rows.codes, rows.weight > 0)
         proba = self._run(rows, store.as_rows(), plan, learn=True)
         store.keep(rows, plan.slots)
@@ -116,7 +116,7 @@ class ReplayingNetwork(NetworkClassifier):
             )
 
         context = self._contexts.take(needs, rows, make_work)
-        proba = np.empty(rows.codes.shape, self.dtype)
+        proba = np.empty(rows.codes.shape, self._dtype)
         failed = self._call(context, plan, rows, proba.reshape(-1))
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)

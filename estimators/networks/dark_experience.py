@@ -148,7 +148,7 @@ class DERClassifier(ReplayingNetwork):
         return ExperienceWork(net, batch, store, taken, self._held, self._known, *numbers)
 
     def _call(self, context: ReusableContext, plan: ReplayPlan, rows: CodedRows, proba: Floats) -> int:
-        met = np.empty(rows.codes.shape, self.dtype)
+        met = np.empty(rows.codes.shape, self._dtype)
         failed = int(run(context.context, plan.draws, plan.slots.reshape(-1), met, proba, *rows))
         if context.needs.options.learn and failed < 0:
             taken = context.workspace.taken

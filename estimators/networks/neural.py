@@ -193,21 +193,23 @@ class OnlineNeuralClassifier(NetworkClassifier):
         if state["clock"][LAZY]:
             features, X = _compact(X)
             state, contexts = brought_up_to_date(state, features), ContextCache()
-        rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self.dtype)
-        nothing = empty_store(self.n_labels_, self.dtype), no_replay(len(rows.weight))
+        rows = as_rows(X, np.zeros((X.shape[0], self.n_labels_), np.uint8), None, None, self._dtype)
+        nothing = empty_store(self.n_labels_, self._dtype), no_replay(len(rows.weight))
         return self._run(contexts, state, rows, *nothing, learn=False)
 
     def _pass(self, X: Features, Y: Array, mask: Array | None, weight: Array | None) -> Array:
         """Predict each row, then learn it. All that can be refused is refused before anything changes."""
         check_learning_rate(self.learning_rate, self._state["w"].dtype)
-        if self.device is not None and isinstance(X, sparse.csr_array):
-            raise ValueError("X must be dense on a device. Got sparse rows instead.")
+        if self.device is not None:
+            check_parameters(self)
+            if isinstance(X, sparse.csr_array):
+                raise ValueError("X must be dense on a device. Got sparse rows instead.")
         X, store = self._match_store(X)
-        rows = as_rows(X, Y, mask, weight, self.dtype)
+        rows = as_rows(X, Y, mask, weight, self._dtype)
         # a device may fail halfway, the compiled loop only diverges
         memories = self._memories if self.device is None else [copy(memory) for memory in self._memories]
         plan = join_plans(memories, rows.codes, rows.weight > 0) if memories else no_replay(len(rows.weight))
-        kept = store.as_rows() if store else empty_store(self.n_labels_, self.dtype)
+        kept = store.as_rows() if store else empty_store(self.n_labels_, self._dtype)
         if self.device is None:
             proba = self._learn_compiled(rows, kept, plan)
         else:
@@ -231,7 +233,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         n_rows = (4 + plan.draws.shape[1]) // 4 * 4 if self.replay == "mini-batch" else min(1 + plan.draws.shape[1], 2)
         needs = Needs(options, (n_rows,), (state, store.starts))
         context = contexts.take(needs, rows, lambda: make_workspace(state, options, rows, store, n_rows))
-        proba = np.empty(rows.codes.shape, self.dtype)
+        proba = np.empty(rows.codes.shape, self._dtype)
         failed = run(context.context, *plan, proba.reshape(-1), *rows)
         if failed >= 0:
             raise diverged(rows, failed, self.learning_rate)
@@ -243,7 +245,7 @@ class OnlineNeuralClassifier(NetworkClassifier):
         if not self._memories:
             return X, None
         size = sum(memory.size for memory in self._memories)
-        return match_store(X, self._store, size, self.n_labels_, self.dtype)
+        return match_store(X, self._store, size, self.n_labels_, self._dtype)
 
 
 def _compact(X: Features) -> tuple[Array | None, Features]:

@@ -14,7 +14,7 @@ from estimators._failed_calls import unchanged_on_error
 from estimators._locks import Locked, lock_of
 from estimators._targets import ClassTarget
 from estimators._typing import Array
-from estimators._validation import check_sample_weight
+from estimators._validation import check_sample_weight, errors_in_one_line
 from estimators.pragma._kernels.batch_tree import ENTROPY, GINI, PRAGMA, Growth, grow_tree
 from estimators.pragma._preferences import Preferences
 from metrics._validation import require_choice, require_integer
@@ -123,7 +123,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
             The estimator; unchanged if anything in the call is wrong.
         """
         with unchanged_on_error(self):
-            X, y = validate_data(self, X, y, dtype=np.float32, order="C")
+            with errors_in_one_line():
+                X, y = validate_data(self, X, y, dtype=np.float32, order="C")
             target = _classes_of(y)
             preferences = Preferences.from_options(
                 self.importance, self.compromise, target.classes.tolist(), local=self.local
@@ -189,7 +190,8 @@ class PragmaTreeClassifier(Locked, ClassifierMixin, BaseEstimator):
         """
         with lock_of(self):
             check_is_fitted(self)
-            X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
+            with errors_in_one_line():
+                X = validate_data(self, X, reset=False, dtype=np.float32, order="C")
             return self.tree_.apply(X)
 
     def _growth(self, preferences: Preferences, n_features: int) -> Growth:

@@ -61,7 +61,8 @@ class GDumbClassifier(OuterClassifier):
     While there is room, every row is kept. Then a row is kept if its task stays smaller than the largest one, or else
     if its group stays smaller than the largest one of its task; a random row of the largest groups there makes room.
     Where these are of one row each, a row of a group that is not held takes its place with the chance it would have
-    in a reservoir: size / number of rows seen.
+    in a reservoir: size / number of rows seen. So does a row of a task that is not held where all tasks are of one row
+    each.
 
     Prabhu et al. keep a row while its class has less than its share of the memory. Label sets are so many that such
     shares would leave it half empty, or let the newest sets drive out all others where sets outnumber its rows.

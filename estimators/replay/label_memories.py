@@ -68,6 +68,7 @@ class _LabelMemory(BoundedMemory):
             Slots to draw and slots to store in, row by row.
         """
         with lock_of(self):
+            self._check_begun()
             codes = encode_labels(as_codes(Y), None)
             return self._plan_learnt(codes, np.ones(len(codes), dtype=bool))
 

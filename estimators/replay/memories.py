@@ -7,11 +7,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from estimators._kernels.randomness import fill_chances
 from estimators._locks import lock_of
 from estimators._typing import Array
+from metrics._validation import require_integer
 
 Integers = npt.NDArray[np.int64]
 
@@ -57,17 +59,25 @@ class BoundedMemory(BaseEstimator):
         self
             The memory, empty.
         """
-        if self.draws < 1:
-            raise ValueError(f"draws must be at least 1. Got {self.draws} instead.")
+        with lock_of(self):
+            self._check_parameters()
+            self.seed_ = int(check_random_state(random_state).randint(2**31 - 1))
+            self.n_seen_ = 0
+        return self
+
+    def _check_parameters(self) -> None:
+        for name in ("size", "draws"):
+            require_integer(getattr(self, name), name, 1)
         if self.size <= self.draws:
             raise ValueError(
                 f"size must be greater than draws, as a memory replays once it holds more rows than it draws. "
                 f"Got size {self.size} and draws {self.draws} instead."
             )
-        with lock_of(self):
-            self.seed_ = int(check_random_state(random_state).randint(2**31 - 1))
-            self.n_seen_ = 0
-        return self
+
+    def _check_begun(self) -> None:
+        if not hasattr(self, "seed_"):
+            raise NotFittedError(f"This {type(self).__name__} has not begun yet. Call `begin` first.")
+        self._check_parameters()
 
     def _plan_learnt(self, codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:
         """Plan for those rows of a chunk that are learnt."""
@@ -94,7 +104,8 @@ class _BlindMemory(BoundedMemory):
             Slots to draw and slots to store in, row by row.
         """
         with lock_of(self):
-            return self._plan(n_samples)
+            self._check_begun()
+            return self._plan(require_integer(n_samples, "n_samples", 0))
 
     def _plan_learnt(self, codes: Array, learnt: npt.NDArray[np.bool_]) -> ReplayPlan:  # noqa: ARG002 - it is blind
         return self._plan(int(np.count_nonzero(learnt)))

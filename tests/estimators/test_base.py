@@ -103,10 +103,39 @@ def test_other_classes_than_announced_are_refused(data):
         learner.partial_fit(*data, classes=4)
 
 
-@pytest.mark.parametrize("classes", [["a", "a", "b"], [[0, 1], [0, 2], [0, 1]], 0, -1, []])
+@pytest.mark.parametrize("classes", [["a", "a", "b"], [[0, 1], [0, 2], [0, 1]], 0, -1, [], 2.5, "abcd"])
 def test_senseless_classes_are_refused(data, classes):
     with pytest.raises(ValueError, match="classes must"):
         Logistic().partial_fit(*data, classes=classes)
+
+
+@pytest.mark.parametrize("classes", [[], [1, "a", None]])
+def test_senseless_classes_of_one_class_a_row_are_refused(data, classes):
+    with pytest.raises(ValueError, match=r"classes must .*Got .* instead"):
+        Logistic().partial_fit(data[0], data[1][:, 0], classes=classes)
+
+
+def test_records_are_no_classes(data):
+    with pytest.raises(ValueError, match=r"y must hold one value a row\. Got records"):
+        Logistic().fit(data[0], np.zeros(60, dtype=[("a", float)]))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"X": np.ones(60)},
+        {"X": 1.0},
+        {"Y": np.ones((60, 3)) + 1j},
+        {"Y": np.ones(60) + 1j},
+        {"Y": "word"},
+        {"sample_weight": np.ones(60) + 1j},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_errors_of_scikit_learn_are_passed_on_in_one_line(data, wrong):
+    with pytest.raises((TypeError, ValueError)) as refused:
+        Logistic().partial_fit(**{"X": data[0], "Y": data[1], **wrong})
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "predict_then_fit", "begin"])

@@ -69,6 +69,16 @@ def test_a_learner_that_diverged_refuses_to_go_on(method):
         check_is_fitted(learner)
 
 
+def test_the_reason_is_the_same_however_often_it_is_asked_for():
+    learner, messages = _diverge(Sums().fit(*A)), set()
+    for _ in range(3):
+        with pytest.raises(DivergedError) as refused:
+            learner.partial_fit(*B)
+        messages.add(str(refused.value))
+    assert len(messages) == 1
+    assert messages.pop().count("has diverged") == 1
+
+
 @pytest.mark.parametrize("start_again", [lambda one: one.fit(*B), lambda one: one.begin(*B).partial_fit(*B)])
 def test_fit_and_begin_start_again(start_again):
     learner = start_again(_diverge(Sums().fit(*A)))

@@ -13,78 +13,19 @@ from time import sleep
 import joblib
 import numpy as np
 import pytest
-from river.naive_bayes import GaussianNB as RiverGaussianNB
 from sklearn.base import clone
-from sklearn.naive_bayes import GaussianNB
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
-import estimators
-from estimators import (
-    STRATEGIES,
-    AdaptiveRandomForestClassifier,
-    BinaryRelevance,
-    ExtremelyFastDecisionTreeClassifier,
-    FIFOMemory,
-    GDumbClassifier,
-    HoeffdingAdaptiveTreeClassifier,
-    HoeffdingTreeClassifier,
-    InvariantLogisticClassifier,
-    MeanLabelsClassifier,
-    MultiLabelHoeffdingTreeClassifier,
-    OnlineCoordinateBoosting,
-    OnlineLogisticRegression,
-    OnlineNeuralClassifier,
-    PragmaForestClassifier,
-    PragmaStreamForestClassifier,
-    PragmaThreshold,
-    PragmaTreeClassifier,
-    PrequentialStack,
-    PrevalenceThreshold,
-    PriorLabelsClassifier,
-    ReplayClassifier,
-    ReservoirMemory,
-    RiverClassifier,
-    StreamPipeline,
-    as_river,
-    make_strategy,
-)
+from estimators import FIFOMemory, MeanLabelsClassifier, as_river
 from estimators._blas_threads import one_thread
-from estimators._check_data import fresh, predictions, same, stream
+from estimators._check_data import predictions, same, stream
 from estimators._locks import _ENTRIES, lock_of
+from tests.estimators.instances import BATCHES, IN_STREAMS, made
 from tests.estimators.learners import Logistic
 
 PATIENCE_S = 120
 CHUNK_ROWS, N_CHUNKS = 100, 40
 ROWS, _, _ = stream().parts(CHUNK_ROWS, 10)
-
-OTHERS = {
-    "invariant regression": InvariantLogisticClassifier(),
-    "logistic regression": OnlineLogisticRegression(0.1),
-    "boosted models": OnlineCoordinateBoosting(OnlineLogisticRegression(0.1), 3),
-    "Hoeffding tree": HoeffdingTreeClassifier(),
-    "Hoeffding adaptive tree": HoeffdingAdaptiveTreeClassifier(),
-    "extremely fast tree": ExtremelyFastDecisionTreeClassifier(),
-    "multi-label tree": MultiLabelHoeffdingTreeClassifier(),
-    "native forest": AdaptiveRandomForestClassifier(3, multilabel="native", n_jobs=2),
-    "forest in threads": AdaptiveRandomForestClassifier(3, n_jobs=2),
-    "PRAGMA forest of a stream": PragmaStreamForestClassifier(AdaptiveRandomForestClassifier(2)),
-    "PRAGMA threshold": PragmaThreshold(OnlineNeuralClassifier()),
-    "prevalence threshold": PrevalenceThreshold(OnlineNeuralClassifier()),
-    "binary relevance in threads": BinaryRelevance(GaussianNB(), n_jobs=2),
-    "pipeline": StreamPipeline([("scale", StandardScaler()), ("learn", OnlineNeuralClassifier())]),
-    "replay": ReplayClassifier(PriorLabelsClassifier(), reservoir=ReservoirMemory(50), fifo=FIFOMemory(20)),
-    "stack": PrequentialStack([("prior", PriorLabelsClassifier()), ("network", OnlineNeuralClassifier())]),
-    "GDumb on another": GDumbClassifier(PriorLabelsClassifier(), size=60),
-    "River": RiverClassifier(RiverGaussianNB()),
-}
-# what strategies would compute for a minute otherwise
-FEWER = {"AESAKNNS": {"n_members": 2, "max_window": 200}}
-# learnt by `fit` alone
-BATCHES = {
-    "PRAGMA forest": PragmaForestClassifier(5, n_bags=0),
-    "PRAGMA tree": PragmaTreeClassifier(),
-}
 # how many rows an estimator has learnt, where it counts them
 COUNTS = {
     "NN": lambda one: one.n_steps_,
@@ -114,12 +55,6 @@ COUNTS = {
 }
 
 
-def _estimator(name):
-    if name in OTHERS or name in BATCHES:
-        return fresh({**OTHERS, **BATCHES}[name])
-    return fresh(make_strategy(name, **FEWER.get(name, {})))
-
-
 def _in_threads(*jobs):
     with ThreadPoolExecutor(len(jobs)) as pool:
         for done in [pool.submit(job) for job in jobs]:
@@ -128,7 +63,7 @@ def _in_threads(*jobs):
 
 def _learn_and_predict(name):
     """Let two threads learn and two predict; what is left must be what one thread leaves."""
-    shared, alone = _estimator(name).partial_fit(*ROWS), _estimator(name).partial_fit(*ROWS)
+    shared, alone = made(name).partial_fit(*ROWS), made(name).partial_fit(*ROWS)
 
     def learn():
         for _ in range(N_CHUNKS):
@@ -149,7 +84,7 @@ def _learn_and_predict(name):
 def _fit_and_predict(name):
     """Fit on few classes or on many: what is predicted is of either fit, never of both."""
     X, y = ROWS.X, np.arange(CHUNK_ROWS) % 4
-    shared = _estimator(name).fit(X, y)
+    shared = made(name).fit(X, y)
 
     def fit():
         for i in range(6):
@@ -178,7 +113,7 @@ def _run_apart(work, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*STRATEGIES, *OTHERS])
+@pytest.mark.parametrize("name", IN_STREAMS)
 def test_two_threads_learn_while_two_predict(name):
     _run_apart(_learn_and_predict, name)
 
@@ -187,16 +122,6 @@ def test_two_threads_learn_while_two_predict(name):
 @pytest.mark.parametrize("name", BATCHES)
 def test_two_threads_fit_while_two_predict(name):
     _run_apart(_fit_and_predict, name)
-
-
-def test_every_public_estimator_is_tried():
-    tried = {type(part) for name in [*STRATEGIES, *OTHERS, *BATCHES] for part in _with_parts(_estimator(name))}
-    public = {value for name in estimators.__all__ if isinstance(value := getattr(estimators, name), type)}
-    assert {one for one in public if hasattr(one, "get_params")} - tried == {estimators.StreamClassifier}
-
-
-def _with_parts(estimator):
-    return [estimator, *estimator.get_params().values()]
 
 
 HALFWAY = threading.Event()
@@ -287,7 +212,7 @@ def test_locks_go_with_their_estimators():
     assert len(_ENTRIES) == before
 
 
-def test_a_method_may_call_others_of_its_estimator():
+def test_a_method_may_call_others_of_itsmade():
     class Curious(Logistic):
         def _learn(self, X, Y, mask, weight):
             super()._learn(X, Y, mask, weight)

@@ -15,9 +15,9 @@ def place(  # type: ignore[no-untyped-def] # noqa: PLR0913, PLR0917 - arrays in,
 
     `held` is the group in each slot, those filled first and then `NONE`; it is brought up to date, as is `n_changed`,
     the number of slots written since the memory was last due. `chance` decides which row makes room, and `admitted`
-    whether a row of a new group may enter if all groups are single rows. Fills in the slot of each row, or `NONE`, and
-    whether the memory is due after the row: it is once the rows written make up a share of those held. `counts` and
-    `sizes` are zeros, one a group.
+    whether a row of a new group, or task, may enter if all groups, or tasks, are single rows. Fills in the slot of each
+    row, or `NONE`, and whether the memory is due after the row: it is once the rows written make up a share of those
+    held. `counts` and `sizes` are zeros, one a group.
     """
     n_held = 0
     while n_held < held.size and held[n_held] != NONE:
@@ -48,11 +48,14 @@ def place(  # type: ignore[no-untyped-def] # noqa: PLR0913, PLR0917 - arrays in,
 def make_room(held, counts, sizes, tasks, group, chance, admitted):  # type: ignore[no-untyped-def]
     """Return a slot that a row of a group takes, if that makes the memory more even, or `NONE`.
 
-    It is one of the largest groups of the largest task or, where tasks are even, of the row's own.
+    It is one of the largest groups of the largest task or, where tasks are even, of the row's own; or any slot, where
+    every row held is a task of its own and a row of another task is admitted.
     """
     own, task = tasks[group], 0
     for other in range(sizes.size):
         task = other if sizes[other] > sizes[task] else task
+    if sizes[own] == 0 and sizes[task] == 1:
+        return np.int64(chance * held.size) if admitted else NONE
     if sizes[own] + 1 >= sizes[task]:
         task = own
     most = 0

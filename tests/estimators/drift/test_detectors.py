@@ -140,11 +140,17 @@ def test_a_refused_value_changes_nothing():
     assert detector.update_many(values[1000:]).tolist() == other.update_many(values)[1000:].tolist()
 
 
+def test_a_complex_value_is_refused():
+    with pytest.raises(ValueError, match=r"value must be a real number\. Got np\.complex128"):
+        ADWIN().update(np.complex128(1j))
+
+
 @pytest.mark.parametrize(
     ("detector", "values", "message"),
     [
         (EDDM(), [0.5], "values must be 0 (right) or 1 (wrong). Got 0.5 instead."),
         (ADWIN(), [np.inf], "values must be finite. Got inf instead."),
+        (ADWIN(), [1j], "values must be real numbers. Got complex numbers instead."),
         (ADWIN(), [[1.0]], "values must have shape (n_values,). Got (1, 1) instead."),
         (ADWIN(delta=0), [1.0], "delta must be a finite number above 0 and below 1. Got 0 instead."),
         (DDM(warm_start=1.5), [1.0], "warm_start must be a whole number, at least 0. Got 1.5 instead."),

@@ -386,6 +386,14 @@ def test_what_a_device_cannot_do_is_refused(parameters, message):
         OnlineNeuralClassifier(3, device="cpu").fit(sparse.csr_array(X), Y)
 
 
+def test_a_device_that_torch_cannot_use_is_refused_between_two_chunks():
+    pytest.importorskip("torch")
+    X, Y, *_ = masked_stream(20)
+    learner = OnlineNeuralClassifier(3, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"device must be None or a device that torch can use\. Got 'nowhere' instead"):
+        learner.set_params(device="nowhere").partial_fit(X, Y)
+
+
 def test_a_device_that_fails_halfway_changes_nothing(monkeypatch):
     pytest.importorskip("torch")
     X, Y, *_ = masked_stream(80)

@@ -1,7 +1,6 @@
 """GDumb keeps the rows that a slow loop keeps, learns them when it should, and takes no more memory than replay."""
 
 import pickle
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from estimators import (
     make_strategy,
 )
 from estimators.checks import stream_checks
-from estimators.replay.memories import chances
+from tests.estimators.replay.slow_memories import balanced_loop
 from tests.estimators.streams import drawn, tasks_that_return
 
 NETWORK = OnlineNeuralClassifier(5, targeted_loss="signature")
@@ -27,32 +26,6 @@ NETWORK = OnlineNeuralClassifier(5, targeted_loss="signature")
 
 def made(**parameters):
     return GDumbClassifier(**{"estimator": NETWORK, "size": 50, "epochs": 2, "random_state": 0, **parameters})
-
-
-def loop(learner, groups):
-    """Return the rows in each slot after all rows, and after which rows the memory was learnt."""
-    slots, learnt, n_new = [], [], 0
-    tasks = [tuple(code > 1 for code in group) for group in groups]
-    for i, group in enumerate(groups):
-        if len(slots) < learner.size:
-            slots.append(i)
-        else:
-            sizes, counts = Counter(tasks[row] for row in slots), Counter(groups[row] for row in slots)
-            task = min(sizes, key=lambda name: (-sizes[name], name))
-            even = sizes[tasks[i]] + 1 >= sizes[task]
-            task = tasks[i] if even else task
-            most = max(counts[groups[row]] for row in slots if tasks[row] == task)
-            which, entry = chances(learner._seed, np.array([i]), 2)[0]
-            new = counts[group] == 0 and entry < learner.size / (i + 1)
-            if even and counts[group] + 1 >= most and not new:
-                continue
-            largest = [slot for slot, row in enumerate(slots) if tasks[row] == task and counts[groups[row]] == most]
-            slots[largest[int(which * len(largest))]] = i
-        n_new += 1
-        if n_new >= learner.share * len(slots):
-            learnt.append((i, list(slots)))
-            n_new = 0
-    return slots, learnt
 
 
 # ---------------------------------------------------------------------- memory
@@ -65,7 +38,7 @@ def test_the_memory_and_its_trainings_are_those_of_a_slow_loop(kind, size, share
         part = slice(i, i + 23)
         learner.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
     rows = np.flatnonzero(weight)
-    slots, trainings = loop(learner, [tuple(codes) for codes in (Y + 2 * mask)[rows]])
+    slots, trainings = balanced_loop(learner, [tuple(codes) for codes in (Y + 2 * mask)[rows]])
     held, kept = learner.memory_.held_rows(), rows[slots]
     np.testing.assert_array_equal(held.X.toarray() if sparse.issparse(held.X) else held.X, X[kept])
     np.testing.assert_array_equal(held.Y, (Y + 2 * mask)[kept])
@@ -79,6 +52,20 @@ def test_the_memory_and_its_trainings_are_those_of_a_slow_loop(kind, size, share
         order = last[chance.permutation(len(last))]
         network.partial_fit(kind(X[order]), Y[order], label_mask=mask[order], sample_weight=weight[order])
     np.testing.assert_array_equal(learner.predict_proba(kind(X)), network.predict_proba(kind(X)))
+
+
+def test_rows_that_are_tasks_of_their_own_are_held_as_in_a_reservoir():
+    X, Y = drawn(200, n_features=12, n_labels=12)
+    mask = (np.arange(1, 201)[:, np.newaxis] >> np.arange(12)) % 2 == 1
+    held = []
+    for seed in range(20):
+        learner = made(size=10, epochs=1, share=1.0, random_state=seed).begin(X, Y)
+        learner.partial_fit(X, Y, label_mask=mask)
+        slots, _ = balanced_loop(learner, [tuple(codes) for codes in Y * mask + 2 * mask])
+        np.testing.assert_array_equal(learner.memory_.held_rows().Y, (Y * mask + 2 * mask)[slots])
+        held += slots
+    # 200 draws of a uniform number: the mean is 99.5, and within five deviations of it
+    assert abs(np.mean(held) - 99.5) < 5 * 57.7 / np.sqrt(200)
 
 
 def test_groups_with_rows_enough_are_of_one_size():

@@ -21,7 +21,7 @@ from estimators import (
     ReservoirMemory,
 )
 from estimators.checks import stream_checks
-from estimators.replay.memories import chances
+from tests.estimators.replay.slow_memories import SlowOCDM, kullback_leibler, label_sets, slow
 from tests.estimators.streams import drawn, tasks_that_return
 
 KINDS = [PRSMemory, OCDMMemory]
@@ -31,122 +31,6 @@ VARIANTS = [{}, {"rho": 0.7, "ties": "random"}, {"rho": -0.03, "count_empty": Tr
 def imbalanced(n_rows=1500, n_labels=6, seed=0):
     """Draw labels from frequent to rare; a third of the rows has none."""
     return np.random.default_rng(seed).random((n_rows, n_labels)) < 0.3 / np.arange(1, n_labels + 1)
-
-
-def label_sets(Y, *, count_empty):
-    sets = [frozenset(np.flatnonzero(y == 1).tolist()) for y in Y]
-    return [one or frozenset({-1} if count_empty else ()) for one in sets]
-
-
-def softmax(values):
-    weights = np.exp(np.array(values, dtype=float) - max(values))
-    return weights / weights.sum()
-
-
-def of_least(scores, chance, tolerance):
-    """Return one of the keys with the least score: the first, or the one that the chance names."""
-    ties = [key for key, score in scores.items() if score <= min(scores.values()) + tolerance]
-    return ties[int((chance or 0) * len(ties))]
-
-
-def shares(counts, rho):
-    total = sum(n**rho for n in counts.values())
-    return {c: n**rho / total for c, n in counts.items()}
-
-
-def kullback_leibler(counts, p):
-    total = sum(counts.values())
-    return sum(n / total * np.log(n / total / p[c]) for c, n in counts.items() if n)
-
-
-class Slow:
-    """Slots with sets of labels, and rows of the stream by label."""
-
-    def __init__(self, memory, n_chances):
-        self.memory, self.slots, self.n_chances = memory, [], n_chances
-        self.seen, self.p = {}, {}
-
-    def plan(self, sets):
-        planned = []
-        for i, own in enumerate(sets):
-            draws = self.memory.draws
-            chance = chances(self.memory.seed_, np.array([i]), draws + self.n_chances)[0]
-            n_held = len(self.slots)
-            drawn = [int(c * n_held) if n_held > draws else -1 for c in chance[:draws]]
-            slot = self.place(own, chance[draws:]) if own else -1
-            planned.append((drawn, slot))
-        return planned
-
-    def keep(self, slot, own):
-        if slot == len(self.slots):
-            self.slots.append(own)
-        elif slot >= 0:
-            self.slots[slot] = own
-
-    def held(self, slots=None):
-        slots = self.slots if slots is None else slots
-        return {c: sum(c in one for one in slots) for c in sorted(self.seen.keys() | frozenset().union(*slots))}
-
-    def count(self, own):
-        for c in own:
-            self.seen[c] = self.seen.get(c, 0) + 1
-
-
-class SlowPRS(Slow):
-    def place(self, own, chance):
-        slot = self._slot(own, chance)
-        self.keep(slot, own)
-        self.count(own)
-        inside = {c: n for c, n in self.held().items() if n}
-        self.p |= shares({c: self.seen[c] for c in inside}, self.memory.rho)
-        return slot
-
-    def _slot(self, own, chance):
-        size = self.memory.size
-        if len(self.slots) < size:
-            return len(self.slots)
-        labels = sorted(own)
-        n = [self.seen.get(c, 0) for c in labels]
-        enters = [min(1, self.p[c] * size / k) if k else 1 for c, k in zip(labels, n, strict=True)]
-        if chance[0] >= softmax([-k for k in n]) @ enters:
-            return -1
-        inside = self.held()
-        delta = {c: inside[c] - self.p[c] * sum(inside.values()) for c in inside}
-        present = [c for c in inside if inside[c]]
-        weights = np.cumsum(softmax([delta[c] for c in present]))
-        y = present[min(int(np.searchsorted(weights, chance[1], side="right")), len(present) - 1)]
-        wanted = {c for c in inside if delta[c] <= 0}
-        with_y = [slot for slot, one in enumerate(self.slots) if y in one]
-        most = max(len(wanted - self.slots[slot]) for slot in with_y)
-        candidates = [slot for slot in with_y if len(wanted - self.slots[slot]) == most]
-        distances = {slot: self._distance(slot) for slot in candidates}
-        return of_least(distances, chance[2] if self.memory.ties == "random" else None, 1e-9)
-
-    def _distance(self, removed):
-        left = self.held([one for slot, one in enumerate(self.slots) if slot != removed])
-        return sum(abs(n - self.p[c] * sum(left.values())) for c, n in left.items())
-
-
-class SlowOCDM(Slow):
-    def place(self, own, chance):
-        self.count(own)
-        self.p = shares(self.seen, self.memory.rho)
-        size = self.memory.size
-        slot = len(self.slots)
-        if slot == size:
-            divergences = {s: self.divergence(s, own) for s in range(size + 1)}
-            slot = of_least(divergences, chance[0] if self.memory.ties == "random" else None, 1e-12)
-        slot = -1 if slot == size else slot
-        self.keep(slot, own)
-        return slot
-
-    def divergence(self, removed, own):
-        left = self.held([one for slot, one in enumerate([*self.slots, own]) if slot != removed])
-        return kullback_leibler(left, self.p)
-
-
-def slow(memory):
-    return SlowPRS(memory, 3) if isinstance(memory, PRSMemory) else SlowOCDM(memory, 1)
 
 
 # ----------------------------------------------------------------- a slow loop

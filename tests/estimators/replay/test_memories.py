@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
-from estimators import FIFOMemory, ReservoirMemory
+from estimators import FIFOMemory, OCDMMemory, PRSMemory, ReservoirMemory
 from estimators.replay.memories import chances
 
 SIZES = st.tuples(st.integers(2, 9), st.integers(1, 4)).filter(lambda sizes: sizes[0] > sizes[1])
@@ -93,8 +94,33 @@ def test_a_memory_begun_again_is_empty_and_so_is_a_clone():
 
 @pytest.mark.parametrize(
     ("size", "draws", "message"),
-    [(5, 0, "draws must be at least 1. Got 0 instead"), (5, 5, "size must be greater than draws.*Got size 5 and")],
+    [
+        (5, 0, "draws must be an integer of at least 1. Got 0 instead"),
+        (np.nan, 1, "size must be an integer of at least 1. Got nan instead"),
+        (5, 5, "size must be greater than draws.*Got size 5 and"),
+    ],
 )
 def test_a_memory_smaller_than_its_draws_is_refused(size, draws, message):
     with pytest.raises(ValueError, match=message):
         FIFOMemory(size, draws).begin(0)
+
+
+@pytest.mark.parametrize("memory", [FIFOMemory(9, 2), ReservoirMemory(9, 2)])
+@pytest.mark.parametrize("n_samples", [-1, 2.5, np.ones((2, 1)), None])
+def test_rows_to_plan_for_are_a_number(memory, n_samples):
+    memory = clone(memory).begin(0)
+    with pytest.raises(ValueError, match=r"^n_samples must be an integer of at least 0\. Got [^\n]* instead\.$"):
+        memory.plan(n_samples)
+    assert memory.n_seen_ == 0
+
+
+def test_a_size_that_makes_no_sense_is_refused_between_two_plans():
+    memory = ReservoirMemory(9, 2).begin(0)
+    with pytest.raises(ValueError, match=r"size must be an integer of at least 1\. Got nan instead"):
+        memory.set_params(size=np.nan).plan(20)
+
+
+@pytest.mark.parametrize("memory", [FIFOMemory(9, 2), ReservoirMemory(9, 2), PRSMemory(9, 2), OCDMMemory(9, 2)])
+def test_a_memory_that_has_not_begun_plans_nothing(memory):
+    with pytest.raises(NotFittedError, match=r"has not begun yet\. Call `begin` first"):
+        memory.plan(np.ones((2, 1), dtype=int) if hasattr(memory, "rho") else 2)

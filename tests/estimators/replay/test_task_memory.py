@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from estimators._kernels.randomness import advance, uniform
-from estimators.replay.memories import chances
 from estimators.replay.task_memory import TaskMemory
+from tests.estimators.replay.slow_memories import task_loop
 
 ALL = np.ones(10_000, dtype=bool)
 
@@ -23,33 +22,6 @@ def plan(memory, codes):
     return memory._plan_learnt(codes, ALL[: len(codes)])
 
 
-def loop(memory, tasks):
-    """Return draws and slots of rows, with the rows of each task in a dictionary of its own."""
-    slots, owner, planned = {}, {}, []
-    task, n_rows, n_tasks = None, 0, 0
-    for i, name in enumerate(tasks):
-        *drawn, begins, place = chances(memory.seed_, np.array([i]), memory.draws + 2)[0]
-        if name != task or n_rows == memory.task_rows:
-            task, n_rows, n_tasks = name, 0, n_tasks + 1
-            wanted = memory.size // n_tasks or int(begins < memory.size / n_tasks)
-            state = np.uint64(begins * 2.0**53)
-            while memory.size - len(owner) < wanted:
-                state = np.uint64(advance(state))
-                sizes = Counter(owner.values())
-                largest = [s for s in sorted(owner) if sizes[owner[s]] == max(sizes.values())]
-                del owner[largest[int(uniform(state) * len(largest))]]
-            ready = sorted(owner)
-            reserved = [s for s in range(memory.size) if s not in owner][:wanted]
-        draws = [ready[int(c * len(ready))] if ready else -1 for c in drawn]
-        nth = n_rows if n_rows < len(reserved) else int(place * (n_rows + 1))
-        slot = reserved[nth] if nth < len(reserved) else -1
-        if slot >= 0:
-            slots[slot], owner[slot] = i, n_tasks
-        n_rows += 1
-        planned.append((draws, slot))
-    return planned, slots, owner
-
-
 STREAMS = {
     "few": np.repeat([1, 2, 3, 1, 2], 60),
     "short": np.repeat([1, 2, 3, 1, 2, 5, 7], [60, 3, 1, 40, 2, 30, 50]),
@@ -61,7 +33,7 @@ STREAMS = {
 @pytest.mark.parametrize("name", STREAMS)
 def test_slots_and_draws_are_those_of_a_slow_loop(name, task_rows):
     memory = TaskMemory(20, 3, task_rows=task_rows).begin(0)
-    expected, _, owner = loop(memory, STREAMS[name])
+    expected, _, owner = task_loop(memory, STREAMS[name])
     codes = codes_of(STREAMS[name])
     plans = [plan(memory, codes[i : i + 17]) for i in range(0, len(codes), 17)]
     np.testing.assert_array_equal(np.vstack([one.draws for one in plans]), [draws for draws, _ in expected])

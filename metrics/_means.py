@@ -9,9 +9,8 @@ from metrics._typing import Array, Floats
 
 
 def divide(numerator: Array, denominator: Array, *, zero_division: float = np.nan) -> Floats:
-    """Divide, with `zero_division` wherever the denominator is zero, and without a warning."""
-    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
-    result = np.full(shape, zero_division, dtype=np.float64)
+    """Divide arrays of one shape, with `zero_division` wherever the denominator is zero, and without a warning."""
+    result: Floats = np.full(denominator.shape, zero_division)
     np.divide(numerator, denominator, out=result, where=denominator != 0)
     return result
 
@@ -27,6 +26,6 @@ def mean_of_blocks(blocks: Iterable[Array]) -> float:
     total, n_defined = 0.0, 0
     for values in blocks:
         defined = values[~np.isnan(values)]
-        total += float(defined.sum(dtype=np.float64))
+        total += float(defined.sum())
         n_defined += defined.size
     return total / n_defined if n_defined else float("nan")

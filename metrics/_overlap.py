@@ -1,7 +1,7 @@
 """Counts of cells that are 1 in truth, in prediction and in both, per label or per row."""
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,8 @@ from metrics._blocks import column_sums, read_indicator, read_mask, row_blocks, 
 from metrics._typing import Indicator, LabelMatrix
 from metrics._validation import check_indicator, check_same_shape, check_truth
 
-Axis = Literal[0, 1]
-Mask = NDArray[np.uint8] | None
+Axis: TypeAlias = Literal[0, 1]
+Mask: TypeAlias = NDArray[np.uint8] | None
 
 
 class Overlap(NamedTuple):
@@ -70,16 +70,16 @@ def _sparse_part(
 def _counted(mask: Mask, shape: tuple[int, ...], axis: Axis) -> NDArray[np.int64]:
     """Count the cells that the mask keeps."""
     if mask is None:
-        return np.full(shape[1 - axis], shape[axis], dtype=np.int64)
+        return np.full(shape[1 - axis], shape[axis])
     if mask.ndim == 2:
         return row_sums(mask) if axis == 1 else column_sums(mask)
-    return mask.astype(np.int64) * shape[0] if axis == 0 else np.full(shape[0], mask.sum(), dtype=np.int64)
+    return mask.astype(np.int64) * shape[0] if axis == 0 else np.full(shape[0], np.count_nonzero(mask))
 
 
 def _ones(csr: "sparse.csr_array[Any]", axis: Axis) -> NDArray[np.int64]:
     if axis == 1:
         return np.diff(csr.indptr).astype(np.int64)
-    return np.bincount(csr.indices, minlength=csr.shape[1]).astype(np.int64, copy=False)
+    return np.bincount(csr.indices, minlength=csr.shape[1])
 
 
 def _keep(csr: "sparse.csr_array[Any]", mask: Mask) -> "sparse.csr_array[Any]":

@@ -39,15 +39,14 @@ def mean_over_rows(
 
 
 def values_of_rows(
-    score_rows: Callable[[ScoredRows], Array], y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None
+    score_rows: Callable[[ScoredRows], Floats], y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None
 ) -> Floats:
     """Return a number per row that counts, in the order of the rows."""
-    blocks = _blocks(y_true, y_score, label_mask, probabilities=False)
-    return np.concatenate([score_rows(block).astype(np.float64) for block in blocks])
+    return np.concatenate([score_rows(block) for block in _blocks(y_true, y_score, label_mask)])
 
 
 def _blocks(
-    y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None, probabilities: bool
+    y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None, probabilities: bool = False
 ) -> Iterator[ScoredRows]:
     name = "y_prob" if probabilities else "y_score"
     truth, mask = check_truth(y_true, label_mask)

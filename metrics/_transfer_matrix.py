@@ -1,6 +1,6 @@
 """The matrix of scores R and the order of tasks, checked once."""
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +9,7 @@ from metrics._means import nan_mean
 from metrics._typing import Floats
 from metrics._validation import require_choice
 
-Undefined = Literal["raise", "skip"]
+Undefined: TypeAlias = Literal["raise", "skip"]
 
 
 class History(NamedTuple):
@@ -25,7 +25,7 @@ class History(NamedTuple):
     seen: NDArray[np.bool_]
     first: NDArray[np.intp]
     last: NDArray[np.intp]
-    undefined: Undefined = "raise"
+    undefined: Undefined
 
     @property
     def trained(self) -> NDArray[np.intp]:
@@ -47,7 +47,7 @@ class History(NamedTuple):
         return np.isinf(values) if self.undefined == "skip" else ~np.isfinite(values)
 
 
-def read_history(R: ArrayLike, order: ArrayLike, undefined: Undefined = "raise") -> History:
+def read_history(R: ArrayLike, order: ArrayLike, undefined: Undefined) -> History:
     """Check shapes and task numbers, and find the visits of each task."""
     require_choice(undefined, "undefined", ("raise", "skip"))
     scores, present = _check_scores(R), _check_order(order)

@@ -86,7 +86,8 @@ def require_choice(value: object, name: str, choices: Sequence[object]) -> None:
 def require_integer(value: object, name: str, minimum: int) -> int:
     """Return an option that must be an integer of at least `minimum`; booleans are not integers here."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < minimum:
-        raise ValueError(f"{name} must be an integer of at least {minimum}. Got {value!r} instead.")
+        got = " ".join(repr(value).split())  # arrays show themselves in several lines
+        raise ValueError(f"{name} must be an integer of at least {minimum}. Got {got} instead.")
     return int(value)
 
 
@@ -122,7 +123,7 @@ def check_finite(values: Array, name: str, first_row: int = 0) -> None:
         raise ValueError(f"{name} must hold finite numbers. Got {cell} instead.")
 
 
-def check_probabilities(values: Array, name: str, first_row: int = 0) -> None:
+def check_probabilities(values: Array, name: str, first_row: int) -> None:
     """Refuse a block of rows that leaves [0, 1], and name the first such cell."""
     outside = (values < 0) | (values > 1)
     if outside.any():

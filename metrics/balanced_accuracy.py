@@ -1,6 +1,6 @@
 """Balanced accuracy of predicted labels, with conventions for labels that have one class only."""
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from metrics._typing import LabelMatrix
 from metrics._validation import require_choice
 from metrics.counts import LabelCounts, label_counts
 
-OneClass = Literal["skip", "recall", "river"]
+OneClass: TypeAlias = Literal["skip", "recall", "river"]
 
 
 def ba_macro(

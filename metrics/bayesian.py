@@ -59,7 +59,7 @@ def bayesian_signed_rank(
     Bayesian counterpart of the Wilcoxon signed-rank test. Weights of the differences z are drawn from a Dirichlet
     distribution with one unit per data set and half a unit for a pseudo-observation of no difference; in each draw the
     pairs with (z_i + z_j) / 2 above `rope`, below -`rope` and between share the weight w_i w_j, and the greatest share
-    wins. A probability is the share of draws won, draws with a tie being divided among the winners.
+    wins. A probability is the share of draws won.
 
     References
     ----------
@@ -81,9 +81,8 @@ def bayesian_signed_rank(
     outcomes = (pair_means > rope, np.abs(pair_means) <= rope, pair_means < -rope)
     # as numbers, since BLAS does not multiply numbers by booleans
     mass = np.stack([np.einsum("ni,ni->n", weights @ pairs.astype(np.float64), weights) for pairs in outcomes], axis=1)
-    winners = mass == mass.max(axis=1, keepdims=True)
-    shares = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
-    return BayesianComparison(*shares.tolist())
+    n_won = np.bincount(mass.argmax(axis=1), minlength=3)
+    return BayesianComparison(*(n_won / n_draws).tolist())
 
 
 def _check_pair(first: ArrayLike, second: ArrayLike) -> Floats:
@@ -92,6 +91,7 @@ def _check_pair(first: ArrayLike, second: ArrayLike) -> Floats:
         raise ValueError(
             f"first and second must be 1-D, of one length. Got shapes {one.shape} and {two.shape} instead."
         )
-    if not np.isfinite(one - two).all():
+    differences = one - two
+    if not np.isfinite(differences).all():
         raise ValueError("first and second must be finite. Got a NaN or infinite difference instead.")
-    return one - two
+    return differences

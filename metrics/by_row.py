@@ -121,7 +121,7 @@ def precision_at_k_by_row(
 
 
 def _by_row(
-    score_rows: Callable[[ScoredRows], Array], y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None
+    score_rows: Callable[[ScoredRows], Floats], y_true: LabelMatrix, y_score: ArrayLike, label_mask: ArrayLike | None
 ) -> Floats:
     truth, mask = check_truth(y_true, label_mask)
     counted = None if mask is None else mask.view(np.bool_)

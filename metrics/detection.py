@@ -1,13 +1,13 @@
 """Scores of drift detection against drifts that are known: what was found, how late, and how often in vain."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics._validation import require_integer
 
-Rows = NDArray[np.int64]
+Rows: TypeAlias = NDArray[np.int64]
 
 
 class DetectionScores(NamedTuple):
@@ -104,7 +104,7 @@ def detection_scores(
     (1.0, 150.0, 0.667)
     """
     owners = match_alarms(drifts, alarms, n_samples=n_samples, max_delay=max_delay, max_early=max_early)
-    spans, rows = _check_drifts(drifts, n_samples), np.asarray(alarms, dtype=np.int64)
+    spans, rows = _check_drifts(drifts, n_samples), np.asarray(alarms)
     in_time = owners >= 0
     found, first = np.unique(owners[in_time], return_index=True)
     return _score(len(spans), rows[in_time][first] - spans[found, 0], in_time, n_samples, max_delay)
@@ -186,7 +186,8 @@ def _check_rows(rows: ArrayLike, name: str, n_samples: int) -> Rows:
     outside = (array < 0) | (array > n_samples)
     if outside.any():
         raise ValueError(f"{name} must be from 0 to n_samples = {n_samples}. Got {array[outside][0]} instead.")
-    falls = np.flatnonzero(np.diff(array.astype(np.int64)) < 0)
+    signed = array.astype(np.int64)
+    falls = np.flatnonzero(np.diff(signed) < 0)
     if len(falls):
         raise ValueError(f"{name} must be in order. Got {array[falls[0] + 1]} after {array[falls[0]]} instead.")
-    return array.astype(np.int64)
+    return signed

@@ -1,6 +1,6 @@
 """Metrics for environments that a learner has not been trained in."""
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from metrics._validation import (
     require_choice,
 )
 
-ConstantLabels = Literal["raise", "skip"]
+ConstantLabels: TypeAlias = Literal["raise", "skip"]
 
 
 def nce(

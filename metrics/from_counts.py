@@ -1,6 +1,6 @@
 """Metrics of label decisions from per-label counts: one number, or a whole curve at once from stacked counts."""
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from metrics._means import divide, nan_mean
 from metrics._validation import check_zero_division, require_choice
 from metrics.counts import LabelCounts
 
-Average = Literal["samples", "micro", "macro"] | None
-CountAverage = Literal["micro", "macro"] | None
-Ratio = Literal["precision", "recall", "f1", "jaccard"]
+Average: TypeAlias = Literal["samples", "micro", "macro"] | None
+CountAverage: TypeAlias = Literal["micro", "macro"] | None
+Ratio: TypeAlias = Literal["precision", "recall", "f1", "jaccard"]
 
 
 def hamming_loss_from_counts(counts: LabelCounts) -> Any:

@@ -74,7 +74,7 @@ def find_metrics(names: Sequence[str], option: str = "metrics") -> tuple[NamedMe
     """
     for name in names:
         if name not in NAMED_METRICS:
-            near = get_close_matches(str(name), NAMED_METRICS, n=1)
+            near = get_close_matches(str(name), NAMED_METRICS)
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise ValueError(f"{option} must be among {', '.join(NAMED_METRICS)}. Got {name!r} instead{hint}")
     return tuple(NAMED_METRICS[name] for name in names)

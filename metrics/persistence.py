@@ -138,11 +138,11 @@ def kappa_temporal(
     truth, mask = check_truth(y_true, label_mask)
     prediction = check_indicator(y_pred, "y_pred")
     check_same_shape(truth, prediction, "y_pred")
-    mistakes = np.zeros((2, 1 if average == "subset" else truth.shape[1]), dtype=np.int64)
+    mistakes: Any = 0
     for block in _in_order(truth, mask):
         predicted = read_indicator(prediction, block.rows, "y_pred")
-        mistakes += [_mistakes(block, other, average == "subset") for other in (predicted, block.last)]
-    scores = 1.0 - divide(mistakes[0], mistakes[1])
+        mistakes += np.array([_mistakes(block, other, average == "subset") for other in (predicted, block.last)])
+    scores = 1.0 - divide(*mistakes)
     return scores if average is None else float(nan_mean(scores))
 
 
@@ -189,12 +189,12 @@ def label_persistence(y_true: LabelMatrix, *, label_mask: ArrayLike | None = Non
     """
     truth, mask = check_truth(y_true, label_mask)
     n_rows = n_wrong = 0
-    pairs = np.zeros((4, truth.shape[1]), dtype=np.int64)
+    pairs: Any = 0
     for block in _in_order(truth, mask):
         n_rows += int(block.counted.any(axis=1).sum())
         n_wrong += int(_mistakes(block, block.last, rows=True)[0])
         now, before = block.true & block.repeated, block.last & block.repeated
-        pairs += [part.sum(axis=0, dtype=np.int64) for part in (block.repeated, now, before, now & before)]
+        pairs += np.array([part.sum(axis=0, dtype=np.int64) for part in (block.repeated, now, before, now & before)])
     kappa = _cohen_kappa(*pairs)
     return LabelPersistence(1.0 - n_wrong / n_rows, float(nan_mean(kappa)), kappa)
 
@@ -205,7 +205,7 @@ def _in_order(truth: Indicator, mask: NDArray[np.uint8] | None) -> Iterator[_Blo
     last, seen = np.zeros(n_labels, np.uint8), np.zeros(n_labels, np.bool_)
     for rows in row_blocks(truth.shape):
         true = read_indicator(truth, rows, "y_true")
-        counted = np.broadcast_to(np.uint8(1) if mask is None else read_mask(mask, rows), true.shape).view(np.bool_)
+        counted = np.broadcast_to(True if mask is None else read_mask(mask, rows).view(np.bool_), true.shape)
         values = np.vstack([last, true])
         # Row i holds the place in `values` of the last cell that counts among the rows up to i; 0 is the carried value.
         places = np.maximum.accumulate(np.where(counted, np.arange(1, len(true) + 1)[:, None], 0))
@@ -217,7 +217,7 @@ def _in_order(truth: Indicator, mask: NDArray[np.uint8] | None) -> Iterator[_Blo
 def _mistakes(block: _Block, other: NDArray[np.uint8], rows: bool) -> NDArray[np.int64]:
     """Count the rows with a mistake, or the mistakes of each label."""
     wrong = (block.true != other) & block.counted
-    count: NDArray[np.int64] = (wrong.any(axis=1, keepdims=True) if rows else wrong).sum(axis=0, dtype=np.int64)
+    count: NDArray[np.int64] = (wrong.any(axis=1, keepdims=True) if rows else wrong).sum(axis=0)
     return count
 
 

@@ -1,7 +1,7 @@
 """A similarity of label sets under a hierarchy that never rewards a learner for stopping at the superclass."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -131,9 +131,9 @@ def _similarity(t: NDArray[np.uint8], p: NDArray[np.uint8], trees: _Trees) -> Fl
     """Return for each row the mean similarity of the trees it touches."""
     place = (np.arange(len(t))[:, None] * t.shape[1] + trees.top).ravel()
 
-    def weigh(cells: NDArray[np.uint8]) -> Floats:
+    def weigh(cells: NDArray[np.uint8]) -> Any:
         weights = np.multiply(cells, trees.weight).ravel()
-        return np.bincount(place, weights, minlength=cells.size).reshape(cells.shape).astype(np.float64, copy=False)
+        return np.bincount(place, weights, minlength=cells.size).reshape(cells.shape)
 
     similarity: Floats = nan_mean(divide(weigh(t & p), weigh(t | p)))
     similarity[np.isnan(similarity)] = 1.0

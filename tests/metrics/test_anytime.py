@@ -107,6 +107,15 @@ def test_nothing_to_average_is_not_defined() -> None:
     assert math.isnan(anytime_score([math.nan]))
 
 
+def test_half_precision_is_not_kept() -> None:
+    readings = np.array([0.1, 0.2], dtype=np.float16)
+    assert anytime_score(readings) == (float(readings[0]) + float(readings[1])) / 2
+
+
+def test_scores_of_rows_may_exceed_1() -> None:
+    np.testing.assert_array_equal(rmse_by_row([[0, 0], [1, 1]], [[2, 2], [-1, -1]]), [2.0, 2.0])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -117,3 +117,30 @@ def test_options_out_of_range_are_refused(options: dict[str, Any], message: str)
 def test_targets_that_do_not_match_are_refused(y_true: Any, y_pred: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pragma(y_true, y_pred)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pragma_plane(1, 0.5), r"^x must be in \[0, 1\). Got 1 instead"),
+        (lambda: pragma_plane(0.5, -1), r"^y must be in \[0, 1\). Got -1 instead"),
+        (
+            lambda: pragma([0, 1], [0, 1], compromise={0: (0.5, 0.5)}),
+            "^compromise must have a value .* class 1 instead",
+        ),
+        (
+            lambda: pragma([0, 1], [0, 1], compromise={0: (0.5, 2)}),
+            r"^y must be in \[0, 1\). Got 2 for class 0 instead",
+        ),
+        (lambda: pragma([0, 1], [0, 1], importance=math.inf), "^importance must be a finite number .* Got inf instead"),
+        (lambda: pragma([0.0, math.nan], [0.0, 1.0]), "^y_true must hold finite numbers"),
+        (lambda: pragma([0.0, 1.0], [0.0, math.nan]), "^y_pred must hold finite numbers"),
+    ],
+)
+def test_what_is_out_of_range_is_named(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_the_worst_loss_is_exactly_1() -> None:
+    assert pragma([1, 1], [0, 0], compromise=(0.06, 0.87)) == 1.0  # the two slopes add up to 1 + 2e-16

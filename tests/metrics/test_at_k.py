@@ -80,3 +80,18 @@ def test_large_tables_equal_a_stable_sort(k: int) -> None:
 def test_k_beyond_the_labels_that_count_is_refused(metric: Callable[..., float]) -> None:
     with pytest.raises(ValueError, match=r"k must be at most .* Got k = 2 and a row with 1 instead"):
         metric([[1, 0]], [[0.1, 0.2]], 2, label_mask=[True, False])
+
+
+def test_by_default_a_row_without_ones_has_recall_0() -> None:
+    assert metrics.recall_at_k([[0, 0]], [[0.1, 0.2]], 1) == 0.0
+    assert metrics.refinement_recall([[0, 0]], [[0, 0]], {1: 0}) == 0.0
+
+
+def test_many_labels_of_one_score_stay_in_order() -> None:
+    y_true = (np.arange(200) < 50).astype(int)[None]
+    assert metrics.precision_at_k(y_true, np.full((1, 200), 0.5), 50) == 1.0
+
+
+def test_confidence_is_not_rounded_to_single_precision() -> None:
+    nearly_absent = np.array([[1e-9, 1.0]], dtype=np.float32)
+    assert metrics.confident_accuracy_at_k([[1, 1]], nearly_absent, 1) == 1.0

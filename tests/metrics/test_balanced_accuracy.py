@@ -63,10 +63,11 @@ def test_no_label_with_two_classes_is_not_a_number() -> None:
     assert math.isnan(ba_macro([[1, 0]], [[1, 0]]))
 
 
-def test_a_curve_is_the_score_of_each_checkpoint() -> None:
+@pytest.mark.parametrize("one_class", ["skip", "recall", "river"])
+def test_a_curve_is_the_score_of_each_checkpoint(one_class: str) -> None:
     rng = np.random.default_rng(0)
     y_true, y_pred = rng.integers(0, 2, (2, 40, 3))
     chunks = [label_counts(y_true[i : i + 10], y_pred[i : i + 10]) for i in range(0, 40, 10)]
-    curve = ba_macro_from_counts(stack_counts(chunks), one_class="recall")
-    expected = [ba_macro(y_true[i : i + 10], y_pred[i : i + 10], one_class="recall") for i in range(0, 40, 10)]
+    curve = ba_macro_from_counts(stack_counts(chunks), one_class=one_class)
+    expected = [ba_macro(y_true[i : i + 10], y_pred[i : i + 10], one_class=one_class) for i in range(0, 40, 10)]
     np.testing.assert_allclose(curve, expected)

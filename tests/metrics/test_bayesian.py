@@ -51,3 +51,19 @@ def test_the_seed_decides() -> None:
 def test_bad_input_is_refused(first: Any, second: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         bayesian_signed_rank(first, second, **options)
+
+
+def test_the_defaults_are_those_of_the_documentation() -> None:
+    assert bayesian_signed_rank(FIRST, SECOND) == bayesian_signed_rank(FIRST, SECOND, rope=0.01, n_draws=50_000, seed=0)
+
+
+def test_one_draw_has_one_winner() -> None:
+    assert sorted(bayesian_signed_rank(FIRST, SECOND, n_draws=1)) == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [([None, 0.5], [0.5, 0.5]), ([0.5, 0.5], [None, 0.5]), ([2e3], [-np.inf])]
+)
+def test_a_missing_score_is_refused(first: Any, second: Any) -> None:
+    with pytest.raises(ValueError, match=r"^first and second must be finite"):
+        bayesian_signed_rank(first, second)

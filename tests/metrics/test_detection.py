@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from metrics import detection_scores
+from metrics.detection import match_alarms
 from tests.strategies import detections
 
 PEER = Path(sys.prefix) / "peers" / "capymoa" / "drift" / "eval_detector.py"
@@ -85,3 +86,24 @@ def test_silence_is_no_false_alarm():
 def test_what_is_wrong_is_refused(drifts, alarms, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         detection_scores(drifts, alarms, **{"n_samples": 10, "max_delay": 3, **options})
+
+
+def test_alarms_without_a_drift_are_false() -> None:
+    assert match_alarms([], [3, 4], n_samples=10, max_delay=5).tolist() == [-1, -1]
+    assert match_alarms([10], [9, 16], n_samples=20, max_delay=5).tolist() == [-1, -1]
+    assert detection_scores([10], [9, 16], n_samples=20, max_delay=5).n_hits == 0
+    assert match_alarms([0], [1], n_samples=1, max_delay=1).tolist() == [0]
+
+
+def test_unsigned_rows_do_not_wrap_around() -> None:
+    drifts = np.array([1], np.uint8)
+    assert match_alarms(drifts, [0], n_samples=10, max_delay=5, max_early=2).tolist() == [0]
+    with pytest.raises(ValueError, match=r"^alarms must be in order. Got 3 after 5 instead"):
+        match_alarms(drifts, np.array([5, 3], np.uint8), n_samples=10, max_delay=5)
+
+
+@pytest.mark.parametrize(("name", "least"), [("n_samples", 1), ("max_delay", 1), ("max_early", 0)])
+def test_numbers_that_are_too_small_are_named(name: str, least: int) -> None:
+    numbers = {"n_samples": 10, "max_delay": 5, "max_early": 0} | {name: least - 1}
+    with pytest.raises(ValueError, match=f"^{name} must be an integer of at least {least}. Got {least - 1} instead"):
+        match_alarms([1], [2], **numbers)

@@ -124,3 +124,39 @@ def test_constant_labels_are_named_where_there_is_no_other() -> None:
 def test_constant_labels_are_raised_or_skipped() -> None:
     with pytest.raises(ValueError, match=r"constant_labels must be one of 'raise', 'skip'. Got 'drop'"):
         metrics.nce([1, 0], [0.5, 0.5], constant_labels="drop")
+    with pytest.raises(ValueError, match=r"^constant_labels must be one of 'raise', 'skip'. Got 'drop'"):
+        metrics.nce_by_environment([1, 0], [0.5, 0.5], ["A", "A"], constant_labels="drop")
+
+
+def test_a_constant_label_beside_another_is_raised_by_default() -> None:
+    with pytest.raises(ValueError, match=r"^y_true must hold both classes of every label.* only for label 1 instead"):
+        metrics.nce([[1, 0], [0, 0]], np.full((2, 2), 0.5))
+
+
+def test_eps_bounds_the_worst_environment_too() -> None:
+    expected = metrics.nce([1, 0], [0.0, 1.0], eps=0.1)
+    assert metrics.worst_nce([1, 0], [0.0, 1.0], ["A", "A"], eps=0.1) == expected
+
+
+@pytest.mark.parametrize(
+    ("y_prob", "options", "message"),
+    [
+        ([0.5, 0.5], {"eps": 0}, r"^eps must be in \(0, 0.5\). Got 0 instead"),
+        (["a", "b"], {}, "^y_prob must hold numbers or booleans"),
+        ([0.5, 1.5], {}, r"^y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 1, label 0"),
+    ],
+)
+def test_what_is_out_of_range_is_named(y_prob: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metrics.nce([1, 0], y_prob, **options)
+
+
+def test_many_blocks_of_rows_score_as_one() -> None:
+    n_blocks = 3
+    y_true = np.zeros((n_blocks * 2**19, 1), dtype=np.uint8)
+    y_true[: len(y_true) // n_blocks] = 1
+    y_prob = np.full(y_true.shape, 1 / n_blocks)
+    assert metrics.nce(y_true, y_prob) == pytest.approx(0.0, abs=1e-9)
+    y_prob[-1] = 1.5
+    with pytest.raises(ValueError, match=f"^y_prob must hold probabilities .* in row {len(y_true) - 1}, label 0"):
+        metrics.nce(y_true, y_prob)

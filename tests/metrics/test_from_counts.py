@@ -37,3 +37,9 @@ def test_a_curve_of_hamming_loss_is_the_loss_of_each_checkpoint(stacked: metrics
 def test_means_over_rows_are_refused(stacked: metrics.LabelCounts, name: str) -> None:
     with pytest.raises(ValueError, match=r"average must be one of 'micro', 'macro', None. Got 'samples'"):
         getattr(metrics, f"{name}_from_counts")(stacked, average="samples")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_by_default_a_label_without_ones_scores_0_in_the_mean_over_labels(name: str) -> None:
+    counts = metrics.LabelCounts(tp=np.array([1, 0]), fp=np.array([0, 0]), fn=np.array([0, 0]), tn=np.array([1, 2]))
+    assert getattr(metrics, f"{name}_from_counts")(counts) == 0.5

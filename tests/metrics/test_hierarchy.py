@@ -1,6 +1,7 @@
 """The table of the IIRC paper, and what its measure does not show."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,3 +82,12 @@ def test_every_link_of_a_chain_is_looked_at() -> None:
 def test_a_hierarchy_that_is_none_is_refused(parents: dict[int, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         metrics.hierarchy_consistency(np.eye(4, dtype=int), parents)
+
+
+@pytest.mark.parametrize(
+    ("y_pred", "message"),
+    [([1, 0], "^y_pred must be 2-D"), ([[1, 2]], r"^y_pred must hold only 0 and 1. Got 2 in row 0, label 1")],
+)
+def test_a_table_that_is_not_one_of_labels_is_named(y_pred: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metrics.hierarchy_consistency(y_pred, {1: 0})

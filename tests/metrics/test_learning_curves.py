@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from metrics import area_under_curve, learning_speed, transition_time
@@ -52,5 +53,33 @@ def test_the_area_is_a_mean_height() -> None:
     ],
 )
 def test_bad_input_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_nothing_is_left_out_without_a_warm_up() -> None:
+    assert learning_speed([0, 10], [0.9, 0.9], 0.8) == (0, 1, 1)
+    assert transition_time([0.0, 0.5], [0.9, 0.9], 0) == 0.5
+
+
+def test_readings_may_be_booleans() -> None:
+    assert area_under_curve([0, 10, 20], [True, True, True]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: learning_speed([1, 2], [0.5, 0.5], 0.9, warm_up=-1),
+            r"^warm_up must be a finite number in \[0, inf\]",
+        ),
+        (lambda: learning_speed([1, 2, 3], [0.5] * 3, 0.9, warm_up=4), "^warm_up must end .* checkpoint, 3. Got 4"),
+        (lambda: learning_speed([1, 2], [[[0.5, 0.5]]], 0.9), r"^scores must have .* Got shape \(1, 1, 2\)"),
+        (lambda: learning_speed(np.array([2, 1], np.uint8), [0.5, 0.5], 0.9), "^instances must be .* increasing"),
+        (lambda: transition_time([1, 2], [0.5, 0.5], math.nan), "^boundary must be a finite number"),
+        (lambda: transition_time([1, 2], [0.5, 0.5], 1, warm_up=-1), r"^warm_up must be a finite number in \[0, inf\]"),
+    ],
+)
+def test_what_is_out_of_range_is_named(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()

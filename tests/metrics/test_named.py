@@ -1,6 +1,7 @@
 """Metrics by name are the functions of the package, and say which direction is better."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,17 @@ def test_an_oracle_is_best_on_rows_and_labels_that_are_empty(one: NamedMetric) -
     assert call(one, empty, empty, empty.astype(float), k=1) == pytest.approx(ideal)
 
 
+@pytest.mark.parametrize("one", NAMED_METRICS.values(), ids=NAMED_METRICS)
+def test_the_title_is_the_name_in_words(one: NamedMetric) -> None:
+    assert re.sub(r"[^a-zA-Z0-9]+", "_", one.title.replace("@", "_at_")).lower() == one.name
+    assert one.title[0].isupper()
+
+
+def test_rows_count_alike_however_many_of_their_cells_do() -> None:
+    (one,) = find_metrics(["hamming_loss_samples"])
+    assert one.function([[1, 0], [1, 0]], [[1, 0], [0, 0]], label_mask=[[True, True], [True, False]]) == 0.5
+
+
 def test_false_alarms_on_an_empty_label_cost() -> None:
     quiet, alarmed = label_counts([[1, 0]], [[1, 0]]), label_counts([[1, 0]], [[1, 1]])
     for name in ("f1_macro", "precision_macro", "jaccard_macro"):
@@ -100,7 +112,7 @@ def test_names_are_found_in_the_order_asked_for() -> None:
     assert [one.name for one in find_metrics(["lrap", "coverage"])] == ["lrap", "coverage"]
     with pytest.raises(ValueError, match=r"--metrics must be among hamming_loss, .* Got 'F1_macro' .* 'f1_macro'\?"):
         find_metrics(["F1_macro"], "--metrics")
-    with pytest.raises(ValueError, match=r"Got 'xyz' instead\.$"):
+    with pytest.raises(ValueError, match=r"^metrics must be among .* Got 'xyz' instead\.$"):
         find_metrics(["xyz"])
 
 

@@ -1,8 +1,13 @@
 """Labels that persist from row to row: the no-change predictor and what is measured against it."""
 
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from river.dummy import NoChangeClassifier
 
 import metrics
@@ -39,16 +44,31 @@ def test_a_value_that_does_not_count_is_not_repeated() -> None:
     assert metrics.no_change_predictions([[0, 0], [1, 1], [0, 0]], label_mask=mask).tolist() == [[0, 0], [0, 0], [0, 1]]
 
 
-@given(case=decisions())
-def test_blocks_of_rows_carry_on_where_the_last_one_ended(case: LabelCase) -> None:
+@given(case=decisions(), n_cells=st.integers(1, 40))
+def test_blocks_of_rows_carry_on_where_the_last_one_ended(case: LabelCase, n_cells: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         whole = [metrics.no_change_predictions(case.y_true, label_mask=case.mask), case.call(metrics.kappa_temporal)]
         whole += metrics.label_persistence(case.y_true, label_mask=case.mask)
-        patch.setattr(_blocks, "_CELLS_PER_BLOCK", 1)
+        patch.setattr(_blocks, "_CELLS_PER_BLOCK", n_cells)
         parts = [metrics.no_change_predictions(case.y_true, label_mask=case.mask), case.call(metrics.kappa_temporal)]
         parts += metrics.label_persistence(case.y_true, label_mask=case.mask)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "call", [metrics.label_persistence, lambda Y: metrics.kappa_temporal(Y, Y[::-1], average="macro")]
+)
+def test_memory_does_not_grow_with_the_number_of_blocks(call: Callable[[Any], Any]) -> None:
+    Y = np.random.default_rng(0).integers(0, 2, (2000, 500), dtype=np.uint8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_blocks, "_CELLS_PER_BLOCK", 1)
+        tracemalloc.start()
+        call(Y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    # Sums of one block take 16 kB.
+    assert peak < 1e6
 
 
 def test_sorted_rows_persist_and_shuffled_ones_do_not() -> None:
@@ -84,3 +104,11 @@ def test_predictions_must_be_known_and_fit() -> None:
         metrics.kappa_temporal([[1]], [[NAN]])
     with pytest.raises(ValueError, match=r"y_pred must have the shape of y_true, \(1, 1\). Got \(1, 2\) instead"):
         metrics.kappa_temporal([[1]], [[1, 0]])
+    with pytest.raises(ValueError, match="y_pred must be 2-D"):
+        metrics.kappa_temporal([[1]], [1])
+
+
+def test_the_last_value_is_that_of_the_row_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two rows a block: the third follows the second, not the first.
+    monkeypatch.setattr(_blocks, "_CELLS_PER_BLOCK", 2)
+    assert metrics.no_change_predictions([[0], [1], [0], [0]]).ravel().tolist() == [0, 0, 1, 0]

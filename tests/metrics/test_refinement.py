@@ -145,6 +145,25 @@ def test_blocks_of_rows_are_scored_alike(case: LabelCase) -> None:
         assert case.call(metrics.refinement_jaccard) == pytest.approx(expected)
 
 
+@given(parents=forests(), true=label_sets, predicted=label_sets, counted=st.sets(st.integers(0, 7), min_size=1))
+def test_a_label_that_does_not_count_might_as_well_not_be_there(
+    parents: dict[int, int], true: set[int], predicted: set[int], counted: set[int]
+) -> None:
+    place = {label: i for i, label in enumerate(sorted(counted))}
+    t, p = ([[label in labels for label in range(8)]] for labels in (true, predicted))
+    masked = metrics.refinement_jaccard(t, p, parents, label_mask=[label in counted for label in range(8)])
+    rest = {place[child]: place[up] for child, up in parents.items() if counted.issuperset((child, up))}
+    t, p = ([[label in labels for label in place]] for labels in (true, predicted))
+    assert masked == pytest.approx(metrics.refinement_jaccard(t, p, rest))
+
+
+def test_predictions_must_be_matrices_of_the_same_shape() -> None:
+    for wrong, rule in ([1], "y_pred must be 2-D"), ([[1, 0]], "y_pred must have the shape of y_true"):
+        with pytest.raises(ValueError, match=rule):
+            metrics.refinement_jaccard([[1]], wrong, {})
+
+
+@pytest.mark.filterwarnings("error")
 def test_a_chain_whose_weights_overflow_is_refused() -> None:
     chain = {label: label - 1 for label in range(1, 2000)}
     with pytest.raises(ValueError, match=r"parents must not be so deep that weights overflow. Got 1999 subclasses"):

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import metrics
+from metrics._validation import check_number, require_choice, require_integer
 
 Y = np.array([[1, 0, 1], [0, 1, 1]])
 S = np.array([[0.9, 0.2, 0.8], [0.1, 0.7, 0.6]])
@@ -41,7 +42,7 @@ each_label_metric = pytest.mark.parametrize(
 
 @each_label_metric
 def test_shapes_must_not_differ(metric: Callable[..., Any], other: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"y_\w+ must have the shape of y_true, \(2, 3\). Got \(1, 3\) instead"):
+    with pytest.raises(ValueError, match=r"^y_\w+ must have the shape of y_true, \(2, 3\). Got \(1, 3\) instead"):
         metric(Y, other[:1])
     with pytest.raises(ValueError, match=r"must have the shape of y_true, \(2, 3\). Got \(2, 2\) instead"):
         metric(Y, other[:, :2])
@@ -50,7 +51,7 @@ def test_shapes_must_not_differ(metric: Callable[..., Any], other: np.ndarray) -
 @each_label_metric
 def test_arrays_must_not_be_empty(metric: Callable[..., Any], other: np.ndarray) -> None:
     for shape in ((0, 3), (2, 0)):
-        with pytest.raises(ValueError, match=r"y_true must hold at least one sample and one label. Got shape"):
+        with pytest.raises(ValueError, match=r"^y_true must hold at least one sample and one label. Got shape"):
             metric(np.zeros(shape), np.zeros(shape))
 
 
@@ -59,7 +60,7 @@ def test_arrays_must_not_be_empty(metric: Callable[..., Any], other: np.ndarray)
 def test_true_labels_must_be_0_or_1(metric: Callable[..., Any], other: np.ndarray, value: float) -> None:
     y_true = Y.astype(float if isinstance(value, float) else int)
     y_true[1, 2] = value
-    with pytest.raises(ValueError, match=rf"y_true must hold only 0 and 1. Got {value} in row 1, label 2 instead"):
+    with pytest.raises(ValueError, match=rf"^y_true must hold only 0 and 1. Got {value} in row 1, label 2 instead"):
         metric(y_true, other)
 
 
@@ -67,7 +68,7 @@ def test_true_labels_must_be_0_or_1(metric: Callable[..., Any], other: np.ndarra
 def test_a_wrong_label_is_named_among_unknown_ones(metric: Callable[..., Any], other: np.ndarray) -> None:
     y_true = Y.astype(float)
     y_true[0, 0], y_true[1, 2] = math.nan, 3
-    with pytest.raises(ValueError, match=r"y_true must hold only 0 and 1. Got 3.0 in row 1, label 2 instead"):
+    with pytest.raises(ValueError, match=r"^y_true must hold only 0 and 1. Got 3.0 in row 1, label 2 instead"):
         metric(y_true, other)
 
 
@@ -75,7 +76,7 @@ def test_a_wrong_label_is_named_among_unknown_ones(metric: Callable[..., Any], o
 @pytest.mark.parametrize("mask", [None, [True, False, True]])
 def test_a_label_that_counts_must_be_known(metric: Callable[..., Any], other: np.ndarray, mask: Any) -> None:
     with pytest.raises(
-        ValueError, match=r"y_true must hold a known label where label_mask is True. Got NaN everywhere"
+        ValueError, match=r"^y_true must hold a known label where label_mask is True. Got NaN everywhere"
     ):
         metric(np.full(Y.shape, np.nan), other, label_mask=mask)
 
@@ -85,7 +86,7 @@ def test_a_label_that_counts_must_be_known(metric: Callable[..., Any], other: np
 def test_predicted_labels_must_be_0_or_1(metric: Callable[..., Any], value: float) -> None:
     y_pred = Y.astype(float if isinstance(value, float) else int)
     y_pred[0, 1] = value
-    with pytest.raises(ValueError, match=rf"y_pred must hold only 0 and 1. Got {value} in row 0, label 1 instead"):
+    with pytest.raises(ValueError, match=rf"^y_pred must hold only 0 and 1. Got {value} in row 0, label 1 instead"):
         metric(Y, y_pred)
 
 
@@ -95,13 +96,13 @@ def test_predicted_labels_must_be_0_or_1(metric: Callable[..., Any], value: floa
 def test_scores_must_be_finite(metric: Callable[..., Any], value: float, dtype: Any) -> None:
     y_score = S.astype(dtype)
     y_score[1, 0] = value
-    with pytest.raises(ValueError, match=rf"y_\w+ must hold finite numbers. Got {value} in row 1, label 0 instead"):
+    with pytest.raises(ValueError, match=rf"^y_\w+ must hold finite numbers. Got {value} in row 1, label 0 instead"):
         metric(Y, y_score)
 
 
 @pytest.mark.parametrize("targets", [([1.0, math.nan], [1.0, 2.0]), ([1.0, 2.0], [1.0, math.nan])])
 def test_a_class_must_be_known(targets: Any) -> None:
-    with pytest.raises(ValueError, match=r"y_\w+ must hold finite numbers. Got nan in row 1, label 0 instead"):
+    with pytest.raises(ValueError, match=r"^y_\w+ must hold finite numbers. Got nan in row 1, label 0 instead"):
         metrics.pragma(*targets)
 
 
@@ -148,19 +149,19 @@ def test_a_table_must_be_a_table(metric: Callable[..., Any], other: np.ndarray, 
 
 
 def test_scores_must_be_dense() -> None:
-    with pytest.raises(ValueError, match=r"y_score must be a dense array. Got a sparse csr_array"):
+    with pytest.raises(ValueError, match=r"^y_score must be a dense array. Got a sparse csr_array"):
         metrics.rmse(Y, sparse.csr_array(S))
 
 
 def test_probabilities_must_be_probabilities() -> None:
-    with pytest.raises(ValueError, match=r"y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 0, label 1"):
+    with pytest.raises(ValueError, match=r"^y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 0, label 1"):
         metrics.confident_accuracy_at_k([[1, 0]], [[0.5, 1.5]], 1)
 
 
 def test_a_bad_cell_far_down_is_named() -> None:
     y_true = np.zeros((200_000, 3))
-    y_true[150_001, 2] = 7
-    with pytest.raises(ValueError, match=r"Got 7.0 in row 150001, label 2"):
+    y_true[190_001, 2] = 7
+    with pytest.raises(ValueError, match=r"^y_pred must hold only 0 and 1. Got 7.0 in row 190001, label 2"):
         metrics.hamming_loss(np.zeros((200_000, 3)), y_true)
 
 
@@ -176,6 +177,10 @@ def test_zero_division_must_be_one_of_three(value: Any) -> None:
         (lambda: metrics.ba_macro(Y, Y, one_class="drop"), "one_class must be one of 'skip', 'recall', 'river'"),
         (lambda: metrics.f1(Y, Y, average="weighted"), "average must be one of 'samples', 'micro', 'macro', None"),
         (lambda: metrics.acc([[0.5], [0.5]], [0], when="last"), "when must be one of 'final', 'mean', 'triangular'"),
+        (
+            lambda: metrics.intransigence([[0.5], [0.5]], [0], [0.5], when="last"),
+            "^when must be one of 'final', 'mean'. Got 'last'",
+        ),
         (lambda: metrics.bwt([[0.5], [0.5]], [0], reference=1), "reference must be one of 'last', 'first'. Got 1"),
     ],
 )
@@ -188,7 +193,7 @@ def test_sparse_tables_with_explicit_zeros_and_duplicates_are_read_as_they_mean(
     explicit = sparse.csr_matrix((np.array([1, 0]), np.array([0, 1]), np.array([0, 2, 2])), shape=(2, 2))
     assert metrics.hamming_loss(explicit, [[1, 0], [0, 0]]) == 0.0
     twice = sparse.csr_matrix((np.array([1, 1]), np.array([0, 0]), np.array([0, 2, 2])), shape=(2, 2))
-    with pytest.raises(ValueError, match=r"y_pred must hold only 0 and 1. Got 2"):
+    with pytest.raises(ValueError, match=r"^y_pred must hold only 0 and 1. Got 2"):
         metrics.hamming_loss([[1, 0], [0, 0]], twice)
     assert explicit.nnz == twice.nnz == 2
 
@@ -230,3 +235,78 @@ def test_reference_scores_must_be_one_per_task(scores: Any) -> None:
 def test_a_missing_reference_score_is_named() -> None:
     with pytest.raises(ValueError, match=r"reference_scores must be finite .* Got nan for task 1"):
         metrics.fwt([[0.5, 0.5]] * 3, [0, 1], reference_scores=[0.5, math.nan])
+
+
+@each_score
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8])
+def test_scores_may_be_unsigned_or_booleans(metric: Callable[..., Any], dtype: Any) -> None:
+    y_true, decided = np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0, 1, 1], [1, 0, 0]])
+    assert metric(y_true, decided.astype(dtype)) == metric(y_true, decided.astype(np.float64))
+
+
+@each_score
+def test_a_bad_score_is_named(metric: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match=r"^y_\w+ must hold numbers or booleans. Got dtype <U1"):
+        metric(Y, np.full(Y.shape, "a"))
+
+
+def test_a_bad_score_far_down_is_named() -> None:
+    y_true, y_prob = np.zeros((2**19 + 5, 1)), np.zeros((2**19 + 5, 1))
+    y_prob[-2] = 1.5
+    with pytest.raises(ValueError, match=rf"^y_prob must hold probabilities .* Got 1.5 in row {2**19 + 3}, label 0"):
+        metrics.confident_accuracy_at_k(y_true, y_prob, 1)
+    y_prob[-2] = math.nan
+    with pytest.raises(ValueError, match=rf"^y_score must hold finite numbers. Got nan in row {2**19 + 3}, label 0"):
+        metrics.rmse(y_true, y_prob)
+
+
+def test_the_smallest_number_is_not_0() -> None:
+    with pytest.raises(ValueError, match=r"^y_true must hold only 0 and 1. Got 5e-324 in row 0, label 0"):
+        metrics.hamming_loss([[5e-324]], [[0]])
+
+
+def test_predictions_of_counts_by_row_are_checked() -> None:
+    with pytest.raises(ValueError, match=r"^y_pred must be 2-D"):
+        metrics.counts_by_row(Y, Y[0])
+    with pytest.raises(ValueError, match=r"^y_pred must hold only 0 and 1. Got 2 in row 0, label 0"):
+        metrics.counts_by_row(Y, Y * 2)
+    with pytest.raises(ValueError, match=r"^y_pred must hold only 0 and 1. Got 2"):
+        metrics.counts_by_row(Y, sparse.csr_array(Y * 2))
+
+
+@pytest.mark.parametrize("metric", [metrics.pragma, metrics.nce])
+def test_sparse_targets_must_be_tables(metric: Callable[..., Any]) -> None:
+    with pytest.raises(ValueError, match=r"^y_true must hold at least one sample and one label. Got shape \(2,\)"):
+        metric(sparse.csr_array([1, 0]), [0.5, 0.5])
+
+
+def test_an_option_may_be_put_together() -> None:
+    require_choice("".join(["fi", "nal"]), "when", ("final", "mean"))
+
+
+@pytest.mark.parametrize("value", [1.5, True, "1"])
+def test_an_integer_must_be_one(value: Any) -> None:
+    with pytest.raises(ValueError, match=f"^n must be an integer of at least 1. Got {value!r} instead"):
+        require_integer(value, "n", 1)
+
+
+def test_what_takes_several_lines_is_shown_in_one() -> None:
+    with pytest.raises(ValueError, match=r"Got array\(\[\[0., 0.\], \[0., 0.\]\]\) instead"):
+        require_integer(np.zeros((2, 2)), "n", 1)
+
+
+def test_the_ends_of_an_interval_are_in_it() -> None:
+    assert [check_number(value, "share", low=0.0, high=1.0) for value in (0, 1)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("R", "order", "message"),
+    [
+        ([[0.5]], [0], r"^R must have n_experiences \+ 1 = 2 rows"),
+        (np.zeros((0, 2)), [0], r"^R must be a non-empty numeric array .* and shape \(0, 2\)"),
+        ([[0.5, 0.5]] * 3, [[False, False], [True, False]], "^order must .* Got no task for experience 1 instead"),
+    ],
+)
+def test_a_history_begins_with_its_first_row(R: Any, order: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metrics.acc(R, order)

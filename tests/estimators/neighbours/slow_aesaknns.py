@@ -8,10 +8,10 @@ from tests.estimators.neighbours.slow_self_adjusting import Row, SlowAdaptiveWin
 
 
 class SlowDetector:
-    """ADWIN, on numbers 0 and 1: buckets are lists of numbers, levels are lists of buckets, oldest first."""
+    """ADWIN, on numbers: buckets are lists of numbers, levels are lists of buckets, oldest first."""
 
-    def __init__(self):
-        self.levels, self.n_ticks = [], 0
+    def __init__(self, delta=0.002):
+        self.delta, self.levels, self.n_ticks = delta, [], 0
 
     def numbers(self):
         return [number for level in reversed(self.levels) for bucket in level for number in bucket]
@@ -42,7 +42,7 @@ class SlowDetector:
 
     def has_cut(self):
         numbers, edge = self.numbers(), 0
-        n, log = len(numbers), math.log(2 * math.log(len(numbers)) / 0.002)
+        n, log = len(numbers), math.log(2 * math.log(len(numbers)) / self.delta)
         for level in reversed(self.levels):
             for bucket in level:
                 edge += len(bucket)

@@ -156,11 +156,10 @@ class Leaf(Node):
         else:
             self.error = place.parent.error
         self.absorb(tree, x, y, w)
-        if self.weight - self.last_attempt >= tree.p["grace_period"]:
-            if self.active and len(self.sets) > 1:
+        if self.active and self.weight - self.last_attempt >= tree.p["grace_period"]:
+            if len(self.sets) > 1:
                 self.attempt(tree, x, y, w, place)
-            if self.active or len(self.sets) <= 1:
-                self.last_attempt = self.weight
+            self.last_attempt = self.weight
 
     def absorb(self, tree, x, y, w):
         present = [j for j, value in enumerate(y) if value]
@@ -190,12 +189,14 @@ class Leaf(Node):
         if not chosen:
             return
         _, feature, threshold, sides = splits[-1]
+        if feature is not None and tree.is_full():
+            return
         if feature is None:
             self.active, self.observers = False, {}
         else:
             branch = Branch(self, feature, threshold, [Leaf(tree, side, self.background) for side in sides])
-            branch.learn(tree, x, y, w, place)
             place.put(branch)
+            branch.learn(tree, x, y, w, place)
             tree.n_splits += 1
         for leaf in tree.root.leaves():
             leaf.active = True
@@ -240,15 +241,17 @@ class Branch(Node):
         self.manage(tree, x, y, w, place)
         if self.alternate:
             self.alternate.learn(tree, x, y, w, Place(tree, place.parent, place.side, alternate=place.parent is None))
-        side = self.side(x)
-        self.children[side].learn(tree, x, y, w, Place(tree, self, side))
+        # what has been replaced learns no more
+        if place.holds(self):
+            side = self.side(x)
+            self.children[side].learn(tree, x, y, w, Place(tree, self, side))
 
     def manage(self, tree, x, y, w, place):
         predicted = self.leaf(x).predict(tree, x)
         if predicted is None:
             return
         before, changed = self.measure(y, predicted, w)
-        if not self.alternate and not self.background and self.error.value > before:
+        if not self.alternate and not self.background and self.error.value > before and not tree.is_full():
             self.alternate = Leaf(tree, {}, True)
         least = tree.p["drift_window_threshold"]
         if self.alternate and self.alternate.total > least:
@@ -280,6 +283,11 @@ class Place:
     def __init__(self, tree, parent, side, *, alternate=False):
         self.tree, self.parent, self.side, self.alternate = tree, parent, side, alternate
 
+    def holds(self, node):
+        if self.parent is not None:
+            return self.parent.children[self.side] is node
+        return node in (self.tree.root, self.tree.alternate)
+
     def put(self, node):
         if self.parent is not None:
             self.parent.children[self.side] = node
@@ -290,13 +298,22 @@ class Place:
 
 
 class SlowAdaptiveTree:
-    """Predict and learn row by row; `p` are the parameters of the compiled tree."""
+    """Predict and learn row by row; `p` are the parameters of the compiled tree, and memory is for so many leaves."""
 
-    def __init__(self, d, n_labels, seed, **p):
-        self.d, self.n_labels, self.p = d, n_labels, p
+    def __init__(self, d, n_labels, seed, *, most_leaves=math.inf, **p):
+        self.d, self.n_labels, self.p, self.most_leaves = d, n_labels, p, most_leaves
         self.numbers, self.bagging = Numbers((seed << 32) + 1), (seed << 32) + 2
         self.n_splits = self.n_switched = self.n_pruned = 0
         self.root = Leaf(self, {}, False)
+
+    @property
+    def alternate(self):
+        return self.root.alternate if isinstance(self.root, Branch) else None
+
+    def is_full(self):
+        """Return whether there is no memory for one more leaf."""
+        n_leaves = sum(len(list(node.leaves())) for node in (self.root, self.alternate) if node)
+        return n_leaves >= self.most_leaves
 
     def reached(self, x):
         node = self.root

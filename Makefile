@@ -1,5 +1,5 @@
 # The verbs: demo, test, test-all, check-lowest, check-newest, lint, docs, check-docs, screenshots, bench, bench-tiny, fuzz,
-# boundscheck, packages, clean. Each installs what it needs.
+# boundscheck, soak, packages, clean. Each installs what it needs.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -12,9 +12,14 @@ CHECK := $(CURDIR)/build/check
 # Files of packages whose requirements contradict ours: no part of the environment.
 PEERS := $(CURDIR)/.venv/peers
 AXE := $(PEERS)/axe_playwright_python/axe.min.js
-READERS := arff csv keel libsvm parquet xml npz packed card
+READERS := arff csv keel libsvm parquet xml npz packed card parquet-stream table-stream events submission record \
+	manifest challenge campaign about
 # Of the fuzzers; 0 draws another one each time.
 FUZZ_SEED ?= 0
+# Of the soak: the time of each part in units of two minutes, the parts, and a seed, which is drawn where none stands here.
+SCALE ?= 1
+PARTS ?=
+SEED ?=
 PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats
 # What `check-lowest` and `check-newest` run: $(call check_subset,environment,options of pip,options of pytest)
 # Where its Python is absent, such a check is skipped, or fails under REQUIRE_PYTHON=1.
@@ -32,7 +37,7 @@ $(1)/bin/python -m pytest -m "not slow" -n 2 --dist worksteal $(3) $(SUBSET)
 endef
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-all lint docs check-docs screenshots bench bench-tiny fuzz boundscheck packages clean check check-lowest check-newest
+.PHONY: demo test test-all lint docs check-docs screenshots bench bench-tiny fuzz boundscheck soak packages clean check check-lowest check-newest
 .PHONY: fuzz-readers fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp
@@ -109,7 +114,7 @@ bench-tiny: .venv/bench.stamp
 		MLSTREAM_MOA_JAR=$(wildcard $(PEERS)/capymoa/jar/moa.jar) $(BIN)/python $$script || exit 1; \
 	done
 
-# A minute a reader, two at a time, and new examples for the property tests. Longer by hand:
+# Half a minute a reader, two at a time, and new examples for the property tests. Longer by hand:
 # python -m tests.fuzz.run arff -max_total_time=3600
 fuzz: fuzz-readers
 	$(MAKE) fuzz-properties
@@ -118,10 +123,14 @@ fuzz-readers: .venv/fuzz.stamp
 	$(MAKE) -j 2 $(addprefix fuzz-,$(READERS))
 
 $(addprefix fuzz-,$(READERS)): fuzz-%: .venv/fuzz.stamp
-	$(BIN)/python -m tests.fuzz.run $* -max_total_time=60 -verbosity=0 -seed=$(FUZZ_SEED)
+	$(BIN)/python -m tests.fuzz.run $* -max_total_time=30 -verbosity=0 -seed=$(FUZZ_SEED)
 
 fuzz-properties: .venv/fuzz.stamp
 	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -q -n 2 -m hypothesis $(PROPERTIES)
+
+# Kills, faults, fuzzing, hostile calls and mutants, for as long as there is time; totals go to tests/soak/ledger.jsonl.
+soak: .venv/soak.stamp
+	$(BIN)/python -m tests.soak $(PARTS) --scale $(SCALE) $(if $(SEED),--seed $(SEED))
 
 # Compiled code reads and writes past the end of an array without a word; here it raises IndexError. The code compiled
 # so is slower, and has a cache of its own.
@@ -180,6 +189,9 @@ clean:
 
 .venv/bench.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable '.[bench,torch]'
+	touch $@
+
+.venv/soak.stamp: .venv/test.stamp .venv/fuzz.stamp
 	touch $@
 
 .venv/fuzz.stamp: pyproject.toml constraints.txt | .venv/bin/python

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 pytest_plugins = ["tests.skips"]
 
@@ -14,6 +14,8 @@ pytest_plugins = ["tests.skips"]
 _patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("fixed", _patient, max_examples=20, derandomize=True)
 settings.register_profile("explore", _patient, max_examples=100, derandomize=False)
+# Whether a mutant is killed is all that is asked: no smaller example is sought.
+settings.register_profile("mutants", settings.get_profile("fixed"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 SHARED_DATA = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))

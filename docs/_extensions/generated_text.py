@@ -7,6 +7,7 @@ from typing import Any
 from command_reference import describe_commands
 from docutils import nodes
 from report_columns import describe_columns
+from soak_totals import describe_soak
 from sphinx.util.docutils import SphinxDirective
 
 from mlstream.reporting.detection_tables import DETECTION_HEADINGS
@@ -16,6 +17,7 @@ TEXTS = {
     "commands": describe_commands,
     "scores": lambda: describe_columns(SCORE_HEADINGS),
     "detection": lambda: describe_columns(DETECTION_HEADINGS),
+    "soak": describe_soak,
 }
 
 

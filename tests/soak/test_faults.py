@@ -1,0 +1,155 @@
+"""Faults are seen by every writer, found when a command leaves half of a file, and survived by those that we have."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.soak.faults.cases import Case
+from tests.soak.faults.file_faults import FileFaults
+from tests.soak.faults.file_system import COUNTING, FAULTS, POWER_LOSS, FailingFiles, Operation, find_compiler
+from tests.soak.faults.power import lose_power
+from tests.soak.faults.tracking import TrackingFaults
+from tests.soak.faults.workers import WorkerFaults
+
+needs_shim = pytest.mark.skipif(
+    sys.platform != "linux" or find_compiler() is None, reason="needs Linux and a compiler of C"
+)
+
+pytestmark = needs_shim
+
+EVENTS = Case("synthesise events -o out.csv --days 1 --hosts 2 --events-per-hour 2", target="out.csv")
+TABLES = Case("generate t.arff -o out.arff", "t.arff", "out*")
+# Python imports this before anything else: the writers of the command lose what makes them atomic.
+NOT_ATOMIC = """
+from contextlib import contextmanager
+from pathlib import Path
+import mlstream._files
+
+@contextmanager
+def write_in_place(path, *, replace=True):
+    yield Path(path)
+
+mlstream._files.atomic_path = write_in_place
+"""
+NOT_TOGETHER = """
+import mlstream._files
+mlstream._files._put = lambda temporary, path: temporary.replace(path) and (lambda: None)
+"""
+WRITERS = {
+    "python": "from pathlib import Path; Path(path).write_text('x')",
+    "numpy": "import numpy; numpy.arange(9).tofile(path)",
+    "zipfile": "import numpy; numpy.savez(path, x=numpy.arange(9))",
+    "sqlite": "import sqlite3; sqlite3.connect(path).execute('CREATE TABLE t (x)')",
+    "arrow": "import pyarrow.parquet, pyarrow; pyarrow.parquet.write_table(pyarrow.table({'x': [1]}), path)",
+    "copy": "import shutil; shutil.copyfile('/etc/hostname', path)",
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return FailingFiles(tmp_path_factory.mktemp("shim"))
+
+
+def run(files, program, path):
+    """Run a program whose files may fail; return its exit status and the last line of its errors."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"path = {str(path)!r}\n{program}"],
+        env=os.environ | files.environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, (done.stderr.strip().splitlines() or [""])[-1]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_writer_meets_a_full_disk(files, tmp_path, name):
+    with files.failing(tmp_path, COUNTING, None):
+        assert run(files, WRITERS[name], tmp_path / "a.npz") == (0, "")
+        assert files.counts()[Operation.WRITE] > 0
+    with files.failing(tmp_path, FAULTS[0], 0):
+        status, error = run(files, WRITERS[name], tmp_path / "b.npz")
+    assert status == 1
+    assert "No space left" in error or "disk is full" in error or "requested and" in error
+    assert files.failed.startswith(f"WRITE {tmp_path / 'b.npz'}")
+
+
+def test_files_elsewhere_do_not_fail(files, tmp_path):
+    (tmp_path / "in").mkdir()
+    with files.failing(tmp_path / "in", FAULTS[0], 0):
+        assert run(files, WRITERS["python"], tmp_path / "out") == (0, "")
+
+
+@pytest.mark.parametrize("is_flushed", [False, True])
+def test_power_loss_takes_what_was_not_flushed(files, tmp_path, is_flushed):
+    program = (
+        "import os; from pathlib import Path; part = Path(path + '.part')\n"
+        "with part.open('wb') as file:\n"
+        "    file.write(b'new' * 1000); file.flush()\n"
+        f"    {is_flushed} and os.fsync(file.fileno())\n"
+        "part.rename(path); Path(path + '.later').touch(); os.rename(path + '.later', path + '.last')\n"
+    )
+    path = tmp_path / "x"
+    with files.failing(tmp_path, POWER_LOSS, 3 if is_flushed else 2):
+        assert run(files, program, path)[0] == 137
+    assert path.read_bytes() == b"new" * 1000
+    assert lose_power(tmp_path, files.log, np.random.default_rng(0)) == (0 if is_flushed else 1)
+    assert (path.read_bytes() == b"new" * 1000) == is_flushed
+
+
+def test_power_loss_brings_back_what_was_overwritten(files, tmp_path):
+    (tmp_path / "x").write_bytes(b"old" * 1000)
+    program = "import os; f = open(path, 'r+b', 0); f.seek(1500); f.write(b'n' * 3000); os.rename(path, path)"
+    with files.failing(tmp_path, POWER_LOSS, 1):
+        assert run(files, program, tmp_path / "x")[0] == 137
+    for seed in range(20):
+        content = (tmp_path / "x").read_bytes()
+        lose_power(tmp_path, files.log, np.random.default_rng(seed))
+        assert (tmp_path / "x").read_bytes()[:1500] == b"old" * 500
+        assert set((tmp_path / "x").read_bytes()) <= set(b"oldn\0")
+    assert content != b"old" * 500 + b"n" * 3000
+
+
+def try_all(folder, case, names):
+    """Try faults of some names at every call of a command; return what went wrong."""
+    faults, found = FileFaults(folder, (case,)), []
+    for attempt in faults.attempts(0):
+        if attempt.fault.name in names:
+            try:
+                faults.try_one(attempt, np.random.default_rng(0))
+            except AssertionError as error:
+                found.append(str(error))
+    faults.close()
+    return found
+
+
+def test_a_writer_that_is_not_atomic_is_found(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(NOT_ATOMIC)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "faults").mkdir()
+    found = try_all(tmp_path / "faults", EVENTS, [FAULTS[0].name, POWER_LOSS.name])
+    assert any("out.csv is neither old nor new" in one and FAULTS[0].name in one for one in found)
+    assert any("out.csv is neither old nor new" in one and POWER_LOSS.name in one for one in found)
+
+
+@pytest.mark.slow
+def test_tables_that_are_not_taken_back_are_found(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(NOT_TOGETHER)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "faults").mkdir()
+    found = try_all(tmp_path / "faults", TABLES, [FAULTS[4].name])
+    assert any("out.arff is the new one, out.card.json is absent" in one for one in found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [EVENTS, TABLES])
+def test_our_writers_survive_every_fault(tmp_path, case):
+    names = {fault.name for fault in (*FAULTS, POWER_LOSS)}
+    assert try_all(tmp_path, case, names) == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [WorkerFaults, TrackingFaults])
+def test_workers_and_servers_may_go(tmp_path, kind):
+    assert sum(kind(tmp_path).try_one(0, np.random.default_rng(0)).values()) == 1

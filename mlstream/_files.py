@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
-from io import BufferedReader
+from io import BufferedReader, FileIO
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 # Errors of file systems that have no hard links.
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
@@ -145,7 +146,34 @@ def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
     if kind != stat.S_IFREG:
         os.close(handle)
         raise OSError(f"{os.fspath(path)} must be a plain file. Got {_KINDS.get(kind, 'something else')}.")
-    return os.fdopen(handle, "rb")
+    return BufferedReader(_PlainFile(handle, os.fspath(path)))
+
+
+class _PlainFile(FileIO):
+    """A file that is read, named by errors of the disk that holds it."""
+
+    def __init__(self, handle: int, path: str) -> None:
+        super().__init__(handle, "rb")
+        self._path = path
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self._path) from None
+
+    def readall(self) -> bytes:
+        try:
+            return super().readall()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self._path) from None
+
+
+def raise_disk_error(error: BaseException) -> None:
+    """Raise the error of the disk, if there was one, that a library has taken for a broken file."""
+    cause = error.__context__
+    if isinstance(cause, OSError) and cause.filename:
+        raise cause from None
 
 
 def is_plain(path: Path) -> bool:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pydantic import ValidationError
 from scipy import sparse
 
-from mlstream._files import open_plain, read_bounded, write_text_atomically
+from mlstream._files import open_plain, raise_disk_error, read_bounded, write_text_atomically
 from mlstream._memory import require_memory
 from mlstream._validation_errors import describe_error
 from mlstream.challenge.making.bundle import ENVIRONMENT, ROW_ID
@@ -142,7 +142,8 @@ def _read_arrays(path: Path) -> dict[str, Any]:
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise_disk_error(error)
         raise ValueError(f"{path} must be an NPZ file of the bundle. Got another file, or a part of it.") from None
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._files import atomic_path, open_plain
+from mlstream._files import atomic_path, open_plain, raise_disk_error
 from mlstream._memory import require_memory
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.manifest import Manifest, read_manifest
@@ -130,7 +130,8 @@ def _read_members(path: Path, names: Iterable[str]) -> dict[str, Array]:
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 return {name: arrays[name] for name in names}
-    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError):
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, NotImplementedError) as error:
+        raise_disk_error(error)
         raise ValueError(f"{path} must hold the truth of one environment. Got another file, or a part of it.") from None
 
 

@@ -125,9 +125,10 @@ def main() -> NoReturn:
 
 
 def _describe(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename:
+    if isinstance(error, OSError) and error.strerror:
+        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         step = _NEXT_STEPS.get(error.errno or 0)
-        return f"{error.filename}: {error.strerror}{f'. {step}' if step else ''}"
+        return f"{what}. {step}" if step else what
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -19,7 +19,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mlstream._files import open_plain
+from mlstream._files import open_plain, raise_disk_error
 from mlstream._mapped import keep_open, pieces
 from mlstream.formats._joined_features import Stacked
 from mlstream.formats.content import FormatError, show
@@ -102,6 +102,7 @@ def read_arrays(path: Path, *, mmap: bool = False, check: bool = True) -> dict[s
             with zipfile.ZipFile(stream) as archive:
                 members = archive.infolist()
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
+            raise_disk_error(error)
             raise FormatError(f"{path} must be an NPZ file. Got: {show(str(error))}.") from None
         found = {info.filename.removesuffix(".npy"): _locate(stream, info, path) for info in members}
         if not mmap:

@@ -67,7 +67,7 @@ class UnpackedFile:
         try:
             piece: bytes = self._file.read(n_bytes)
         except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
-            if self._suffix not in PACKED:
+            if self._suffix not in PACKED or getattr(error, "filename", None):
                 raise
             raise FormatError(f"{self._path} must be a complete {self._suffix} file. Got: {error}.") from None
         self._bytes_left -= len(piece)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -106,13 +107,15 @@ def show_type(kind: pa.DataType) -> str:
 
 @contextmanager
 def parquet_errors(path: Path) -> Iterator[None]:
-    """Raise errors of pyarrow as a FormatError that names the file."""
+    """Raise errors of pyarrow as a FormatError that names the file, and those of the disk as such, with its name."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        # A full disk, or memory that is too small, says nothing about the file.
-        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
+        # A disk that is full or fails, or memory that is too small, says nothing about the file.
+        if isinstance(error, MemoryError):
             raise
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, os.strerror(error.errno), error.filename or str(path)) from error
         raise FormatError(f"{path} must be a Parquet file. Got: {clip(' '.join(str(error).split()))}.") from None
 
 

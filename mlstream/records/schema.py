@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
+from mlstream._files import open_plain
 from mlstream._validation_errors import WRONG_VERSION, find_problem
 
 # A record of 5,000 experiences and 100 tasks has a tenth of this.
@@ -81,7 +82,7 @@ def _read_bytes(path: Path) -> bytes:
     # Reading anything else might never end.
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} must be a plain file. Got a folder or a device.")
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         content = file.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
         raise ValueError(f"{path} must have at most {_MAX_BYTES:,} bytes. Got more.")

@@ -285,3 +285,11 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
     assert read_bounded(path, 9) == b"123456789"
     with pytest.raises(ValueError, match=r"x must be of 8 bytes at most. Got more"):
         read_bounded(path, 8)
+
+
+@pytest.mark.parametrize("n_bytes", [9, 10**6, -1])
+def test_an_error_of_reading_names_the_file(n_bytes: int) -> None:
+    # A plain file that cannot be read at its beginning, where no memory is.
+    with open_plain("/proc/self/mem") as file, pytest.raises(OSError, match="'/proc/self/mem'") as error:
+        file.read(n_bytes)
+    assert error.value.errno == errno.EIO

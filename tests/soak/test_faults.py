@@ -48,6 +48,14 @@ WRITERS = {
 }
 
 
+READERS = {
+    "python": "open(path, 'rb').read()",
+    "zipfile": "import zipfile; zipfile.ZipFile(path)",
+    "sqlite": "import sqlite3; sqlite3.connect(path).execute('SELECT * FROM sqlite_master')",
+    "arrow": "import pyarrow.parquet; pyarrow.parquet.read_metadata(path)",
+}
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     return FailingFiles(tmp_path_factory.mktemp("shim"))
@@ -72,6 +80,26 @@ def test_every_writer_meets_a_full_disk(files, tmp_path, name):
     assert status == 1
     assert "No space left" in error or "disk is full" in error or "requested and" in error
     assert files.failed.startswith(f"WRITE {tmp_path / 'b.npz'}")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_meets_a_disk_that_fails(files, tmp_path, name):
+    path = tmp_path / "x"
+    path.write_bytes(b"SQLite format 3\0".ljust(4096))
+    fault = next(one for one in FAULTS if one.operations == Operation.READ)
+    with files.failing(tmp_path, fault, 0):
+        assert run(files, READERS[name], path)[0] == 1
+    assert files.failed == f"READ {path}"
+
+
+def test_a_file_that_cannot_be_deleted_stays(files, tmp_path):
+    (tmp_path / "x").touch()
+    fault = next(one for one in FAULTS if one.operations == Operation.DELETE)
+    with files.failing(tmp_path, fault, 0):
+        status, error = run(files, "import os; os.unlink(path)", tmp_path / "x")
+    assert status == 1
+    assert "Permission denied" in error
+    assert (tmp_path / "x").exists()
 
 
 def test_files_elsewhere_do_not_fail(files, tmp_path):

@@ -1,5 +1,8 @@
 """Write then read is the identity, whatever the stream; and what a name may end in."""
 
+import errno
+import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from scipy import sparse
 
+from mlstream._files import _PlainFile
 from mlstream.cards.description import hash_data
 from mlstream.data.datasets import load_dataset
 from mlstream.formats import load, save
@@ -98,6 +102,22 @@ def test_a_missing_file_or_folder_is_one_error(tmp_path: Path, suffix: str) -> N
         load(tmp_path / f"x{suffix}")
     with pytest.raises(NotADirectoryError, match="absent must be a folder that exists, to write x"):
         save(make_stream(), tmp_path / "absent" / f"x{suffix}")
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".arff", ".arff.gz", ".train.csv", ".train.csv.gz"])
+def test_a_disk_that_fails_is_not_taken_for_a_broken_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    path = tmp_path / f"x{suffix}"
+    save(make_stream(), path)
+
+    def fail(self: _PlainFile, buffer: object) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), self._path)
+
+    monkeypatch.setattr(_PlainFile, "readinto", fail)
+    with pytest.raises(OSError, match=re.escape(f"Input/output error: '{tmp_path}")) as error:
+        load(path)
+    assert error.value.errno == errno.EIO
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

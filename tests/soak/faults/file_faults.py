@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.soak.faults.cases import CASES, Case
 from tests.soak.faults.commands import Done
-from tests.soak.faults.file_system import CLOCKS, FAULTS, POWER_LOSS, TOO_LARGE, Fault
+from tests.soak.faults.file_system import CLOCKS, FAULTS, POWER_LOSS, TOO_LARGE, Fault, Operation
 from tests.soak.faults.power import lose_power
 from tests.soak.faults.snapshots import Snapshot
 from tests.soak.faults.stage import Stage, Undisturbed, differing
@@ -105,14 +105,15 @@ class FileFaults:
         is_off = attempt.fault is POWER_LOSS
         if is_off:
             lose_power(stage.work, stage.files.log, rng)
-        found = stage.require_whole(case, where, was_cut=is_off)
+        may_leave = attempt.fault.operations == Operation.DELETE
+        found = stage.require_whole(case, where, was_cut=is_off, may_leave=may_leave)
         if not is_off:
             _require_one_line(done, expected, found, where, names_file=not attempt.fault.jump_s)
         if attempt.fault.jump_s:
             _require_durations(stage.work, where)
         else:
             # After an error of the clock, the organiser has to set it first.
-            stage.require_success(case, found, where, was_cut=is_off)
+            stage.require_success(case, found, where, was_cut=is_off, may_leave=may_leave)
         stage.require_check(case, where)
         # Two processes may come to fewer calls than they did undisturbed.
         has_failed = done.status != 0 or stage.files.failed or attempt.fault.jump_s

@@ -21,7 +21,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_name("shim.c")
 # Of `struct state` in shim.c.
-_STATE = struct.Struct("<1024s1024s1024s15q")
+_STATE = struct.Struct("<1024s1024s1024s17q")
 _POWER_LOSS = -2
 _COMPILERS = ("cc", "gcc", "clang")
 
@@ -37,6 +37,8 @@ class Operation(IntFlag):
     CHMOD = 32
     CLOSE = 64
     CLOCK = 128
+    READ = 256
+    DELETE = 512
 
 
 NOTHING = Operation(0)
@@ -83,6 +85,8 @@ FAULTS = (
     Fault("n-th rename fails: permission denied", Operation.RENAME, errno.EACCES),
     Fault("n-th folder cannot be made: permission denied", Operation.FOLDER, errno.EACCES),
     Fault("n-th change of permissions is denied", Operation.CHMOD, errno.EPERM),
+    Fault("n-th read fails: input/output error", Operation.READ, errno.EIO),
+    Fault("n-th file cannot be deleted: permission denied", Operation.DELETE, errno.EACCES),
 )
 _HOUR_S, _YEAR_S = 3600, 365 * 24 * 3600
 CLOCKS = tuple(
@@ -98,7 +102,7 @@ POWER_LOSS = Fault(
     "power lost at the n-th write, flush or rename",
     Operation.WRITE | Operation.FLUSH | Operation.RENAME,
     _POWER_LOSS,
-    later=Operation(0xFF),
+    later=Operation(sum(Operation)),
 )
 # The system itself refuses: RLIMIT_FSIZE. It meets every writer, even one that does not go through libc.
 TOO_LARGE = Fault("no file may be larger than n bytes", NOTHING, 0)
@@ -175,7 +179,7 @@ class FailingFiles:
     def _set(
         self, root: bytes, log: bytes, counted: int, later: int, at: int, code: int, is_short: bool, jump_s: int
     ) -> None:
-        self._memory[:] = _STATE.pack(root, log, b"", counted, later, at, code, is_short, jump_s, *[0] * 9)
+        self._memory[:] = _STATE.pack(root, log, b"", counted, later, at, code, is_short, jump_s, *[0] * (1 + len(Operation)))
 
     def _state(self) -> tuple:
         return _STATE.unpack(self._memory[:])

@@ -20,7 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum operation { WRITE = 1, FLUSH = 2, RENAME = 4, CREATE = 8, FOLDER = 16, CHMOD = 32, CLOSE = 64, CLOCK = 128 };
+enum operation {
+    WRITE = 1, FLUSH = 2, RENAME = 4, CREATE = 8, FOLDER = 16, CHMOD = 32, CLOSE = 64, CLOCK = 128, READ = 256, DELETE = 512
+};
 enum { SHORT_WRITE = -1, POWER_LOSS = -2 };
 
 struct state {
@@ -34,7 +36,7 @@ struct state {
     int64_t is_short;   /* whether a failing write writes its first half */
     int64_t jump_s;     /* the clock is set by so many seconds at call number `at` */
     int64_t n_calls;    /* of the operations that count */
-    int64_t by_kind[8]; /* all calls, by operation */
+    int64_t by_kind[10]; /* all calls, by operation */
 };
 
 struct entry { /* of the log; `length` old bytes follow */
@@ -121,7 +123,7 @@ static void record(int handle, off_t offset, int64_t new_length) {
         char *packed = malloc(sizeof entry + wanted);
         /* Through a handle of its own: that of the writer may not read. */
         int reader = wanted ? REAL(open)(path, O_RDONLY | O_CLOEXEC) : -1;
-        ssize_t got = reader < 0 ? 0 : pread(reader, packed + sizeof entry, wanted, offset);
+        ssize_t got = reader < 0 ? 0 : REAL(pread)(reader, packed + sizeof entry, wanted, offset);
         if (reader >= 0) REAL(close)(reader);
         entry.length = got < 0 ? 0 : got;
         memcpy(packed, &entry, sizeof entry);
@@ -305,6 +307,48 @@ int fchmodat(int folder, const char *name, mode_t mode, int flags) {
     int code = path_fault(CHMOD, folder, name);
     if (code) FAIL(code, -1);
     return REAL(fchmodat)(folder, name, mode, flags);
+}
+
+#define READ_OR_FAIL(handle, call)           \
+    int code = handle_fault(READ, handle);   \
+    if (code > 0) FAIL(code, -1);            \
+    return call
+
+ssize_t read(int handle, void *bytes, size_t length) { READ_OR_FAIL(handle, REAL(read)(handle, bytes, length)); }
+
+ssize_t pread64(int handle, void *bytes, size_t length, off64_t offset) {
+    READ_OR_FAIL(handle, REAL(pread64)(handle, bytes, length, offset));
+}
+
+ssize_t pread(int handle, void *bytes, size_t length, off_t offset) { return pread64(handle, bytes, length, offset); }
+
+ssize_t readv(int handle, const struct iovec *parts, int n_parts) {
+    READ_OR_FAIL(handle, REAL(readv)(handle, parts, n_parts));
+}
+
+/* NumPy's fromfile(). */
+size_t fread(void *bytes, size_t size, size_t number, FILE *file) {
+    int code = handle_fault(READ, fileno(file));
+    if (code > 0) FAIL(code, 0);
+    return REAL(fread)(bytes, size, number, file);
+}
+
+int unlink(const char *name) {
+    int code = path_fault(DELETE, AT_FDCWD, name);
+    if (code) FAIL(code, -1);
+    return REAL(unlink)(name);
+}
+
+int unlinkat(int folder, const char *name, int flags) {
+    int code = path_fault(DELETE, folder, name);
+    if (code) FAIL(code, -1);
+    return REAL(unlinkat)(folder, name, flags);
+}
+
+int rmdir(const char *name) {
+    int code = path_fault(DELETE, AT_FDCWD, name);
+    if (code) FAIL(code, -1);
+    return REAL(rmdir)(name);
 }
 
 /* As the system does: the handle is closed, whatever close() returns. Only files that could be written count. */

@@ -78,7 +78,7 @@ class Stage:
         """Run a command, whose files may not grow beyond a size, or which is stopped."""
         return self._commands.run(self.work, *case.command.split(), most_bytes=most_bytes, stop=stop)
 
-    def require_whole(self, case: Case, where: str, *, was_cut: bool) -> Snapshot:
+    def require_whole(self, case: Case, where: str, *, was_cut: bool, may_leave: bool = False) -> Snapshot:
         """Return the files that are there, each of which must be as before the command or as after it.
 
         Parameters
@@ -89,13 +89,17 @@ class Stage:
             What disturbed it, for the message.
         was_cut : bool
             Whether it was cut off: a process that is gone cannot tidy up, and renames only one thing at a time.
+        may_leave : bool
+            Whether it may leave temporary files, as one that cannot delete them does.
         """
-        expected, found = self.meet(case), self.look(case, was_cut=was_cut)
+        expected, found = self.meet(case), self.look(case, may_leave=was_cut or may_leave)
         broken = find_broken(found, expected.before, expected.after, case.target, was_cut=was_cut)
         assert not broken, f"{where}: {broken}"
         return found
 
-    def require_success(self, case: Case, found: Snapshot, where: str, *, was_cut: bool) -> None:
+    def require_success(
+        self, case: Case, found: Snapshot, where: str, *, was_cut: bool, may_leave: bool = False
+    ) -> None:
         """Run a command again, now that nothing disturbs it, and compare everything."""
         expected = self.meet(case)
         if found == expected.after and not expected.volatile:
@@ -104,7 +108,7 @@ class Stage:
         # What was cut off after its first rename is refused: the user removes one of two folders.
         is_done = found == expected.after or (was_cut and found != expected.before)
         assert again.status == 0 or is_done, f"{where}: fails afterwards, too: {again.last_line}"
-        left = self.look(case, was_cut=was_cut)
+        left = self.look(case, may_leave=was_cut or may_leave)
         if again.status == 0:
             assert left == expected.after, f"{where}: then differs in {differing(left, expected.after)}"
 
@@ -114,11 +118,11 @@ class Stage:
             check = self._commands.run(self.work, *case.check.split())
             assert check.status == 0, f"{where}: mlstream {case.check}: {check.output} {check.errors}"
 
-    def look(self, case: Case, *, was_cut: bool) -> Snapshot:
-        """Return the files that are there, without those of a process that is gone."""
+    def look(self, case: Case, *, may_leave: bool) -> Snapshot:
+        """Return the files that are there, without those that a process made for itself if it may leave them."""
         found = take_snapshot(self.work, self.meet(case).volatile)
         # Others tidy up after it, some of it after a day.
-        return {name: content for name, content in found.items() if not (was_cut and _is_of_a_process(name))}
+        return {name: content for name, content in found.items() if not (may_leave and _is_of_a_process(name))}
 
     def _meet(self, case: Case) -> Undisturbed:
         start = self._start(case)

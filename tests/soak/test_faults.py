@@ -6,8 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
-from tests.soak.faults.cases import Case
+from mlstream.cli.app import app
+from tests.soak.faults.cases import CASES, Case
 from tests.soak.faults.file_faults import FileFaults
 from tests.soak.faults.file_system import COUNTING, FAULTS, POWER_LOSS, FailingFiles, Operation, find_compiler
 from tests.soak.faults.power import lose_power
@@ -56,6 +58,27 @@ READERS = {
 }
 
 
+# Commands without a case that write nothing, or of which a case would say nothing new.
+WITHOUT_CASE = {
+    "cards": "runs publish's writers on tables of the machine",
+    "challenge audit": "reads",
+    "challenge demo": "runs the other commands of a challenge",
+    "challenge serve": "a server, whose engine the other commands of a challenge share",
+    "challenge status": "reads",
+    "challenge verify": "reads",
+    "datasets": "downloads; tests/mlstream/data/test_downloads.py cuts and kills them",
+    "demo": "runs the other commands",
+    "detectors": "reads",
+    "strategies": "reads",
+    "streams": "reads",
+    "suggest-tasks": "reads",
+    "track": "writes to a server; tests/soak/faults/tracking.py has its faults",
+    "upload": "writes to a hub, and nothing here",
+    "verify": "reads",
+    "warm-up": "writes compiled kernels; tests/estimators/test_kernel_cache.py spoils them",
+}
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     return FailingFiles(tmp_path_factory.mktemp("shim"))
@@ -68,6 +91,18 @@ def run(files, program, path):
         env=os.environ | files.environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.returncode, (done.stderr.strip().splitlines() or [""])[-1]
+
+
+def test_every_command_that_writes_has_a_case():
+    groups = get_command(app).commands
+    names = {*groups, *(f"challenge {name}" for name in groups["challenge"].commands)} - {"challenge"}
+    assert {_name(case.command) for case in CASES} == names - WITHOUT_CASE.keys()
+    assert names >= WITHOUT_CASE.keys()
+
+
+def _name(command):
+    """Return the name of a command: two words in a challenge."""
+    return " ".join(command.split()[: 1 + command.startswith("challenge ")])
 
 
 @pytest.mark.parametrize("name", WRITERS)

@@ -13,7 +13,9 @@ from tests.mlstream.cli.commands import write_table
 from tests.soak.faults.commands import Commands
 
 _RULES = 'name = "Faults"\nqueries_per_day = 1000\ninvalid_per_day = 1000\n'
-_WRITTEN = ("t.arff", "challenge.toml")
+_WRITTEN = ("t.arff", "zoo.arff", "challenge.toml")
+# Superclasses and subclasses, by their names.
+_ZOO = {"label_names": ("bear", "bear.polar", "bear.brown", "dog"), "label_sets": ("1100", "1010", "0001")}
 _RUN = "--energy none --quiet"
 # Run once, one after the other, in the folder of the inputs.
 _PREPARATION = (
@@ -65,6 +67,7 @@ CASES = (
     Case("generate t.arff -o out.arff", "t.arff", "out*"),
     Case("scenario t.arff class-incremental -o out.train.csv", "t.arff", "out*"),
     Case("label-emerging t.arff -o out.train.parquet", "t.arff", "out*"),
+    Case("iirc zoo.arff --first-labels 1 --labels-per-task 2 -o out.npz", "zoo.arff", "out.npz"),
     Case("carve t.arff --roles train,train,test -o out.npz", "t.arff", "out.npz"),
     Case("windowed log.csv --time time --label threat --by host --every 1h -o out.arff", "log.csv", "out.arff"),
     Case("windowed log.csv --time time --label threat --every 1h -o out.parquet", "log.csv", "out.parquet"),
@@ -78,6 +81,7 @@ CASES = (
         "convert s.npz out.train.parquet --force", "s.npz t.arff", "out*",
         earlier="generate t.arff -o out.train.parquet --seed 1",
     ),
+    Case("inspect s.npz --pictures out", "s.npz"),
     Case("publish s.npz out", "s.npz", "out*"),
     Case(
         "publish s.npz out --force --title Newer", "s.npz", "out", earlier="publish s.npz out --title Older",
@@ -97,6 +101,7 @@ CASES = (
     ),
     Case("challenge join org Bob", "org", check=_AUDIT),
     Case("challenge invite org", "org", check=_AUDIT),
+    Case("challenge merge org Ada Eve", "org", check=_AUDIT),
     Case("challenge predict bundle -s mean -o out.csv", "bundle", "out.csv"),
     Case(f"challenge submit mean.csv {_ORG}", _CHALLENGE, check=_AUDIT),
     Case("challenge score org --inbox inbox --once", "org inbox", check=_AUDIT),
@@ -113,11 +118,13 @@ CASES = (
 def make_inputs(cases: Iterable[Case], folder: Path, commands: Commands) -> None:
     """Make the inputs of cases."""
     write_table(folder / "t.arff")
+    write_table(folder / "zoo.arff", **_ZOO)
     (folder / "challenge.toml").write_text(_RULES, encoding="utf-8")
     if all(name in _WRITTEN for case in cases for name in case.inputs.split()):
         return
     for command in _PREPARATION:
         _succeed(commands, folder, command)
+    _succeed(commands, folder, "challenge join org Eve")
     token = _succeed(commands, folder, "challenge join org Ada").splitlines()[-1]
     (folder / "Ada.token").write_text(token + "\n", encoding="utf-8")
     _move_into_inbox(folder, token)

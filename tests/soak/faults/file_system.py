@@ -42,6 +42,8 @@ class Operation(IntFlag):
 
 
 NOTHING = Operation(0)
+# Of all calls that count, and of each kind.
+_NO_CALLS = [0] * (1 + len(Operation))
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ class FailingFiles:
     def _set(
         self, root: bytes, log: bytes, counted: int, later: int, at: int, code: int, is_short: bool, jump_s: int
     ) -> None:
-        self._memory[:] = _STATE.pack(root, log, b"", counted, later, at, code, is_short, jump_s, *[0] * (1 + len(Operation)))
+        self._memory[:] = _STATE.pack(root, log, b"", counted, later, at, code, is_short, jump_s, *_NO_CALLS)
 
     def _state(self) -> tuple:
         return _STATE.unpack(self._memory[:])

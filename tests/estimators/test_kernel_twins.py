@@ -21,8 +21,6 @@ AS_WHOLES = {
         "adaptive_voting",
         "leaf_budget",
         "multilabel_splitting",
-        "revising",
-        "revision_search",
         "sparse_learning",
         "sparse_moments",
     }

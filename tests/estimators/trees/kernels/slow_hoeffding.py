@@ -109,7 +109,7 @@ class Node:
             right = [o.weight - part for o, part in zip(self.observers.values(), left, strict=True)]
             n_left, n_right = in_turn(left), in_turn(right)
             share = n_left / (n_left + n_right)
-            if min(share, 1 - share) > 0.01:
+            if min(n_left, n_right) / (n_left + n_right) > 0.01:
                 splits.append(Split(before - share * entropy(left) - (1 - share) * entropy(right), value, left))
         return splits
 

@@ -108,13 +108,12 @@ def assert_settled(arrays, node, merits, own, bound):
     bounds = [bound]
     if own > -math.inf:
         bounds += [best - own - TINY, best - own + 4.5 * rough, -best - TINY, 3.5 * rough - own]
-        bounds = [bound for bound in bounds if bound > 0]
-    for bound in bounds:
-        settled = is_settled(arrays, 0, bound)
-        assert not settled or (own > -math.inf and best - own <= bound and best >= -bound)
+    for allowed in (value for value in bounds if value > 0):
+        settled = is_settled(arrays, 0, allowed)
+        assert not settled or (own > -math.inf and best - own <= allowed and best >= -allowed)
         if len(node.observers) == 1:
             assert settled == (own > -math.inf)
         elif len(node.observers) == 2 and own > -math.inf and not is_unsure(node):
-            assert settled or own + bound <= 3 * rough or best - own + 4 * rough >= bound
+            assert settled or own + allowed <= 3 * rough or best - own + 4 * rough >= allowed
         else:
             assert not settled or len(node.observers) == 2

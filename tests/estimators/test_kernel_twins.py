@@ -18,7 +18,6 @@ from estimators._kernels.cache import KERNELS, ROOT
 AS_WHOLES = {
     "estimators/trees/_kernels": {
         "adaptive_arrays",
-        "adaptive_voting",
         "leaf_budget",
         "multilabel_splitting",
         "sparse_learning",

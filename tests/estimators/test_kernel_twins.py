@@ -13,16 +13,12 @@ import pytest
 
 from estimators._kernels.cache import KERNELS, ROOT
 
-# Compared with River, with slow trees and with dense rows as wholes, in tests/estimators/trees: those of revising and
-# sparse trees have no twin, and the drawn streams of the others' twins reach too little of them.
+# Compared with River, with slow trees and with dense rows as wholes, in tests/estimators/trees: those of sparse trees
+# have no twin, and the drawn streams of the others' twins reach too little of them.
 AS_WHOLES = {
     "estimators/trees/_kernels": {
-        "adaptive_arrays",
-        "adaptive_voting",
         "leaf_budget",
         "multilabel_splitting",
-        "revising",
-        "revision_search",
         "sparse_learning",
         "sparse_moments",
     }

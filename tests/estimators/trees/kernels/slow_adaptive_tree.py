@@ -2,6 +2,7 @@
 
 import math
 import random
+from itertools import pairwise
 
 from river.drift import ADWIN
 from river.utils.random import poisson
@@ -9,6 +10,7 @@ from river.utils.random import poisson
 from estimators.trees._kernels.adaptive_arrays import LEVEL_BYTES, MONITOR_BYTES
 from estimators.trees._kernels.leaf_budget import NODE_BYTES
 from tests.estimators.trees.kernels.slow_hoeffding import Node, SlowTree
+from tests.estimators.trees.kernels.slow_observers import is_more
 
 # rows from which on windows have room for so many levels: one has reached the last but two
 ROOM_FOR_LEVELS = ((636, 10), (156, 8), (36, 6), (0, 4))
@@ -189,6 +191,12 @@ class SlowAdaptiveTree(SlowTree):
         allowed = self.allowed()
         if any(not leaf.active for leaf in self.leaves()) or self.n_observers() > allowed:
             self.keep(self.candidates(self.root), allowed)
+
+    def keep(self, leaves, allowed):
+        """Let leaves observe by promise, unless only the rounding decides between two."""
+        for less, more in pairwise(sorted({leaf.promise for leaf in leaves})):
+            is_more(more, less)
+        super().keep(leaves, allowed)
 
     def candidates(self, branch):
         """Return leaves from the top down, without the alternate of the root if it has stopped."""

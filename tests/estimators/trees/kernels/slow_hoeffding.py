@@ -3,11 +3,16 @@
 import math
 from typing import NamedTuple
 
-from hypothesis import reject
-
 from estimators.trees._kernels.leaf_budget import NODE_BYTES, OBSERVER_BYTES, STAT_BYTES
 from tests.estimators.ensembles.draws import uniforms
-from tests.estimators.trees.kernels.slow_observers import N_MOMENTS, Observer, entropy, in_turn, thresholds
+from tests.estimators.trees.kernels.slow_observers import (
+    N_MOMENTS,
+    Observer,
+    UndecidedError,
+    entropy,
+    in_turn,
+    thresholds,
+)
 
 TIE = 1e-12
 
@@ -24,11 +29,14 @@ NO_SPLIT = Split(-math.inf, 0.0, [])
 
 
 def best_of(splits, *, last=False):
-    """Return the first or last of the best; refuse the example where only the rounding decides between parts."""
+    """Return the first or last of the best, where more than the rounding decides between parts.
+
+    The entropy of one class is zero, to the last bit, so that all parts of one class gain exactly the same.
+    """
     best = max(split.merit for split in splits)
     near = [split for split in splits if split.merit == best or best - split.merit < TIE]
-    if any(split.left != near[0].left for split in near):
-        reject()
+    if any(len(split.left) > 1 and split.left != near[0].left for split in near):
+        raise UndecidedError
     ties = [split for split in splits if split.merit == best]
     return ties[-1 if last else 0]
 
@@ -89,18 +97,21 @@ class Node:
         return (None if best.merit == -math.inf else f), best.threshold, best.merit, second
 
     def best_threshold(self, f):
-        """Return the best of ten thresholds, each of which leaves a part on both sides."""
+        return best_of(self.splits(f))
+
+    def splits(self, f):
+        """Return no split, and those of ten thresholds that leave a part on both sides."""
         low = min((o.low[f] for o in self.observers.values()), default=math.inf)
         high = max((o.high[f] for o in self.observers.values()), default=-math.inf)
-        splits = [NO_SPLIT]
+        splits, before = [NO_SPLIT], entropy(self.counts.values())
         for value in thresholds(low, high):
             left = [o.below(f, value) for o in self.observers.values()]
             right = [o.weight - part for o, part in zip(self.observers.values(), left, strict=True)]
-            share = in_turn(left) / (in_turn(left) + in_turn(right))
-            if min(share, 1 - share) > 0.01:
-                gain = entropy(self.counts.values()) - share * entropy(left) - (1 - share) * entropy(right)
-                splits.append(Split(gain, value, left))
-        return best_of(splits)
+            n_left, n_right = in_turn(left), in_turn(right)
+            share = n_left / (n_left + n_right)
+            if min(n_left, n_right) / (n_left + n_right) > 0.01:
+                splits.append(Split(before - share * entropy(left) - (1 - share) * entropy(right), value, left))
+        return splits
 
 
 class SlowTree:
@@ -183,10 +194,14 @@ class SlowTree:
             return False, None, None
         if max(present) / leaf.weight > 0.99:
             return True, None, None
-        reach = math.log2(max(len(leaf.counts), 2))
-        bound = math.sqrt(reach**2 * math.log(1 / self.params.delta) / (2 * leaf.weight))
+        bound = self.bound(leaf)
         feature, threshold, best, second = leaf.best_two_splits()
         return best - second > bound or bound < self.params.tau, feature, threshold
+
+    def bound(self, node):
+        """Return Hoeffding's bound of the error of a gain, from as many rows as a node has counted."""
+        reach = math.log2(max(len(node.counts), 2))
+        return math.sqrt(reach**2 * math.log(1 / self.params.delta) / (2 * node.weight))
 
     def split(self, leaf, f, threshold):
         sides = [{}, {}]

@@ -19,7 +19,6 @@ AS_WHOLES = {
     "estimators/trees/_kernels": {
         "adaptive_arrays",
         "adaptive_voting",
-        "leaf_budget",
         "multilabel_splitting",
         "revising",
         "revision_search",

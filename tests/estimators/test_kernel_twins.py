@@ -19,7 +19,6 @@ AS_WHOLES = {
     "estimators/trees/_kernels": {
         "adaptive_arrays",
         "adaptive_voting",
-        "multilabel_splitting",
         "revising",
         "revision_search",
         "sparse_learning",

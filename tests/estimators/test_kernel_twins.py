@@ -13,16 +13,14 @@ import pytest
 
 from estimators._kernels.cache import KERNELS, ROOT
 
-# Compared with River, with slow trees and with dense rows as wholes, in tests/estimators/trees: those of revising and
-# sparse trees have no twin, and the drawn streams of the others' twins reach too little of them.
+# Compared with River and with slow trees as wholes, in tests/estimators/trees: those of revising trees have no twin,
+# and the drawn streams of the others' twins reach too little of them.
 AS_WHOLES = {
     "estimators/trees/_kernels": {
         "adaptive_arrays",
         "adaptive_voting",
         "revising",
         "revision_search",
-        "sparse_learning",
-        "sparse_moments",
     }
 }
 TESTS = Path(__file__).parents[1]

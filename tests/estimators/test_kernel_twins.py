@@ -13,16 +13,6 @@ import pytest
 
 from estimators._kernels.cache import KERNELS, ROOT
 
-# Compared with River, with slow trees and with dense rows as wholes, in tests/estimators/trees: those of sparse trees
-# have no twin, and the drawn streams of the others' twins reach too little of them.
-AS_WHOLES = {
-    "estimators/trees/_kernels": {
-        "leaf_budget",
-        "multilabel_splitting",
-        "sparse_learning",
-        "sparse_moments",
-    }
-}
 TESTS = Path(__file__).parents[1]
 COVERED = "covered.txt"
 
@@ -70,7 +60,7 @@ def without_twin(folder, mirror):
 
 @pytest.mark.parametrize("folder", KERNELS)
 def test_every_module_is_compared_with_a_slow_twin(folder):
-    assert without_twin(ROOT / folder, mirror_of(folder)) == AS_WHOLES.get(folder, set())
+    assert without_twin(ROOT / folder, mirror_of(folder)) == set()
 
 
 @pytest.mark.parametrize("folder", KERNELS)

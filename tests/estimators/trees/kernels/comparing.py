@@ -21,9 +21,9 @@ def params_of(max_bytes):
 
 
 @st.composite
-def rows(draw, n_columns, max_rows=160, widths=(3, 1, 2, 10)):
+def rows(draw, n_columns, max_rows=160, widths=(3, 1, 2, 10), *, min_rows=1):
     """Draw features, codes of which the first column changes its sides in the middle, and weights or none."""
-    n, d = draw(st.integers(1, max_rows)), draw(st.sampled_from(widths))
+    n, d = draw(st.integers(min_rows, max_rows)), draw(st.sampled_from(widths))
     rng = np.random.default_rng(draw(st.integers(0)))
     X = rng.random((n, d)) + draw(st.sampled_from((0.0, -0.5)))
     noise, edge = draw(st.sampled_from((0.05, 0.5))), draw(st.sampled_from((0.5, 0.995)))
@@ -59,31 +59,6 @@ def chain(links, place):
     return places
 
 
-def assert_same_node(arrays, i, node, used):
-    """Compare a node with its twin, and what is below; note the places in use."""
-    ours = arrays.nodes[i]
-    stats = chain(arrays.stats["next"], ours["stats"])
-    observers = chain(arrays.observers["next"], ours["observers"])
-    used.append((int(i), stats, observers))
-    assert arrays.stats["code"][stats].tolist() == list(node.counts)
-    np.testing.assert_allclose(arrays.stats["weight"][stats], list(node.counts.values()), atol=1e-9)
-    assert arrays.observers["code"][observers].tolist() == list(node.observers)
-    for o, observer in zip(observers, node.observers.values(), strict=True):
-        assert_same_observer(arrays, o, observer)
-    if len(arrays.subsets):
-        assert arrays.subsets[i].tolist() == node.features
-    assert ours["depth"] == node.depth
-    assert (ours["feature"] == NONE) == (not node.children)
-    if node.children:
-        assert (ours["feature"], ours["threshold"]) == (node.feature, node.threshold)
-        for side, child in zip(("left", "right"), node.children, strict=True):
-            assert_same_node(arrays, ours[side], child, used)
-    else:
-        assert (ours["majority_hits"], ours["bayes_hits"]) == (node.majority_hits, node.bayes_hits)
-        assert ours["active"] == node.active
-        np.testing.assert_allclose([ours["weight"], ours["last_attempt"]], [node.weight, node.last_attempt], atol=1e-9)
-
-
 def assert_same_observer(arrays, o, observer):
     moments, varies = arrays.moments[o], observer.variance > 0
     assert arrays.observers[o]["weight"] == observer.weight
@@ -94,6 +69,31 @@ def assert_same_observer(arrays, o, observer):
     np.testing.assert_allclose(moments[PRECISION][varies], 0.5 / observer.variance[varies], rtol=1e-6)
     expected = observer.variance * (observer.weight - 1)
     np.testing.assert_allclose(moments[SQUARES][varies], expected[varies], rtol=1e-6)
+
+
+def assert_same_node(arrays, i, node, used, same_observer=assert_same_observer):
+    """Compare a node with its twin, and what is below; note the places in use."""
+    ours = arrays.nodes[i]
+    stats = chain(arrays.stats["next"], ours["stats"])
+    observers = chain(arrays.observers["next"], ours["observers"])
+    used.append((int(i), stats, observers))
+    assert arrays.stats["code"][stats].tolist() == list(node.counts)
+    np.testing.assert_allclose(arrays.stats["weight"][stats], list(node.counts.values()), atol=1e-9)
+    assert arrays.observers["code"][observers].tolist() == list(node.observers)
+    for o, observer in zip(observers, node.observers.values(), strict=True):
+        same_observer(arrays, o, observer)
+    if len(arrays.subsets):
+        assert arrays.subsets[i].tolist() == node.features
+    assert ours["depth"] == node.depth
+    assert (ours["feature"] == NONE) == (not node.children)
+    if node.children:
+        assert (ours["feature"], ours["threshold"]) == (node.feature, node.threshold)
+        for side, child in zip(("left", "right"), node.children, strict=True):
+            assert_same_node(arrays, ours[side], child, used, same_observer)
+    else:
+        assert (ours["majority_hits"], ours["bayes_hits"]) == (node.majority_hits, node.bayes_hits)
+        assert ours["active"] == node.active
+        np.testing.assert_allclose([ours["weight"], ours["last_attempt"]], [node.weight, node.last_attempt], atol=1e-9)
 
 
 def assert_every_place_is_used_once(arrays, used_by_tree):
@@ -110,13 +110,13 @@ def assert_every_place_is_used_once(arrays, used_by_tree):
         assert len(unused) == free[f"n_{name}s"]
 
 
-def assert_same_trees(arrays, slow):
+def assert_same_trees(arrays, slow, same_observer=assert_same_observer):
     """Compare trees with their twins; None has no root."""
     used_by_tree = [[] for _ in slow]
     for t, (tree, used) in enumerate(zip(slow, used_by_tree, strict=True)):
         root = arrays.trees[t]["root"]
         assert (root == NONE) == (tree is None)
         if tree is not None:
-            assert_same_node(arrays, root, tree.root, used)
+            assert_same_node(arrays, root, tree.root, used, same_observer)
             assert arrays.trees[t]["n_inactive"] == sum(not leaf.active for leaf in tree.leaves())
     assert_every_place_is_used_once(arrays, used_by_tree)

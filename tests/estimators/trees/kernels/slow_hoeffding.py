@@ -124,6 +124,9 @@ class SlowTree:
     def new_leaf(self, depth, counts=()):
         return Node(depth, self.draw_features(), counts)
 
+    def new_observer(self):
+        return Observer()
+
     def draw_features(self):
         """Draw a sorted subset by Knuth's algorithm S."""
         if self.width is None:
@@ -172,7 +175,7 @@ class SlowTree:
             if self.n_observers() + 1 > self.allowed():
                 leaf.stop()
             else:
-                leaf.observers[code] = Observer()
+                leaf.observers[code] = self.new_observer()
         if leaf.active:
             leaf.observers[code].add(x[leaf.features], weight)
         return leaf.active

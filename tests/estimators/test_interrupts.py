@@ -20,6 +20,14 @@ def interrupted(typingctx, x):
     return x(x), codegen
 
 
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Let interrupts through, which processes that run in the background may ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def function():
     return numba.njit(lambda x: interrupted(x) + 1)

@@ -56,7 +56,7 @@ class SlowAdaptiveTree(SlowTree):
 
     def __init__(self, d, params, seed=None):
         self.all_params, self.rng = params, None if seed is None else random.Random(seed)  # noqa: S311 - as River
-        self.replaced, self.longest = [], 0
+        self.replaced, self.longest, self.longest_before = [], 0, 0
         self.n_alternate = self.n_pruned = self.n_switched = 0
         super().__init__(d, params.tree)
 
@@ -79,7 +79,8 @@ class SlowAdaptiveTree(SlowTree):
     # ------------------------------------------------------------- learning
     def learn(self, x, code, weight):
         """Learn a row in all branches on its way, in their alternates, and in its leaf."""
-        leaf, above, node = self.find(x), None, self.root
+        # Windows get room for more levels between two rows.
+        leaf, above, node, self.longest_before = self.find(x), None, self.root, self.longest
         guess = leaf.guess(x)
         wrong = leaf.is_wrong(code, guess)
         while node.children:
@@ -184,7 +185,7 @@ class SlowAdaptiveTree(SlowTree):
                 waiting += [*node.children, *([node.alternate] if node.alternate else [])]
 
     def node_bytes(self):
-        n_levels = next(levels for rows, levels in ROOM_FOR_LEVELS if self.longest >= rows)
+        n_levels = next(levels for rows, levels in ROOM_FOR_LEVELS if self.longest_before >= rows)
         return NODE_BYTES + MONITOR_BYTES + n_levels * LEVEL_BYTES
 
     def keep_promising(self):

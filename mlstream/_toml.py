@@ -5,8 +5,9 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-# No file of ours has more than six; errors that show a value could not write one that is far deeper.
+# No file of ours has more than six; errors that show a value could not write one that is far deeper, or far longer.
 _MOST_LEVELS = 50
+_MOST_BITS = 64
 
 
 def parse_toml(content: bytes, where: str) -> dict[str, Any]:
@@ -27,26 +28,31 @@ def parse_toml(content: bytes, where: str) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the content is not TOML in UTF-8, or nested more than 50 levels deep.
+        If the content is not TOML in UTF-8, nested more than 50 levels deep, or holds an integer of more than 64 bits.
     """
     try:
         table = tomllib.loads(content.decode("utf-8"))
-        is_deep = _is_deep(table)
     except RecursionError:
-        is_deep = True
+        raise _too_deep(where) from None
     except ValueError as error:
         # Integers of thousands of digits are an error of Python's, not of TOML's.
         raise ValueError(f"{where} must be TOML. Got this: {error}.") from None
-    if is_deep:
-        raise ValueError(f"{where} must be TOML of at most {_MOST_LEVELS} levels. Got more.")
+    _require_plain(table, where)
     return table
 
 
-def _is_deep(table: dict[str, Any]) -> bool:
+def _require_plain(table: dict[str, Any], where: str) -> None:
     values: list[Any] = [table]
     for _ in range(_MOST_LEVELS):
+        if any(isinstance(value, int) and value.bit_length() > _MOST_BITS for value in values):
+            raise ValueError(f"{where} must be TOML with integers of at most {_MOST_BITS} bits. Got a larger one.")
         values = [inner for value in values for inner in _inner(value)]
-    return bool(values)
+    if values:
+        raise _too_deep(where)
+
+
+def _too_deep(where: str) -> ValueError:
+    return ValueError(f"{where} must be TOML of at most {_MOST_LEVELS} levels. Got more.")
 
 
 def _inner(value: Any) -> list[Any]:

@@ -142,6 +142,7 @@ def test_a_grid_without_a_number_of_configurations_is_refused(tmp_path):
         ("strategies = NN", "must be TOML. Got this: .*line 2"),
         ("kind = ['detect']", r"kind must be 'evaluate' or 'detect'. Got \['detect'\] instead"),
         (f"seeds = [{'9' * 5000}]", "must be TOML. Got this: Exceeds the limit"),
+        (f"seeds = [0x{'f' * 5000}]", "must be TOML with integers of at most 64 bits"),
         (f"x = {'[' * 5000}{']' * 5000}", "must be TOML of at most 50 levels"),
         (f"x{'.x' * 5000} = 1", "must be TOML of at most 50 levels"),
     ],

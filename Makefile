@@ -14,9 +14,9 @@ PEERS := $(CURDIR)/.venv/peers
 AXE := $(PEERS)/axe_playwright_python/axe.min.js
 READERS := arff csv keel libsvm parquet xml npz packed card parquet-stream table-stream events submission record \
 	manifest challenge campaign about
-# Of the fuzzers: 0 draws another seed each time; and the time of each reader.
+# Of the fuzzers: 0 draws another seed each time; and how long each reader is tried, as libFuzzer takes it.
 FUZZ_SEED ?= 0
-FUZZ_SECONDS ?= 30
+FUZZ_LIMIT ?= -max_total_time=30
 # Of the soak: the time of each part in units of two minutes, the parts, and a seed, which is drawn where none stands here.
 SCALE ?= 1
 PARTS ?=
@@ -125,7 +125,7 @@ fuzz-readers: .venv/fuzz.stamp
 	$(MAKE) -j 2 $(addprefix fuzz-,$(READERS))
 
 $(addprefix fuzz-,$(READERS)): fuzz-%: .venv/fuzz.stamp
-	$(BIN)/python -m tests.fuzz.run $* -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -seed=$(FUZZ_SEED)
+	$(BIN)/python -m tests.fuzz.run $* $(FUZZ_LIMIT) -verbosity=0 -seed=$(FUZZ_SEED)
 
 fuzz-properties: .venv/fuzz.stamp
 	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -q -n 2 -m hypothesis $(PROPERTIES)

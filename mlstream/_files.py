@@ -338,8 +338,11 @@ def naming_errors(*paths: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is None:
+        if error.errno is None and any(path.name in str(error) for path in paths):
             raise
+        if error.errno is None:
+            # Arrow's words where a file cannot be closed.
+            raise OSError(errno.EIO, str(error), str(paths[0])) from error
         named = f"{error.filename} {error.strerror}"
         path = next((path for path in paths if f".{path.name}." in named), paths[0])
         # Arrow's words for an error of the system name a temporary file, too.

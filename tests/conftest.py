@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.internal.conjecture import providers
 
 pytest_plugins = ["tests.skips"]
 
@@ -18,10 +18,14 @@ settings.register_profile("explore", _patient, max_examples=100, derandomize=Fal
 # Whether a mutant is killed is all that is asked: no smaller example is sought.
 settings.register_profile("mutants", settings.get_profile("fixed"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
-if settings().derandomize and hasattr(providers, "_get_local_constants"):
+if settings().derandomize:
     # Hypothesis would also draw numbers that stand in the modules loaded by then, which are others in each process.
-    _NO_CONSTANTS = providers.Constants()
-    providers._get_local_constants = lambda: _NO_CONSTANTS
+    # Versions that do not, have no such module.
+    with suppress(ImportError):
+        from hypothesis.internal.conjecture import providers
+
+        _no_constants = type(providers.GLOBAL_CONSTANTS)()
+        providers._get_local_constants = lambda: _no_constants
 
 SHARED_DATA = Path(os.environ.get("MLSTREAM_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

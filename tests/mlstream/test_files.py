@@ -287,6 +287,11 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
         read_bounded(path, 8)
 
 
+def test_an_error_of_the_system_without_a_number_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"error closing file: '.*x\.parquet'"), atomic_path(tmp_path / "x.parquet"):
+        raise OSError("error closing file")
+
+
 @pytest.mark.parametrize("n_bytes", [9, 10**6, -1])
 def test_an_error_of_reading_names_the_file(n_bytes: int) -> None:
     # A plain file that cannot be read at its beginning, where no memory is.

@@ -10,7 +10,7 @@ import threading
 from queue import LifoQueue
 from typing import Any, cast
 
-from mlstream.challenge.errors import InvalidSubmission, ScoringFailed
+from mlstream.challenge.errors import InvalidSubmission, ScoringFailed, StateFailed
 from mlstream.challenge.folder import OrganiserFolder
 from mlstream.challenge.scoring.scorer import FinalScores, PublicScores
 
@@ -46,6 +46,8 @@ class ScoringPool:
             If the file is no submission.
         ScoringFailed
             If the process died, or the files of the challenge are damaged.
+        StateFailed
+            If the disk fails while they are read.
         """
         return cast(PublicScores, self._request(kind="public", sha256=sha256, name=name))
 
@@ -81,6 +83,11 @@ class ScoringPool:
             self._free.put(process)
         if "invalid" in reply:
             raise InvalidSubmission(reply["invalid"])
+        if "disk" in reply:
+            raise StateFailed(
+                f"{self._folder.path} must be on a disk that can be read. Got this error: {reply['disk']}. "
+                "Check the disk, then run the same command again."
+            )
         if "scores" not in reply:
             raise ScoringFailed("The submission is stored but could not be scored. The organiser can try again.")
         return reply["scores"]

@@ -40,7 +40,7 @@ def serve(folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
     Yields
     ------
     str
-        JSON: ``scores``, or ``invalid`` with a line, or ``failed``.
+        JSON: ``scores``, or ``invalid`` with a line, or ``disk`` with the file that could not be read, or ``failed``.
     """
     scorer = Scorer(folder)
     for request in requests:
@@ -48,8 +48,8 @@ def serve(folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
             reply: dict[str, Any] = {"scores": _score(scorer, folder, **json.loads(request))}
         except InvalidSubmission as error:
             reply = {"invalid": str(error)}
-        except Exception:
-            reply = {"failed": True}
+        except Exception as error:
+            reply = _describe_failure(error)
         yield json.dumps(reply)
 
 
@@ -58,10 +58,21 @@ def main() -> None:
     # Teams wait for their file to be accepted, not for this.
     os.nice(_NICENESS)
     folder = OrganiserFolder(Path(sys.argv[1]))
-    _bound_memory(Scorer(folder))
-    for reply in serve(folder, iter(sys.stdin.readline, "")):
-        sys.stdout.write(f"{reply}\n")
-        sys.stdout.flush()
+    try:
+        _bound_memory(Scorer(folder))
+        for reply in serve(folder, iter(sys.stdin.readline, "")):
+            sys.stdout.write(f"{reply}\n")
+            sys.stdout.flush()
+    except OSError as error:
+        # Before the first request, which gets this reply.
+        sys.stdin.readline()
+        sys.stdout.write(json.dumps(_describe_failure(error)) + "\n")
+
+
+def _describe_failure(error: Exception) -> dict[str, Any]:
+    if isinstance(error, OSError) and error.filename:
+        return {"disk": f"{error.filename}: {error.strerror}"}
+    return {"failed": True}
 
 
 def _score(scorer: Scorer, folder: OrganiserFolder, *, kind: str, sha256: str, name: str) -> Any:

@@ -1,8 +1,10 @@
 """Submissions by folders: the protocol of both sides, and nothing but plain files of a team's own."""
 
 import errno
+import io
 import json
 import os
+import sys
 import threading
 
 import pytest
@@ -20,6 +22,8 @@ from mlstream.challenge.errors import (
     to_reply,
 )
 from mlstream.challenge.inbox import Inbox, send
+from mlstream.challenge.scoring import pool
+from mlstream.challenge.scoring import process as scoring
 from mlstream.challenge.state.teams import team_of_token
 from tests.mlstream.challenge.challenges import START, draw, make_challenge
 
@@ -129,6 +133,38 @@ def test_a_submission_stays_when_the_disk_of_the_organiser_fails(challenge, inbo
         patch.setattr(os, "fsync", fail)
         with pytest.raises(StateFailed, match=r"org must be on a disk with space\. Got this error: No space left"):
             list(Inbox(challenge, inbox).empty())
+    assert sorted(path.name for path in folder.iterdir()) == ["a.csv", "token"]
+    assert len(list(Inbox(challenge, inbox).empty())) == 1
+    assert reply_in(folder)["query"] == 1
+
+
+@pytest.mark.parametrize("fails", ["Scorer", "_score"])
+def test_a_submission_stays_when_the_truth_cannot_be_read(challenge, inbox, monkeypatch, fails):
+    folder = put(inbox, challenge.join("Ada"), draw(challenge))
+
+    def fail(*arguments, **options):
+        raise OSError(errno.EIO, "Input/output error", "truth/01.npz")
+
+    with monkeypatch.context() as patch:
+
+        def ask(process, request):
+            replies = io.StringIO()
+            patch.setattr(sys, "argv", ["", challenge.folder.path])
+            patch.setattr(sys, "stdin", io.StringIO(request))
+            patch.setattr(sys, "stdout", replies)
+            scoring.main()
+            return json.loads(replies.getvalue())
+
+        patch.setattr(os, "nice", lambda step: None)
+        patch.setattr(scoring, "_bound_memory", lambda scorer: None)
+        patch.setattr(scoring, fails, fail)
+        patch.setattr(pool, "_ask", ask)
+        patch.setattr(challenge, "_pool", pool.ScoringPool(challenge.folder))
+        with pytest.raises(
+            StateFailed, match=r"a disk that can be read\. Got this error: truth/01\.npz"
+        ):
+            list(Inbox(challenge, inbox).empty())
+        challenge._pool.close()
     assert sorted(path.name for path in folder.iterdir()) == ["a.csv", "token"]
     assert len(list(Inbox(challenge, inbox).empty())) == 1
     assert reply_in(folder)["query"] == 1

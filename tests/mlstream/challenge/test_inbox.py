@@ -160,9 +160,7 @@ def test_a_submission_stays_when_the_truth_cannot_be_read(challenge, inbox, monk
         patch.setattr(scoring, fails, fail)
         patch.setattr(pool, "_ask", ask)
         patch.setattr(challenge, "_pool", pool.ScoringPool(challenge.folder))
-        with pytest.raises(
-            StateFailed, match=r"a disk that can be read\. Got this error: truth/01\.npz"
-        ):
+        with pytest.raises(StateFailed, match=r"a disk that can be read\. Got this error: truth/01\.npz"):
             list(Inbox(challenge, inbox).empty())
         challenge._pool.close()
     assert sorted(path.name for path in folder.iterdir()) == ["a.csv", "token"]

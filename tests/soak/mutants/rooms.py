@@ -46,12 +46,18 @@ _LONG = (
 )
 _FORMATS = "tests/mlstream/formats"
 _FORMATS_TESTS = ("-m", "not slow", *(f"--deselect={_FORMATS}/{name}" for name in _LONG), _FORMATS, "tests/fuzz")
+_EVALUATION = "tests/mlstream/evaluation"
+# They compile everything, in processes of their own, where no mutant is.
+_IN_PROCESSES = (
+    f"--ignore={_EVALUATION}/test_compile_ahead.py",
+    f"--deselect={_EVALUATION}/test_warm_up.py::test_a_run_meets_no_compiled_function_that_its_warm_up_has_not",
+)
 ROOMS = {
     "metrics": Room("metrics", ("tests/metrics",)),
     "formats": Room("mlstream/formats", _FORMATS_TESTS, 300, compiled=False),
     "evaluation": Room(
         "mlstream/evaluation",
-        ("-m", "not slow", "tests/mlstream/evaluation"),
+        ("-m", "not slow", *_IN_PROCESSES, _EVALUATION),
         300,
         # Whether it meets every kernel shows where none is on disk, which takes minutes.
         elsewhere=("mlstream/evaluation/compile_ahead.py",),

@@ -24,6 +24,17 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 TIMEOUT_S = 60
+SETTLE = """async element => {
+  const box = () => (at => [at.x, at.y, at.width, at.height])(element.getBoundingClientRect());
+  const frame = () => new Promise(requestAnimationFrame);
+  for (;;) {
+    element.scrollIntoView({block: "center", behavior: "instant"});
+    const before = box();
+    await frame();
+    await frame();
+    if (box().join() === before.join()) return before;
+  }
+}"""
 
 
 def find_chromium() -> str | None:
@@ -123,22 +134,29 @@ class Browser:
         self.send("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def point(self, selector: str, at: tuple[float, float] = (0.5, 0.5)) -> tuple[float, float]:
-        """Scroll to an element and move the mouse into it; `at` are shares of its width and height."""
-        element = f"document.querySelector({json.dumps(selector)})"
-        self.run(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        left, top, width, height = self.run(
-            f"(box => [box.x, box.y, box.width, box.height])({element}.getBoundingClientRect())"
-        )
+        """Scroll to an element that stands still and move the mouse into it; `at` are shares of its width and height."""
+        left, top, width, height = self._settle(selector)
         x, y = left + at[0] * width, top + at[1] * height
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x - 5, y=y)
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         return x, y
 
     def click(self, selector: str) -> None:
-        """Click the middle of an element."""
+        """Click the middle of an element; again, where the page moved it away from under the mouse."""
+        _wait(lambda: self._hits(selector), f"a click on {selector}")
+
+    def _hits(self, selector: str) -> bool:
+        hit = "() => window.wasHit = true, {capture: true, once: true}"
+        self.run(f"window.wasHit = false; {_find(selector)}.addEventListener('click', {hit})")
         x, y = self.point(selector)
-        for kind in ("mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        if self.run(f"{_find(selector)}.contains(document.elementFromPoint({x}, {y}))"):
+            for kind in ("mousePressed", "mouseReleased"):
+                self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        return self.run("window.wasHit") is True
+
+    def _settle(self, selector: str) -> list[float]:
+        """Scroll to an element until it stays in one place, since charts that are drawn late push it on; its box."""
+        return self.run(f"({SETTLE})({_find(selector)})")
 
     def screenshot(self, path: Path, *, whole: bool = True) -> Path:
         """Save a picture of the page."""
@@ -173,6 +191,10 @@ class Browser:
             self.problems.append(json.dumps(params["args"]))
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
             self.problems.append(params["entry"]["text"])
+
+
+def _find(selector: str) -> str:
+    return f"document.querySelector({json.dumps(selector)})"
 
 
 def _wait(condition: Callable[[], bool], name: str) -> None:

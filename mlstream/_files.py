@@ -338,9 +338,9 @@ def naming_errors(*paths: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is None and any(path.name in str(error) for path in paths):
-            raise
         if error.errno is None:
+            if any(path.name in str(error) for path in paths):
+                raise
             # Arrow's words where a file cannot be closed.
             raise OSError(errno.EIO, str(error), str(paths[0])) from error
         named = f"{error.filename} {error.strerror}"

@@ -20,8 +20,8 @@ settings.register_profile("mutants", settings.get_profile("fixed"), phases=[Phas
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 if settings().derandomize:
     # Hypothesis would also draw numbers that stand in the modules loaded by then, which are others in each process.
-    # Versions that do not, have no such module.
-    with suppress(ImportError):
+    # Versions that do not, have no such module or no such names.
+    with suppress(ImportError, AttributeError):
         from hypothesis.internal.conjecture import providers
 
         _no_constants = type(providers.GLOBAL_CONSTANTS)()

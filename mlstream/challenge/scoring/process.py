@@ -27,11 +27,13 @@ _COPIES = 16
 _NICENESS = 10
 
 
-def serve(folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
+def serve(scorer: Scorer, folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
     """Yield a reply for each request.
 
     Parameters
     ----------
+    scorer : Scorer
+        Truth and rules of the challenge.
     folder : OrganiserFolder
         The organiser's folder.
     requests : iterator of str
@@ -42,7 +44,6 @@ def serve(folder: OrganiserFolder, requests: Iterator[str]) -> Iterator[str]:
     str
         JSON: ``scores``, or ``invalid`` with a line, or ``disk`` with the file that could not be read, or ``failed``.
     """
-    scorer = Scorer(folder)
     for request in requests:
         try:
             reply: dict[str, Any] = {"scores": _score(scorer, folder, **json.loads(request))}
@@ -58,9 +59,10 @@ def main() -> None:
     # Teams wait for their file to be accepted, not for this.
     os.nice(_NICENESS)
     folder = OrganiserFolder(Path(sys.argv[1]))
+    scorer = Scorer(folder)
     try:
-        _bound_memory(Scorer(folder))
-        for reply in serve(folder, iter(sys.stdin.readline, "")):
+        _bound_memory(scorer)
+        for reply in serve(scorer, folder, iter(sys.stdin.readline, "")):
             sys.stdout.write(f"{reply}\n")
             sys.stdout.flush()
     except OSError as error:

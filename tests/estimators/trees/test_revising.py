@@ -2,22 +2,10 @@
 
 import numpy as np
 
-from estimators._kernels.compile import njit
-from estimators.trees._kernels import revision_search
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
 from tests.estimators import streams
-
-
-# parts of kernels are called by compiled functions only
-@njit()
-def best_split(arrays, i, current):
-    return revision_search.best_split(arrays, i, current)
-
-
-@njit()
-def is_settled(arrays, i, bound):
-    return revision_search.is_settled(arrays, i, bound)
+from tests.estimators.trees.kernels.compiled_search import best_split, is_settled
 
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}

@@ -6,29 +6,17 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from estimators._kernels.compile import njit
-from estimators.trees._kernels import revision_search
 from estimators.trees._kernels.hoeffding import TreeChunk
 from estimators.trees._kernels.revising import RevisionParams, learn
 from estimators.trees._kernels.splitting import MIN_BRANCH_SHARE, ROUGHNESS, ROUGHNESS_OF_GAIN
 from estimators.trees._kernels.tree_arrays import NONE, new_trees
 from tests.estimators.trees.kernels.comparing import N_CLASSES
+from tests.estimators.trees.kernels.compiled_search import best_split, is_settled
 from tests.estimators.trees.kernels.slow_observers import Observer, in_turn, thresholds
 from tests.estimators.trees.kernels.slow_revising import RevisedNode
 
 NEVER = RevisionParams(1e9, 0.1, 0.0, 100, 1e9, 1e9, 1.0)
 TINY = 1e-7
-
-
-# parts of kernels are called by compiled functions only
-@njit()
-def best_split(arrays, i, current):
-    return revision_search.best_split(arrays, i, current)
-
-
-@njit()
-def is_settled(arrays, i, bound):
-    return revision_search.is_settled(arrays, i, bound)
 
 
 @st.composite

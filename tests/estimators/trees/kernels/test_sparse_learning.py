@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimators.trees._kernels.hoeffding import SKIP
+from estimators.trees._kernels.hoeffding import SKIP, TreeParams
 from estimators.trees._kernels.sparse_learning import (
     SparseChunk,
     learn_sparse,
@@ -13,6 +13,7 @@ from estimators.trees._kernels.sparse_learning import (
     predict_sparse,
     sparse_size_bytes,
 )
+from estimators.trees._kernels.tree_arrays import NONE
 from tests.estimators.trees.kernels import comparing, comparing_sparse
 from tests.estimators.trees.kernels.slow_observers import UndecidedError
 from tests.estimators.trees.kernels.slow_sparse import SparseTree
@@ -91,3 +92,35 @@ def assert_same_trees(trees, slow):
     n, arrays = len(trees.arrays.observers), (*trees.arrays, *trees[1:])
     assert {len(part) for part in trees[1:-1]} == {n}
     assert sparse_size_bytes(trees) == sum(array.size * array.itemsize for array in arrays)
+
+
+def learnt_row_by_row(X, codes, params):
+    """Yield the arrays of one tree after each row."""
+    trees = new_sparse_trees(1, X.shape[1])
+    none, no_votes = comparing_sparse.as_rows(X[:0]), np.empty((0, 1, comparing.N_CLASSES))
+    for i in range(len(X)):
+        rows = comparing_sparse.as_rows(X[i : i + 1])
+        chunk = SparseChunk(none, rows, codes[i : i + 1, np.newaxis], np.empty(0), 0)
+        trees = learn_sparse(trees, chunk, params, no_votes)
+        yield trees.arrays
+
+
+def test_a_leaf_of_one_class_goes_on_observing():
+    X, codes = np.eye(4)[np.arange(60) % 4], np.zeros(60, np.int64)
+    *_, arrays = learnt_row_by_row(X, codes, TreeParams(9.0, 0.3, 0.3, 100, 1e9))
+    (seen,) = comparing.chain(arrays.observers["next"], arrays.nodes[arrays.trees[0]["root"]]["observers"])
+    assert arrays.observers["weight"][seen] == 60
+
+
+def test_leaves_at_the_greatest_depth_never_observe_again():
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 2))
+    codes = (X[:, 0] > 0.5) + 2 * (X[:, 1] > 0.5) - 3 * ((X[:, 0] > 0.5) & (X[:, 1] > 0.5))
+    stopped = set()
+    for arrays in learnt_row_by_row(X, codes, TreeParams(9.0, 0.3, 0.3, 2, 1e9)):
+        nodes = arrays.nodes
+        assert not any(nodes["active"][i] for i in stopped)
+        leaves = (nodes["feature"] == NONE) & (nodes["depth"] == 2) & (nodes["active"] == 0)
+        stopped |= set(np.flatnonzero(leaves[: arrays.trees[0]["n_nodes"]]).tolist())
+    # those of one branch had stopped while the other one was split
+    assert len(stopped) > 2

@@ -7,7 +7,6 @@ from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassi
 from tests.estimators import streams
 from tests.estimators.trees.kernels.compiled_search import best_split, is_settled
 
-
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 
 

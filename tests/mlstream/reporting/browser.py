@@ -134,7 +134,7 @@ class Browser:
         self.send("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def point(self, selector: str, at: tuple[float, float] = (0.5, 0.5)) -> tuple[float, float]:
-        """Scroll to an element that stands still and move the mouse into it; `at` are shares of its width and height."""
+        """Scroll to an element that stands still and move the mouse to it; `at`: shares of its width and height."""
         left, top, width, height = self._settle(selector)
         x, y = left + at[0] * width, top + at[1] * height
         self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x - 5, y=y)

@@ -744,6 +744,7 @@ def test_rivers_checks_on_models_pass(check):
 
 
 # ------------------------------------------------------- as_river_classifier
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "classes", [(False, True), (False, True, *dict.fromkeys(y for _, y in datasets.ImageSegments()))]
 )

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from river.linear_model import LogisticRegression
 from river.tree import HoeffdingTreeClassifier as RiverTree
 from scipy import sparse
 from sklearn.base import clone
@@ -18,7 +19,7 @@ LAWFUL = [
     BinaryRelevance(HoeffdingTreeClassifier()),
     BinaryRelevance(HoeffdingTreeClassifier(**EAGER), start="first-positive", targeted=True, n_jobs=2),
     BinaryRelevance(BernoulliNB(), targeted=True),
-    BinaryRelevance(RiverClassifier(RiverTree()), start="first-positive"),
+    BinaryRelevance(RiverClassifier(LogisticRegression()), start="first-positive"),
 ]
 
 

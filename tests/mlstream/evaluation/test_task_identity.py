@@ -104,6 +104,7 @@ def tiny_streams():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_strategy_runs_in_every_scenario(name):

@@ -15,6 +15,7 @@ from tests.mlstream.evaluation import warm_up_paths
 from tests.mlstream.evaluation.streams import make_stream
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 def test_a_run_meets_no_compiled_function_that_its_warm_up_has_not(layout):
     command = [sys.executable, warm_up_paths.__file__, layout]

@@ -76,6 +76,7 @@ def test_what_mlflow_cannot_store_is_cut():
     assert "order_seed" not in tags
 
 
+@pytest.mark.slow
 def test_a_campaign_is_there_whole_and_once(client, server, tmp_path):
     folder = write_campaign(tmp_path / "campaign")
     told = []

@@ -75,6 +75,7 @@ def test_the_audit_finds_what_is_wrong(browser, tmp_path):
     assert {rule["id"] for rule in audit(browser)} == {"color-contrast", "image-alt", "select-name"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 400])
 @pytest.mark.parametrize("name", ["one", "several", "detections"])

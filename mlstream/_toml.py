@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from typing import Any
 
+from mlstream._files import read_bounded
+
+# Room for lists of a hundred thousand streams.
+MAX_TOML_BYTES = 2**24
 # No file of ours has more than six; errors that show a value could not write one that is far deeper, or far longer.
 _MOST_LEVELS = 50
 _MOST_BITS = 64
 
 
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a TOML file of at most 16 MiB, as `parse_toml` does its content."""
+    return parse_toml(read_bounded(path, MAX_TOML_BYTES), os.fspath(path))
+
+
 def parse_toml(content: bytes, where: str) -> dict[str, Any]:
-    """Read a TOML file.
+    """Read the content of a TOML file.
 
     Parameters
     ----------

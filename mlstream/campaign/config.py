@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError, create_model
 
-from mlstream._toml import parse_toml
+from mlstream._toml import read_toml
 from mlstream._validation_errors import find_problem
 from mlstream.campaign.search import Search
 from mlstream.evaluation.learners import fresh
@@ -177,11 +177,13 @@ def load_config(path: str | os.PathLike[str]) -> CampaignConfig | DetectionConfi
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is not TOML, or a key or value is not valid. The message names the file, the key and the nearest known
-        key.
+        If it is larger than 16 MiB or not TOML, or a key or value is not valid. The message names the file, the key
+        and the nearest known key.
+    OSError
+        If it is no plain file, or cannot be read.
     """
     path = Path(path)
-    content = parse_toml(path.read_bytes(), str(path))
+    content = read_toml(path)
     kind = content.pop("kind", "evaluate")
     if not isinstance(kind, str) or kind not in _KINDS:
         raise ValueError(f"{path}: kind must be {' or '.join(map(repr, _KINDS))}. Got {kind!r} instead.")

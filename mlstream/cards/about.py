@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import textwrap
-from pathlib import Path
 from typing import Any
 
-from mlstream._toml import parse_toml
+from mlstream._toml import read_toml
 from mlstream.card_model import AboutCard, CreatorCard
 from mlstream.cards.terms import change_terms
 
@@ -33,9 +32,12 @@ def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is not TOML, or a key or a value is not valid. The message names the file and the key.
+        If it is larger than 16 MiB or not TOML, or a key or a value is not valid. The message names the file and the
+        key.
+    OSError
+        If it is no plain file, or cannot be read.
     """
-    about = parse_toml(Path(path).read_bytes(), os.fspath(path))
+    about = read_toml(path)
     try:
         change_terms(None, {"about": about})
     except ValueError as error:

@@ -186,7 +186,7 @@ def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dic
     with errors_in(path):
         detectors, learners = config.make_detectors(), config.make_learners()
         streams = [open_named(name, path.parent) for name in config.streams]
-    options = config.options | changed | {"config": path.read_text(encoding="utf-8")}
+    options = config.options | changed | {"config": _text_of(path)}
     found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)
     page = write_report(folder)
     if not quiet:
@@ -196,12 +196,19 @@ def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dic
 
 def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
     """Return the text of a campaign file, to keep beside the records, with the rule of decisions that was typed."""
-    text = path.read_text(encoding="utf-8")
+    text = _text_of(path)
     if "decision" not in changed:
         return text
     if "decision" in config.model_fields_set:
         raise ValueError(f"{path} must leave decision out where --decision is typed. Got both.")
     return f'decision = "{changed["decision"]}"\n{text}'
+
+
+def _text_of(path: Path) -> str:
+    from mlstream._files import read_bounded
+    from mlstream._toml import MAX_TOML_BYTES
+
+    return read_bounded(path, MAX_TOML_BYTES).decode("utf-8")
 
 
 def announce(what: str) -> None:

@@ -1,6 +1,7 @@
 """A campaign file is read as it is meant, or refused in one sentence that says why."""
 
 import math
+import os
 import re
 from dataclasses import asdict
 
@@ -151,6 +152,18 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=f"^{tmp_path / 'campaign.toml'}.*{message}") as refusal:
         config(tmp_path, HEAD + text)
     assert not re.search(r"Input should|pydantic|\n", str(refusal.value).replace(str(tmp_path), ""))
+
+
+def test_a_file_is_bounded_and_plain(tmp_path):
+    path = tmp_path / "campaign.toml"
+    path.write_bytes(b"#")
+    os.truncate(path, 2**24 + 1)
+    with pytest.raises(ValueError, match=f"^{path} must be of 16777216 bytes at most. Got more."):
+        load_config(path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=f"^{path} must be a plain file. Got a named pipe."):
+        load_config(path)
 
 
 @pytest.mark.parametrize(

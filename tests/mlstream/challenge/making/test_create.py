@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -189,6 +190,15 @@ def test_organisers_folder_is_closed_to_others_and_verify_says_so(tmp_path, stre
     organiser.chmod(0o755)
     with pytest.raises(PermissionError, match="chmod 700"):
         verify_challenge(organiser, bundle)
+
+
+def test_verify_passes_over_what_is_no_file_and_says_that_it_does_not_belong(tmp_path, stream):
+    organiser, bundle, _ = make(tmp_path, stream)
+    (bundle / "folder").mkdir()
+    os.mkfifo(bundle / "pipe")
+    assert verify_challenge(organiser, bundle) == [
+        f"{bundle / name} does not belong to the bundle" for name in ("folder", "pipe")
+    ]
 
 
 def test_verify_lists_what_has_changed(tmp_path, stream):

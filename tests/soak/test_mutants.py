@@ -2,9 +2,11 @@
 
 import mmap
 import tomllib
+from itertools import groupby
 
 import pytest
 
+from tests.soak.mutants import part
 from tests.soak.mutants.children import in_child
 from tests.soak.mutants.killing import Fate, Killer
 from tests.soak.mutants.mutations import ROOT, find_mutants
@@ -124,3 +126,24 @@ def test_a_file_that_fails_its_own_tests_kills_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(killer, "_run", lambda finder, tests: 1)
     with pytest.raises(RuntimeError, match="does not survive its own tests"):
         killer.try_mutant(find_mutants(ROOT / "metrics/anytime.py")[0])
+
+
+def test_rooms_take_turns_are_made_when_theirs_comes_and_every_mutant_comes_once(monkeypatch):
+    sizes, made = {"a": 250, "b": 130, "c": 100}, []
+
+    def mutants_of(room, _):
+        made.append(room.package)
+        return [f"{room.package}{i}" for i in range(sizes[room.package])]
+
+    monkeypatch.setattr(part, "ROOMS", {name: Room(name, ()) for name in sizes})
+    monkeypatch.setattr(part, "mutants_of", mutants_of)
+    order = part._order(3)
+    drawn = [next(order)]
+    assert len(made) == 1
+    drawn += order
+    assert sorted(drawn) == sorted((name, f"{name}{i}") for name, size in sizes.items() for i in range(size))
+    rooms = [room for room, _ in groupby(drawn, key=lambda one: one[0])]
+    assert set(rooms[:3]) == set(sizes)
+    assert rooms[3:] in (["a", "b", "a"], ["b", "a"])
+    assert list(part._order(3)) == drawn
+    assert list(part._order(4)) != drawn

@@ -1,7 +1,8 @@
 """The mutants of all rooms as a part of the soak."""
 
 from collections import Counter
-from itertools import chain, zip_longest
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +19,16 @@ _BLOCK = 100
 
 def prepare(folder: Path, seed: int) -> Trial:
     """Return the trial of one mutant: all of the rooms, or of their samples, in an order that the seed draws."""
-    waiting = _order(np.random.default_rng(seed))
+    drawn: list[tuple[str, Mutant]] = []
+    waiting = _order(seed)
     listed = read_survivors()
     killers: dict[str, Killer] = {}
 
     def trial(number: int, _: np.random.Generator) -> Counter[str]:
-        if number >= len(waiting):
+        drawn.extend(islice(waiting, max(0, number + 1 - len(drawn))))
+        if number >= len(drawn):
             raise NothingLeft
-        room, mutant = waiting[number]
+        room, mutant = drawn[number]
         if room not in killers:
             killers[room] = Killer(ROOMS[room], folder)
         if killers[room].try_mutant(mutant) is Fate.KILLED:
@@ -38,10 +41,21 @@ def prepare(folder: Path, seed: int) -> Trial:
     return trial
 
 
-def _order(rng: np.random.Generator) -> list[tuple[str, Mutant]]:
-    blocks = []
-    for name in rng.permutation(list(ROOMS)):
-        mutants = mutants_of(ROOMS[name], ROOMS[name].n_mutants)
-        drawn = [(str(name), mutants[i]) for i in rng.permutation(len(mutants))]
-        blocks.append([drawn[start : start + _BLOCK] for start in range(0, len(drawn), _BLOCK)])
-    return list(chain.from_iterable(block for turn in zip_longest(*blocks, fillvalue=[]) for block in turn))
+def _order(seed: int) -> Iterator[tuple[str, Mutant]]:
+    """Yield blocks of the rooms by turns; those of a room are made when its turn comes, which takes a minute."""
+    rng = np.random.default_rng(seed)
+    turns = [_blocks(str(name), rng.integers(2**32)) for name in rng.permutation(list(ROOMS))]
+    while turns:
+        for blocks in list(turns):
+            block = next(blocks, None)
+            if block is None:
+                turns.remove(blocks)
+            else:
+                yield from block
+
+
+def _blocks(room: str, seed: int) -> Iterator[list[tuple[str, Mutant]]]:
+    mutants = mutants_of(ROOMS[room], ROOMS[room].n_mutants)
+    order = np.random.default_rng(seed).permutation(len(mutants))
+    for start in range(0, len(order), _BLOCK):
+        yield [(room, mutants[i]) for i in order[start : start + _BLOCK]]

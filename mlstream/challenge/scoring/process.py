@@ -59,8 +59,8 @@ def main() -> None:
     # Teams wait for their file to be accepted, not for this.
     os.nice(_NICENESS)
     folder = OrganiserFolder(Path(sys.argv[1]))
-    scorer = Scorer(folder)
     try:
+        scorer = Scorer(folder)
         _bound_memory(scorer)
         for reply in serve(scorer, folder, iter(sys.stdin.readline, "")):
             sys.stdout.write(f"{reply}\n")

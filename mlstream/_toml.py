@@ -9,7 +9,7 @@ from typing import Any
 from mlstream._files import read_bounded
 
 # Room for lists of a hundred thousand streams.
-MAX_TOML_BYTES = 2**24
+_MOST_BYTES = 2**24
 # No file of ours has more than six; errors that show a value could not write one that is far deeper, or far longer.
 _MOST_LEVELS = 50
 _MOST_BITS = 64
@@ -17,7 +17,12 @@ _MOST_BITS = 64
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a TOML file of at most 16 MiB, as `parse_toml` does its content."""
-    return parse_toml(read_bounded(path, MAX_TOML_BYTES), os.fspath(path))
+    return parse_toml(read_bounded(path, _MOST_BYTES), os.fspath(path))
+
+
+def read_toml_text(path: str | os.PathLike[str]) -> str:
+    """Read the text of a TOML file that `read_toml` takes, with line ends of one character."""
+    return read_bounded(path, _MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
 
 
 def parse_toml(content: bytes, where: str) -> dict[str, Any]:

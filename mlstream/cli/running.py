@@ -172,6 +172,7 @@ def _run_file(
 
 def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dict[str, Any], *, quiet: bool) -> None:
     """Run a campaign file of the kind "detect", and write its report."""
+    from mlstream._toml import read_toml_text
     from mlstream.cli import console
     from mlstream.cli.detecting import detect_and_show
     from mlstream.publishing.named_streams import open_named
@@ -186,7 +187,7 @@ def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dic
     with errors_in(path):
         detectors, learners = config.make_detectors(), config.make_learners()
         streams = [open_named(name, path.parent) for name in config.streams]
-    options = config.options | changed | {"config": _text_of(path)}
+    options = config.options | changed | {"config": read_toml_text(path)}
     found = detect_and_show(detectors, streams, learners, folder, quiet=quiet, **options)
     page = write_report(folder)
     if not quiet:
@@ -196,19 +197,14 @@ def _detect_file(path: Path, config: DetectionConfig, folder: Path, changed: dic
 
 def _as_run(path: Path, config: CampaignConfig, changed: dict[str, Any]) -> str:
     """Return the text of a campaign file, to keep beside the records, with the rule of decisions that was typed."""
-    text = _text_of(path)
+    from mlstream._toml import read_toml_text
+
+    text = read_toml_text(path)
     if "decision" not in changed:
         return text
     if "decision" in config.model_fields_set:
         raise ValueError(f"{path} must leave decision out where --decision is typed. Got both.")
     return f'decision = "{changed["decision"]}"\n{text}'
-
-
-def _text_of(path: Path) -> str:
-    from mlstream._files import read_bounded
-    from mlstream._toml import MAX_TOML_BYTES
-
-    return read_bounded(path, MAX_TOML_BYTES).decode("utf-8")
 
 
 def announce(what: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mlstream._files import is_plain, sha256_of
+from mlstream._files import sha256_of
 from mlstream.challenge.config import read_config
 from mlstream.challenge.folder import OrganiserFolder, require_private
 from mlstream.challenge.making.bundle import SUMS, find_changed, is_list_of, read_sums
@@ -83,7 +83,7 @@ def _find_secrets(place: OrganiserFolder, manifest: Manifest, bundle: Path) -> I
     """Search the bundle for what only the organiser may know."""
     salt = place.salt.read_bytes()
     secrets = (salt, salt.hex().encode(), manifest.stream_sha256.encode(), manifest.holdout_sha256.encode())
-    for path in filter(is_plain, sorted(bundle.iterdir())):
+    for path in filter(Path.is_file, sorted(bundle.iterdir())):
         content = path.read_bytes()
         if any(secret in content for secret in secrets):
             yield f"{path} holds a secret of the organiser"

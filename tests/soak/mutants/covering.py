@@ -16,7 +16,7 @@ import pytest
 from tests.soak.mutants.children import in_child
 from tests.soak.mutants.intrinsics import install as install_intrinsics
 from tests.soak.mutants.mutations import ROOT, Mutant
-from tests.soak.mutants.rooms import Room
+from tests.soak.mutants.rooms import TIERS, Room
 
 _PROJECT = Path(__file__).parents[3]
 _IMPORT = ""
@@ -101,13 +101,15 @@ class _Recorder:
             self.failed.add(report.nodeid)
 
 
-def cover(room: Room, folder: Path) -> Covering:
+def cover(room: Room, tier: str, folder: Path) -> Covering:
     """Run the tests of a room in a process of their own, and return what they cover of its package.
 
     Parameters
     ----------
     room : Room
         The package and its tests.
+    tier : str
+        One of `TIERS`.
     folder : Path
         Where temporary files go.
 
@@ -122,7 +124,7 @@ def cover(room: Room, folder: Path) -> Covering:
         If the process ends before the tests do.
     """
     result = folder / "covering.json"
-    status = in_child(lambda: _record(room, result), seconds=_MOST_SECONDS)
+    status = in_child(lambda: _record(room, tier, result), seconds=_MOST_SECONDS)
     if status != 0:
         raise RuntimeError(f"The tests of {room.package} end early: {_describe(status)}.")
     found = json.loads(result.read_text(encoding="utf-8"))
@@ -147,12 +149,13 @@ def prepare_child(room: Room) -> None:
         install_intrinsics()
 
 
-def _record(room: Room, result: Path) -> int:
+def _record(room: Room, tier: str, result: Path) -> int:
     prepare_child(room)
     measured = coverage.Coverage(data_file=None, config_file=False, include=[f"{ROOT / room.package}/*"])
     recorder = _Recorder(measured)
     measured.start()
-    pytest.main([*OPTIONS, "--basetemp", str(result.with_suffix(".tmp")), *room.tests], plugins=[recorder])
+    options = [*OPTIONS, "-m", TIERS[tier], "--basetemp", str(result.with_suffix(".tmp"))]
+    pytest.main([*options, *room.tests], plugins=[recorder])
     measured.stop()
     passed = {name: spent for name, spent in recorder.seconds.items() if name not in recorder.failed}
     found = {

@@ -27,6 +27,7 @@ class Fate(Enum):
     """What became of a mutant."""
 
     KILLED = "killed"
+    TIMED_OUT = "timed out"
     SURVIVED = "survived"
 
 
@@ -48,40 +49,44 @@ class Killer:
         The package and its tests.
     folder : Path
         Where temporary files go.
+    tier : str
+        One of `TIERS`.
     """
 
-    def __init__(self, room: Room, folder: Path) -> None:
+    def __init__(self, room: Room, folder: Path, tier: str = "full") -> None:
         self._room, self._folder = room, folder
         # Files that survive their own tests.
         self._trusted: set[Path] = set()
-        self.covering = cover(room, folder)
+        self.covering = cover(room, tier, folder)
         preload(self.covering.modules)
 
     def try_mutant(self, mutant: Mutant) -> Fate:
         """Run the tests that cover a mutant until one fails.
 
-        A mutant that hangs, takes too much memory, or breaks an import is killed, too.
+        A mutant that takes too much memory, or breaks an import, is killed, too; one that hangs runs out of time.
 
         Raises
         ------
         RuntimeError
             If the file itself does not survive these tests: then its death says nothing.
         """
-        if not self._survives(mutant, mutant.source):
-            if mutant.path not in self._trusted and not self._survives(mutant, mutant.module.code):
+        fate = self._fate(mutant, mutant.source)
+        if fate is not Fate.SURVIVED and mutant.path not in self._trusted:
+            if self._fate(mutant, mutant.module.code) is not Fate.SURVIVED:
                 raise RuntimeError(f"{mutant.path} does not survive its own tests: no mutant of it can be tried.")
             self._trusted.add(mutant.path)
-            return Fate.KILLED
-        return Fate.SURVIVED
+        return fate
 
-    def _survives(self, mutant: Mutant, source: str) -> bool:
+    def _fate(self, mutant: Mutant, source: str) -> Fate:
         tests, seconds = self.covering.affordable(mutant)
         if not tests:
-            return True
+            return Fate.SURVIVED
         status = in_child(
             lambda: self._run(_Finder(mutant.path, source), tests), seconds=_START_S + _PATIENCE * seconds
         )
-        return status == pytest.ExitCode.OK
+        if status is None:
+            return Fate.TIMED_OUT
+        return Fate.SURVIVED if status == pytest.ExitCode.OK else Fate.KILLED
 
     def _run(self, finder: MetaPathFinder, tests: list[str]) -> int:
         prepare_child(self._room)

@@ -32,8 +32,9 @@ def prepare(folder: Path, seed: int) -> Trial:
         room, mutant = drawn[number]
         if room not in killers:
             killers[room] = Killer(ROOMS[room], folder)
-        if killers[room].try_mutant(mutant) is Fate.KILLED:
-            return Counter({f"mutants of {room} killed": 1})
+        fate = killers[room].try_mutant(mutant)
+        if fate is not Fate.SURVIVED:
+            return Counter({f"mutants of {room} {fate.value}": 1})
         survivor = survivor_of(mutant)
         if survivor not in listed:
             raise AssertionError(f"No test kills {survivor.file}:{mutant.line}: {survivor.before} -> {survivor.after}")

@@ -1,4 +1,4 @@
-# The verbs: demo, test, test-all, check-lowest, check-newest, lint, docs, check-docs, screenshots, bench, bench-tiny, fuzz,
+# The verbs: demo, test, test-full, check-lowest, check-newest, lint, docs, check-docs, screenshots, bench, bench-tiny, fuzz,
 # boundscheck, soak, packages, clean. Each installs what it needs.
 
 PYTHON ?= python3
@@ -6,9 +6,13 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCE := metrics estimators mlstream
 PROSE := $(SOURCE) benchmarks examples README.md CONTRIBUTING.md CHANGELOG.md $(shell find docs -name '*.rst' -not -path '*/_*' -not -path '*/auto_examples/*' -not -path '*/generated/*')
-# The tests run against the built wheel, from a folder that holds no source: see `check`.
-SITE := $(CURDIR)/build/site
-CHECK := $(CURDIR)/build/check
+# Kernels are compiled when these change: by the installation, and shared by all that runs from this checkout.
+KERNELS := $(shell find $(SOURCE) -path '*/_kernels/*.py')
+# The two tiers of the tests; what is left is for `make soak`.
+FAST := -m "not slow and not soak" -n 2 --dist worksteal
+FULL := -m "not soak" -n 2 --dist worksteal
+# Prints the seconds of what runs in $(SHELL), all processes together.
+TIMED = TIMEFORMAT="$@: %R s, %U + %S s of CPU"; time
 # Files of packages whose requirements contradict ours: no part of the environment.
 PEERS := $(CURDIR)/.venv/peers
 AXE := $(PEERS)/axe_playwright_python/axe.min.js
@@ -22,38 +26,47 @@ SCALE ?= 1
 PARTS ?=
 SEED ?=
 PROPERTIES := tests/metrics tests/mlstream/generators tests/mlstream/formats
-# What `check-lowest` and `check-newest` run: $(call check_subset,environment,options of pip,options of pytest)
-# Without properties: they take most of the time, and hold in any version if they hold in one.
 # Where its Python is absent, such a check is skipped, or fails under REQUIRE_PYTHON=1.
 SKIP_STATUS := $(if $(REQUIRE_PYTHON),1,0)
 PYTHON_LOWEST ?= python3.11
 # The first Python 3.13 that runs; pyenv's python3.13 on PATH is a stand-in that may not.
 PYTHON_NEWEST ?= $(firstword $(foreach python,python3.13 $(wildcard $(HOME)/.pyenv/versions/3.13*/bin/python3.13),\
 	$(shell $(python) -c "print('$(python)')" 2>/dev/null)) python3.13)
-SUBSET := tests/metrics tests/mlstream $(addprefix tests/estimators/,test_base.py test_baselines.py test_kernel_cache.py \
-	interop/test_river.py trees/test_hoeffding.py)
-SUBSET_NEEDS := '.[skops,dask,mlflow,challenge]' hypothesis pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
-define check_subset
-$(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) --editable $(SUBSET_NEEDS); \
-$(1)/bin/python -m pytest -m "not slow and not hypothesis" -n 2 --dist worksteal $(3) $(SUBSET)
+# The fast tier at other versions, without torch, which is large: $(call check_versions,environment,options of pip,of pytest)
+VERSIONS_NEED := '.[skops,dask,mlflow,challenge]' hypothesis pytest pytest-xdist pandas polars PyYAML jsonschema scikit-posthocs
+define check_versions
+$(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) --editable $(VERSIONS_NEED); \
+$(1)/bin/python tools/compile_kernels.py; \
+$(TIMED) $(1)/bin/python -m pytest -q $(FAST) $(3)
 endef
+SHELL := bash
 export MLSTREAM_SHARED_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test test-all lint docs check-docs screenshots bench bench-tiny fuzz boundscheck soak packages clean check check-lowest check-newest
+.PHONY: demo test test-full lint docs check-docs screenshots bench bench-tiny fuzz boundscheck soak packages clean check-lowest check-newest
 .PHONY: fuzz-readers fuzz-properties $(addprefix fuzz-,$(READERS))
 
 demo: .venv/demo.stamp
 	rm -rf demo
 	$(BIN)/mlstream demo --output demo
 
-test: lint check
+# The fast tier: every room, public name, command, law and file format once.
+test: .venv/kernels.stamp
+	@$(TIMED) $(MAKE) --no-print-directory run-test
 
-# The same with every peer, so that no test is skipped; a skip that tests/allowed_skips.txt does not list is an error.
-test-all: export MLSTREAM_FORBID_SKIPS := 1
-test-all: export MLSTREAM_MOA_JAR := $(PEERS)/capymoa/jar/moa.jar
-test-all: export MLSTREAM_AXE := $(AXE)
-test-all: .venv/test-all.stamp
-	$(MAKE) test
+run-test:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pytest -q $(FAST)
+
+# Everything but the soak, with every peer, so that no test is skipped; a skip that tests/allowed_skips.txt does not list
+# is an error. The wheel is tried outside of the checkout.
+test-full: export MLSTREAM_FORBID_SKIPS := 1
+test-full: export MLSTREAM_MOA_JAR := $(PEERS)/capymoa/jar/moa.jar
+test-full: export MLSTREAM_AXE := $(AXE)
+test-full: .venv/test-full.stamp .venv/kernels.stamp lint
+	$(BIN)/pytest -q -n 2 --dist worksteal -p tests.skips --doctest-modules --pyargs $(SOURCE)
+	@$(TIMED) $(BIN)/pytest $(FULL) --durations=10
+	PATH=$(BIN):$$PATH tools/acceptance.sh
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
@@ -62,27 +75,17 @@ lint: .venv/test.stamp
 	$(BIN)/lint-imports
 	$(BIN)/python tools/english.py $(PROSE)
 
-check: .venv/test.stamp
-	rm -rf build
-	$(BIN)/python -m build --wheel --outdir build/dist
-	$(PIP) --no-deps --target $(SITE) build/dist/*.whl
-	mkdir -p $(CHECK)
-	cp -r .ci .github tests tools examples docs data_cards benchmarks README.md CITATION.cff pyproject.toml \
-		constraints-lowest.txt Makefile $(CHECK)
-	cd $(CHECK) && PYTHONPATH=$(SITE):. $(CURDIR)/$(BIN)/pytest -q -n 2 --dist worksteal -p tests.skips --doctest-modules --pyargs $(SOURCE)
-	cd $(CHECK) && PYTHONPATH=$(SITE) $(CURDIR)/$(BIN)/pytest -n 2 --dist worksteal
-
-# A fast subset at the floors of pyproject.toml, and at the newest releases with a newer Python; without torch, which is
-# large. Old releases warn of their own deprecated calls.
+# The fast tier at the floors of pyproject.toml, and at the newest releases with a newer Python. Old releases warn of their
+# own deprecated calls.
 check-lowest:
 	@$(PYTHON_LOWEST) -c "" 2>/dev/null || { echo "check-lowest is skipped: $(PYTHON_LOWEST) does not run here."; exit $(SKIP_STATUS); }; \
 	set -e; $(PYTHON_LOWEST) -m venv --clear .venv-lowest; \
-	$(call check_subset,.venv-lowest,-c constraints-lowest.txt,-W ignore::DeprecationWarning)
+	$(call check_versions,.venv-lowest,-c constraints-lowest.txt,-W ignore::DeprecationWarning)
 
 check-newest:
 	@$(PYTHON_NEWEST) -c "" 2>/dev/null || { echo "check-newest is skipped: $(PYTHON_NEWEST) does not run here."; exit $(SKIP_STATUS); }; \
 	set -e; $(PYTHON_NEWEST) -m venv --clear .venv-newest; \
-	$(call check_subset,.venv-newest,--upgrade)
+	$(call check_versions,.venv-newest,--upgrade)
 
 # Pages of names that are gone would be left from last time, and entries of the index are in the search for those pages only
 # that Sphinx reads again: it reads all. Text that is made from the code follows the code so, too.
@@ -97,7 +100,7 @@ docs: .venv/docs.stamp
 	@echo "Open docs/_build/html/index.html"
 
 # Pages of the zipped site in Chromium: nothing is loaded from elsewhere, and axe-core finds no grave fault.
-check-docs: docs .venv/test-all.stamp
+check-docs: docs .venv/test-full.stamp
 	MLSTREAM_SITE=$$(echo docs/_build/*.zip) MLSTREAM_AXE=$(AXE) $(BIN)/pytest -q tests/test_built_site.py
 
 screenshots: docs demo
@@ -130,8 +133,10 @@ $(addprefix fuzz-,$(READERS)): fuzz-%: .venv/fuzz.stamp
 fuzz-properties: .venv/fuzz.stamp
 	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -q -n 2 -m hypothesis $(PROPERTIES)
 
-# Kills, faults, fuzzing, hostile calls and mutants, for as long as there is time; totals go to tests/soak/ledger.jsonl.
+# The tests of what is too long for each change; then kills, faults, fuzzing, hostile calls and mutants, for as long as
+# there is time. Totals go to tests/soak/ledger.jsonl.
 soak: .venv/soak.stamp
+	$(BIN)/pytest -q -m soak -n 2 --dist worksteal
 	$(BIN)/python -m tests.soak $(PARTS) --scale $(SCALE) $(if $(SEED),--seed $(SEED))
 
 # Compiled code reads and writes past the end of an array without a word; here it raises IndexError. The code compiled
@@ -180,8 +185,13 @@ clean:
 	$(PIP) --editable '.[test,torch,skops]'
 	touch $@
 
-.venv/test-all.stamp: .venv/test.stamp
-	$(PIP) --editable '.[test-all]'
+# What tests compile, by all processors at once, into the one folder of kernels of this environment.
+.venv/kernels.stamp: .venv/test.stamp $(KERNELS) tools/compile_kernels.py
+	@$(TIMED) $(BIN)/python tools/compile_kernels.py
+	@touch $@
+
+.venv/test-full.stamp: .venv/test.stamp
+	$(PIP) --editable '.[test-full]'
 	$(PIP) --no-deps --upgrade --target $(PEERS) capymoa axe-playwright-python
 	touch $@
 
@@ -193,7 +203,7 @@ clean:
 	$(PIP) --editable '.[bench,torch]'
 	touch $@
 
-.venv/soak.stamp: .venv/test.stamp .venv/fuzz.stamp
+.venv/soak.stamp: .venv/test-full.stamp .venv/fuzz.stamp .venv/kernels.stamp
 	touch $@
 
 .venv/fuzz.stamp: pyproject.toml constraints.txt | .venv/bin/python

@@ -16,7 +16,7 @@ from tests.strategies import detections
 PEER = Path(sys.prefix) / "peers" / "capymoa" / "drift" / "eval_detector.py"
 
 
-@pytest.mark.skipif(not PEER.exists(), reason="CapyMOA is not installed: `make test-all` installs it")
+@pytest.mark.skipif(not PEER.exists(), reason="CapyMOA is not installed: `make test-full` installs it")
 @given(detections())
 @settings(deadline=None)
 def test_scores_are_those_of_capymoa(case):

@@ -26,7 +26,7 @@ from numba.extending import intrinsic
 from estimators._kernels.cache import KERNELS, Folder, hash_sources, need_place, open_folder
 from estimators._kernels.parts import PartCompiler, share_among_integers
 from estimators._kernels.prebuilt import Prebuilt, describe, find_prebuilt
-from estimators._kernels.watching import CompilationWatcher, InterruptHolder
+from estimators._kernels.watching import CompilationWatcher, InterruptHolder, hold_forks
 
 __all__ = [
     "BUILD",
@@ -116,7 +116,8 @@ def _folder() -> Folder | None:
         )
     packages = tuple({path.partition("/")[0] + "." for path in KERNELS})
     event.register("numba:compile", CompilationWatcher(packages, kept=folder is not None))
-    event.register("numba:compiler_lock", InterruptHolder())
+    event.register("numba:compiler_lock", holder := InterruptHolder())
+    hold_forks(holder)
     return folder
 
 

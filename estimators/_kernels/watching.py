@@ -1,9 +1,10 @@
-"""Steps taken while Numba compiles kernels: a line for the user, no collection of garbage, and no interrupt."""
+"""Steps taken while Numba compiles kernels: a line for the user, no collection of garbage, no interrupt and no fork."""
 
 from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba
+from llvmlite.binding.ffi import lib
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 
 from estimators._kernels.cache import require_place
 
@@ -87,15 +90,29 @@ class InterruptHolder(event.Listener):  # type: ignore[misc, unused-ignore]
         """Put the handler back, and hand it what was held."""
         if threading.current_thread() is not threading.main_thread():
             return
-        self._depth -= 1
+        self._depth = max(self._depth - 1, 0)
         if self._depth == 0 and self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
             self._handler, is_held, self._is_held = None, self._is_held, False
             if is_held:
                 signal.raise_signal(signal.SIGINT)
 
+    def start_anew(self) -> None:
+        """Put the handler back in a forked process: its main thread may be another, which compiles nothing."""
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+        self._depth, self._is_held, self._handler = 0, False, None
+
     def _hold(self, _number: int, _frame: Any) -> None:
         self._is_held = True
+
+
+def hold_forks(holder: InterruptHolder) -> None:
+    """Let a fork wait until no thread compiles: its child would have no thread that could end the compilation."""
+    os.register_at_fork(after_in_child=holder.start_anew)
+    # what is registered last is acquired first, in the order in which Numba acquires the two
+    for lock in (lib._lock._lock, global_compiler_lock):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 class _Counter(event.Listener):  # type: ignore[misc, unused-ignore]

@@ -36,7 +36,11 @@ def compile_lock(what: str, *, timeout_s: float = TIMEOUT_S) -> Iterator[None]:
         return
     with file:
         _wait_for(file, time.monotonic() + timeout_s)
-        yield
+        try:
+            yield
+        finally:
+            # a process that was forked meanwhile has the file open, too
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _wait_for(file: IO[bytes], deadline: float) -> None:

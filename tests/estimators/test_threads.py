@@ -248,10 +248,63 @@ done.set()
 """
 
 
+FORK_WHILE_COMPILING = """
+import os, signal, sys, threading, warnings
+import numba
+from numba.extending import intrinsic
+import estimators._kernels.adwin
+
+warnings.simplefilter("ignore")  # newer Pythons warn of what is tried here
+compiles, forks, forked = (threading.Event() for _ in range(3))
+children = []
+
+def fork():
+    children.append(os.fork())
+    if children[-1] == 0:
+        signal.alarm(100)  # ends a child that waits for a lock
+
+def wait_for_fork():
+    compiles.set()
+    forks.wait()
+    forked.wait(1)  # in vain, if the fork waits for the compilation
+
+@intrinsic
+def watched(typingctx, x):
+    def codegen(context, builder, signature, args):
+        {within}()
+        return args[0]
+    return x(x), codegen
+
+function = numba.njit(lambda x: watched(x) + 1)
+if "{within}" == "fork":
+    function(1)
+else:
+    os.register_at_fork(before=forks.set, after_in_parent=forked.set)
+    thread = threading.Thread(target=function, args=(1,))
+    thread.start()
+    compiles.wait()
+    fork()
+if children[-1] == 0:
+    os._exit(numba.njit(lambda x: x + function(x))(1) != 3)
+print(os.waitpid(children[-1], 0)[1], function(1))
+"""
+
+
+def _run_code(code):
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    return run.stdout
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_does_not_wait_for_threads_that_it_has_not():
-    run = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert (run.stdout, run.returncode) == ("0\n", 0), run.stderr
+    assert _run_code(FORK) == "0\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.parametrize("within", ["wait_for_fork", "fork"], ids=["another thread compiles", "the same thread"])
+def test_a_process_that_is_forked_during_a_compilation_can_compile(within):
+    assert _run_code(FORK_WHILE_COMPILING.replace("{within}", within)) == "0 2\n"
 
 
 def test_behind_rivers_interface_rows_are_learnt_one_after_another():

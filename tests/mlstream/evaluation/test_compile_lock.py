@@ -60,6 +60,18 @@ def test_a_turn_ends_with_its_block(name):
         assert seconds_to_enter(name, TIMEOUT_S) < TIMEOUT_S
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_turn_ends_with_its_block_for_a_process_too_that_was_forked_in_it(name):
+    with compile_lock(name):
+        if (child := os.fork()) == 0:
+            os._exit(signal.pause() or 0)
+    try:
+        assert seconds_to_enter(name, TIMEOUT_S) < TIMEOUT_S
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
 def test_without_a_folder_for_turns_all_go_on(name, monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
     assert seconds_to_enter(name, TIMEOUT_S) < TIMEOUT_S

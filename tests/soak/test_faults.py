@@ -105,6 +105,7 @@ def _name(command):
     return " ".join(command.split()[: 1 + command.startswith("challenge ")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_writer_meets_a_full_disk(files, tmp_path, name):
     with files.failing(tmp_path, COUNTING, None):
@@ -186,6 +187,7 @@ def try_all(folder, case, names):
     return found
 
 
+@pytest.mark.soak
 def test_a_writer_that_is_not_atomic_is_found(tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(NOT_ATOMIC)
     monkeypatch.syspath_prepend(tmp_path)
@@ -195,7 +197,7 @@ def test_a_writer_that_is_not_atomic_is_found(tmp_path, monkeypatch):
     assert any("out.csv is neither old nor new" in one and POWER_LOSS.name in one for one in found)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_tables_that_are_not_taken_back_are_found(tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(NOT_TOGETHER)
     monkeypatch.syspath_prepend(tmp_path)
@@ -204,14 +206,14 @@ def test_tables_that_are_not_taken_back_are_found(tmp_path, monkeypatch):
     assert any("out.arff is the new one, out.card.json is absent" in one for one in found)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("case", [EVENTS, TABLES])
 def test_our_writers_survive_every_fault(tmp_path, case):
     names = {fault.name for fault in (*FAULTS, POWER_LOSS)}
     assert try_all(tmp_path, case, names) == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", [WorkerFaults, TrackingFaults])
 def test_workers_and_servers_may_go(tmp_path, kind):

@@ -32,7 +32,7 @@ process.main()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", _DEFECTS)
 def test_a_defect_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     pytest.importorskip("atheris", reason="needs the extra fuzz")
@@ -51,7 +51,7 @@ def test_a_defect_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind
     assert len(list((tmp_path / "cases" / "libsvm").iterdir())) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_trial_counts_the_inputs_of_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("atheris", reason="needs the extra fuzz")
     monkeypatch.setattr(part, "TARGETS", {"keel": targets.TARGETS["keel"]})

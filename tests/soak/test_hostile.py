@@ -132,12 +132,14 @@ def _save_another(learner, path, how):
     return "pickle"
 
 
+@pytest.mark.soak
 def test_state_that_is_not_saved_is_found(monkeypatch, tmp_path):
     monkeypatch.setattr(resume, "save", _save_another)
     with pytest.raises(AssertionError, match="predicts other bits"):
         resume.run_resume(_say, "mean", [0], tmp_path)
 
 
+@pytest.mark.soak
 def test_a_detector_that_a_refused_call_changed_is_found(monkeypatch):
     def defect(update):
         def updating(self, values):

@@ -47,6 +47,7 @@ def make_stage(tmp_path):
         stage.close()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kill", KILLS)
 def test_a_writer_that_is_not_atomic_is_found(make_stage, tmp_path, monkeypatch, kill):
     (tmp_path / "sitecustomize.py").write_text(NOT_ATOMIC)
@@ -55,6 +56,7 @@ def test_a_writer_that_is_not_atomic_is_found(make_stage, tmp_path, monkeypatch,
         kill_once(make_stage(EVENTS), EVENTS, kill, 0.5)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kill", KILLS)
 def test_a_signal_stops_a_command(make_stage, kill):
     stage = make_stage(EVENTS)
@@ -67,7 +69,7 @@ def test_a_signal_stops_a_command(make_stage, kill):
     assert done.n_left == 0
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("case", [EVENTS, RUNS])
 def test_our_commands_survive_their_kills(make_stage, case):
     trial = kill_in_turn(make_stage(case), [case], seed=0)

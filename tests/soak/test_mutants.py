@@ -112,6 +112,7 @@ def test_what_every_survivor_changes_stands_in_the_code_of_today():
         assert survivor.before in " ".join(line.strip() for line in lines)
 
 
+@pytest.mark.soak
 def test_a_mutant_dies_by_the_tests_that_cover_it(tmp_path):
     killer = Killer(Room("metrics", ("tests/metrics/test_anytime.py",)), tmp_path)
     mutants = {survivor_of(mutant): mutant for mutant in find_mutants(ROOT / "metrics/anytime.py")}
@@ -121,6 +122,7 @@ def test_a_mutant_dies_by_the_tests_that_cover_it(tmp_path):
     assert killer.try_mutant(elsewhere) is Fate.SURVIVED
 
 
+@pytest.mark.soak
 def test_a_file_that_fails_its_own_tests_kills_nothing(tmp_path, monkeypatch):
     killer = Killer(Room("metrics", ("tests/metrics/test_anytime.py",)), tmp_path)
     monkeypatch.setattr(killer, "_run", lambda finder, tests: 1)

@@ -155,8 +155,10 @@ def _record(room: Room, tier: str, result: Path) -> int:
     recorder = _Recorder(measured)
     measured.start()
     options = [*OPTIONS, "-m", TIERS[tier], "--basetemp", str(result.with_suffix(".tmp"))]
-    pytest.main([*options, *room.tests], plugins=[recorder])
+    status = pytest.main([*options, *room.tests], plugins=[recorder])
     measured.stop()
+    if status not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+        return int(status)
     passed = {name: spent for name, spent in recorder.seconds.items() if name not in recorder.failed}
     found = {
         "seconds": passed,

@@ -49,6 +49,8 @@ def test_micro_and_macro_equal_river(name: str, peer: str, case: LabelCase) -> N
         assert getattr(metrics, name)(case.y_true, case.other, average=average) == pytest.approx(river.get())
 
 
+# To import torch takes a second or more.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "peer"),
     [("precision", "precision"), ("recall", "recall"), ("f1", "f1_score"), ("jaccard", "jaccard_index")],

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.loops import check_all
 from tests.mlstream.reporting.browser import Browser, find_chromium
 from tests.mlstream.reporting.test_accessibility import AXE, audit
 
@@ -52,9 +53,8 @@ def test_a_site_whose_links_lead_somewhere_has_no_fault(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("2 pages, ")
 
 
-@pytest.mark.parametrize(
-    ("element", "message"),
-    [
+def test_a_fault_is_found_with_its_line(tmp_path):
+    faults = [
         ('<a href="gone.html">', "must lead to a file of the site"),
         ('<a href="../outside.html">', "must lead to a file of the site"),
         ('<a href="under">', "must lead to a file of the site"),
@@ -69,15 +69,20 @@ def test_a_site_whose_links_lead_somewhere_has_no_fault(tmp_path, capsys):
         ('<link rel="stylesheet" href="//cdn.example.org/x.css">', "must be a file of the site"),
         ("<style>@import 'https://cdn.example.org/x.css'</style>", "must be a file of the site"),
         ('<p style="background: url(gone.png)">', "must lead to a file of the site"),
-    ],
-)
-def test_a_fault_is_found_with_its_line(tmp_path, capsys, element, message):
-    site = make_site(tmp_path / "site", f"\n{element}")
-    (tmp_path / "outside.html").write_text("<p>out</p>", encoding="utf-8")
-    (fault,) = CHECK["find_faults"](site)
-    assert fault.startswith("index.html, line 5: ")
-    assert message in fault
-    assert CHECK["main"](site) == 1
+    ]
+
+    def check(case):
+        element, message = case
+        # Pages are read once: each case has its own.
+        folder = tmp_path / str(faults.index(case))
+        site = make_site(folder / "site", f"\n{element}")
+        (folder / "outside.html").write_text("<p>out</p>", encoding="utf-8")
+        (fault,) = CHECK["find_faults"](site)
+        assert fault.startswith("index.html, line 5: ")
+        assert message in fault
+        assert CHECK["main"](site) == 1
+
+    check_all(faults, check)
 
 
 def test_style_sheets_are_read_and_a_folder_without_pages_is_a_fault(tmp_path, capsys):

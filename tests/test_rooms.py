@@ -42,6 +42,7 @@ def edges(box):
     return x, y, x + width, y + height
 
 
+@pytest.mark.slow
 def test_the_rooms_and_their_imports_are_those_that_the_linter_of_imports_finds(graph):
     found = grimp.build_graph(*rooms.PACKAGES, cache_dir=None)
 

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from mlstream import save
 from tests.loops import check_all
 from tests.mlstream.evaluation.streams import make_stream
@@ -71,6 +73,7 @@ def test_a_command_that_only_lists_needs_no_arrays(tmp_path):
     check_commands(lines, ALL, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_stream_is_made_and_inspected_without_learners(tmp_path):
     save(make_stream(), tmp_path / "tiny.npz")
     lines = ["inspect tiny.npz", "inspect synthetic-rand", "inspect yeast-tasks", "generate --help"]

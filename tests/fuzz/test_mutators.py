@@ -34,6 +34,7 @@ def make_mutants(name: str) -> list[bytes]:
 mutants = cache(make_mutants)
 
 
+@pytest.mark.slow
 def test_mutants_differ_and_a_seed_makes_them_again() -> None:
     def check(name: str) -> None:
         made = make_mutants(name)

@@ -89,6 +89,7 @@ def test_value_equals_the_loop_oracle(row: Any, data: st.DataObject) -> None:
     same(row.metric(*args, **options), row.oracle(*args, **options), tolerance=1e-9)
 
 
+@pytest.mark.slow
 @for_every(LABEL_ROWS)
 def test_stays_in_its_range(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
@@ -96,6 +97,7 @@ def test_stays_in_its_range(row: LabelRow, data: st.DataObject) -> None:
     assert np.all(np.isnan(result) | ((result >= row.low - 1e-12) & (result <= row.high + 1e-12)))
 
 
+@pytest.mark.slow
 @for_every(VALUE_ROWS)
 def test_value_stays_in_its_range(row: Any, data: st.DataObject) -> None:
     args, options = data.draw(row.cases)
@@ -103,6 +105,7 @@ def test_value_stays_in_its_range(row: Any, data: st.DataObject) -> None:
     assert np.all(np.isnan(result) | ((result >= row.low - 1e-9) & (result <= row.high + 1e-9)))
 
 
+@pytest.mark.slow
 @for_every(DIRECTED_ROWS)
 def test_a_perfect_prediction_is_best(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
@@ -135,6 +138,7 @@ def test_value_changes_no_input(row: Any, data: st.DataObject) -> None:
     assert_untouched(lambda: row.metric(*args, **options), [*args, options])
 
 
+@pytest.mark.slow
 @for_every(UNORDERED_ROWS)
 def test_order_of_samples_does_not_matter(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
@@ -142,6 +146,7 @@ def test_order_of_samples_does_not_matter(row: LabelRow, data: st.DataObject) ->
     same(case.call(row.metric, **variant), case.rows(list(order)).call(row.metric, **variant))
 
 
+@pytest.mark.slow
 @for_every(LABEL_ROWS)
 def test_order_of_labels_does_not_matter(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, untied=True)
@@ -150,6 +155,7 @@ def test_order_of_labels_does_not_matter(row: LabelRow, data: st.DataObject) -> 
     same(result[..., order] if row.per_label else result, case.columns(order).call(row.metric, **variant))
 
 
+@pytest.mark.slow
 @for_every(LABEL_ROWS, dtype=st.sampled_from([bool, np.int8, np.int64, np.uint16, np.float32, np.float64, ">i4", list]))
 def test_types_of_numbers_are_alike(row: LabelRow, data: st.DataObject, dtype: Any) -> None:
     case, variant = draw_case(data, row)
@@ -173,6 +179,7 @@ def test_sparse_labels_score_as_dense_ones(row: LabelRow, data: st.DataObject, k
     same(case.call(row.metric, **variant), changed.call(row.metric, **variant))
 
 
+@pytest.mark.slow
 @for_every(LABEL_ROWS)
 def test_rows_without_a_label_follow_the_convention(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
@@ -182,6 +189,7 @@ def test_rows_without_a_label_follow_the_convention(row: LabelRow, data: st.Data
     same(case.call(row.metric, **variant), case.call(row.oracle, **variant))
 
 
+@pytest.mark.slow
 @for_every(LABEL_ROWS)
 def test_masked_cells_do_not_matter(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, ("labels", "rows"))
@@ -192,6 +200,7 @@ def test_masked_cells_do_not_matter(row: LabelRow, data: st.DataObject) -> None:
     same(expected, case.call(row.metric, **variant))
 
 
+@pytest.mark.slow
 @for_every(LABEL_ROWS)
 def test_a_mask_equals_deleting_columns(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, ("labels",))
@@ -201,6 +210,7 @@ def test_a_mask_equals_deleting_columns(row: LabelRow, data: st.DataObject) -> N
     same(result[..., kept] if row.per_label else result, without_mask.call(row.metric, **variant))
 
 
+@pytest.mark.slow
 @for_every(LABEL_ROWS)
 def test_a_mask_for_all_rows_equals_one_per_row(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, ("labels",))
@@ -232,6 +242,7 @@ def test_an_unknown_cell_of_a_row_counts_as_a_masked_one(row: Any, data: st.Data
     np.testing.assert_array_equal(numbers(row.metric(hidden, *others)), numbers(row.metric(y_true, *others, **options)))
 
 
+@pytest.mark.slow
 @for_every(TRUTH_ROWS)
 def test_an_unknown_cell_of_a_sparse_table_counts_as_a_masked_one(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, ("rows",))

@@ -11,14 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.loops import check_all
-from tests.mlstream.reporting.browser import Browser, find_chromium
-from tests.mlstream.reporting.test_accessibility import AXE, audit
 
 TOOLS = Path(__file__).parents[1] / "tools"
 CHECK = runpy.run_path(str(TOOLS / "check_site.py"))
 ZIP = runpy.run_path(str(TOOLS / "zip_site.py"))
 ZIPPED = os.environ.get("MLSTREAM_SITE")
-CHROMIUM = find_chromium()
 # One of each kind: landing page, page with code and tables, formulas, API, gallery, an example with pictures, search.
 KINDS = {
     "landing": "index.html",
@@ -123,9 +120,12 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(site, tmp_path_factory):
-    if CHROMIUM is None:
+    from tests.mlstream.reporting.browser import Browser, find_chromium
+
+    chromium = find_chromium()
+    if chromium is None:
         pytest.skip("needs Chromium: apt-get install chromium")
-    with Browser(CHROMIUM, tmp_path_factory.mktemp("profile")) as started:
+    with Browser(chromium, tmp_path_factory.mktemp("profile")) as started:
         yield started
 
 
@@ -148,11 +148,20 @@ def test_a_search_finds_pages_from_disk(site, browser):
     browser.wait_until("document.querySelectorAll('ul.search li').length > 3")
 
 
-@pytest.mark.skipif(AXE is None, reason="needs axe-core: the package axe-playwright-python, or MLSTREAM_AXE")
+@pytest.fixture(scope="module")
+def audit():
+    # Slow to import: it makes reports.
+    from tests.mlstream.reporting import test_accessibility
+
+    if test_accessibility.AXE is None:
+        pytest.skip("needs axe-core: the package axe-playwright-python, or MLSTREAM_AXE")
+    return test_accessibility.audit
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_has_no_grave_fault(site, browser, kind, width, dark):
+def test_a_page_has_no_grave_fault(site, browser, audit, kind, width, dark):
     browser.open(site / KINDS[kind], width=width, dark=dark)
     # Colours fade in.
     browser.wait_until("document.getAnimations().length === 0")

@@ -80,11 +80,6 @@ def test_rows_without_a_cell_are_left_out() -> None:
     assert metrics.jaccard([[1, 0], [1, 1]], [[1, 0], [0, 0]], label_mask=mask) == 1.0
 
 
-def test_hamming_loss_weighs_cells_and_not_rows() -> None:
-    mask = [[True, True, True], [True, False, False]]
-    assert metrics.hamming_loss([[1, 1, 1], [1, 1, 1]], [[1, 1, 1], [0, 0, 0]], label_mask=mask) == 0.25
-
-
 @pytest.mark.parametrize("shape", [(3, 1), (300, 1), (7, 300), (520, 7), (70_000, 5), (2, 300_000)])
 def test_sizes_beyond_a_block_or_a_byte_count_right(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(2)

@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.mlstream.reporting.browser import Browser, find_chromium
-from tests.mlstream.reporting.test_accessibility import AXE, audit
+from tests.loops import check_all
 
 TOOLS = Path(__file__).parents[1] / "tools"
 CHECK = runpy.run_path(str(TOOLS / "check_site.py"))
 ZIP = runpy.run_path(str(TOOLS / "zip_site.py"))
 ZIPPED = os.environ.get("MLSTREAM_SITE")
-CHROMIUM = find_chromium()
 # One of each kind: landing page, page with code and tables, formulas, API, gallery, an example with pictures, search.
 KINDS = {
     "landing": "index.html",
@@ -52,9 +50,8 @@ def test_a_site_whose_links_lead_somewhere_has_no_fault(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("2 pages, ")
 
 
-@pytest.mark.parametrize(
-    ("element", "message"),
-    [
+def test_a_fault_is_found_with_its_line(tmp_path):
+    faults = [
         ('<a href="gone.html">', "must lead to a file of the site"),
         ('<a href="../outside.html">', "must lead to a file of the site"),
         ('<a href="under">', "must lead to a file of the site"),
@@ -69,15 +66,20 @@ def test_a_site_whose_links_lead_somewhere_has_no_fault(tmp_path, capsys):
         ('<link rel="stylesheet" href="//cdn.example.org/x.css">', "must be a file of the site"),
         ("<style>@import 'https://cdn.example.org/x.css'</style>", "must be a file of the site"),
         ('<p style="background: url(gone.png)">', "must lead to a file of the site"),
-    ],
-)
-def test_a_fault_is_found_with_its_line(tmp_path, capsys, element, message):
-    site = make_site(tmp_path / "site", f"\n{element}")
-    (tmp_path / "outside.html").write_text("<p>out</p>", encoding="utf-8")
-    (fault,) = CHECK["find_faults"](site)
-    assert fault.startswith("index.html, line 5: ")
-    assert message in fault
-    assert CHECK["main"](site) == 1
+    ]
+
+    def check(case):
+        element, message = case
+        # Pages are read once: each case has its own.
+        folder = tmp_path / str(faults.index(case))
+        site = make_site(folder / "site", f"\n{element}")
+        (folder / "outside.html").write_text("<p>out</p>", encoding="utf-8")
+        (fault,) = CHECK["find_faults"](site)
+        assert fault.startswith("index.html, line 5: ")
+        assert message in fault
+        assert CHECK["main"](site) == 1
+
+    check_all(faults, check)
 
 
 def test_style_sheets_are_read_and_a_folder_without_pages_is_a_fault(tmp_path, capsys):
@@ -118,9 +120,12 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser(site, tmp_path_factory):
-    if CHROMIUM is None:
+    from tests.mlstream.reporting.browser import Browser, find_chromium
+
+    chromium = find_chromium()
+    if chromium is None:
         pytest.skip("needs Chromium: apt-get install chromium")
-    with Browser(CHROMIUM, tmp_path_factory.mktemp("profile")) as started:
+    with Browser(chromium, tmp_path_factory.mktemp("profile")) as started:
         yield started
 
 
@@ -143,11 +148,20 @@ def test_a_search_finds_pages_from_disk(site, browser):
     browser.wait_until("document.querySelectorAll('ul.search li').length > 3")
 
 
-@pytest.mark.skipif(AXE is None, reason="needs axe-core: the package axe-playwright-python, or MLSTREAM_AXE")
+@pytest.fixture(scope="module")
+def audit():
+    # Slow to import: it makes reports.
+    from tests.mlstream.reporting import test_accessibility
+
+    if test_accessibility.AXE is None:
+        pytest.skip("needs axe-core: the package axe-playwright-python, or MLSTREAM_AXE")
+    return test_accessibility.audit
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_has_no_grave_fault(site, browser, kind, width, dark):
+def test_a_page_has_no_grave_fault(site, browser, audit, kind, width, dark):
     browser.open(site / KINDS[kind], width=width, dark=dark)
     # Colours fade in.
     browser.wait_until("document.getAnimations().length === 0")

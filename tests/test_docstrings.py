@@ -78,6 +78,8 @@ def compare(sources: dict[str, str]) -> Iterator[tuple[str, set[str], set[str]]]
             yield place, given - properties, fields(kin)
 
 
+# To parse all files takes seconds.
+@pytest.mark.slow
 def test_sections_list_what_there_is():
     files = [file for package in PACKAGES for file in sorted(package.rglob("*.py"))]
     found = list(compare({str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.loops import check_all
+
 FILE = Path(__file__).parents[1] / "tools" / "english.py"
 SPEC = importlib.util.spec_from_file_location("english", FILE)
 english = importlib.util.module_from_spec(SPEC)
@@ -13,9 +15,8 @@ sys.modules["english"] = english
 SPEC.loader.exec_module(english)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
+def test_bad_english_is_found():
+    bad = [
         '"""What a learner returns."""',
         'def f():\n    """Which labels count."""',
         'class C:\n    """Where runs lie."""',
@@ -26,25 +27,28 @@ SPEC.loader.exec_module(english)
         'def f():\n    """Judge a learner on a stream."""',
         'x = "learnt anew"',
         'raise ValueError("The list is not as it must be.")',
-    ],
-)
-def test_bad_english_is_found(code):
-    assert len(english.check_code(code)) == 1
+    ]
+
+    def check(code):
+        assert len(english.check_code(code)) == 1
+
+    check_all(bad, check)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
+def test_plain_english_passes():
+    plain = [
         '"""Return what a learner predicts."""',
         'def f():\n    """Whatever has `predict`."""',
         'evaluate(energy="none")',
         "x = y is None  # none of them is used",
         'def f():\n    """Whether energy is `none`."""',
         '"""The cost where it is measured."""',
-    ],
-)
-def test_plain_english_passes(code):
-    assert english.check_code(code) == []
+    ]
+
+    def check(code):
+        assert english.check_code(code) == []
+
+    check_all(plain, check)
 
 
 def test_a_finding_names_file_and_line(tmp_path):

@@ -3,8 +3,6 @@
 import runpy
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -15,6 +13,10 @@ SECTIONS = [folder for folder in EXAMPLES.iterdir() if folder.is_dir() and folde
 @pytest.fixture
 def drawn(monkeypatch):
     """Return the numbers of figures; each begins with Matplotlib's defaults, and none opens a window."""
+    # Slow to import, and needed for slow tests only.
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
     monkeypatch.setattr(plt, "show", lambda: None)
     with mpl.rc_context():
         yield plt.get_fignums

@@ -4,23 +4,25 @@ import importlib
 import pkgutil
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import estimators
 import metrics
 import mlstream
+from tests.loops import check_all
 from tests.pages import pages
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = [metrics, estimators, mlstream]
-MODULES = sorted(
-    module.name
-    for package in PACKAGES
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if not module.name.endswith("__main__")
-)
 IMPORT = re.compile(r"^(?:>>> |\.\.\. |   )*(?:from ([\w.]+) import \(?([\w, ]+)|import ([\w.]+))", re.MULTILINE)
+
+
+def modules(package: ModuleType) -> list[str]:
+    """Return the names of a package and of all modules in it; its subpackages are imported."""
+    found = (module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
+    return [package.__name__, *(name for name in found if not name.endswith("__main__"))]
 
 
 def imported_by_docs() -> set[tuple[str, str]]:
@@ -38,25 +40,31 @@ def imported_by_docs() -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_every_name_of_all_can_be_imported_twice(name):
-    for _ in range(2):
-        module = importlib.import_module(name)
-        for public in getattr(module, "__all__", ()):
-            assert getattr(module, public) is getattr(importlib.import_module(name), public)
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_every_name_of_all_can_be_imported_twice(package):
+    def check(name):
+        for _ in range(2):
+            module = importlib.import_module(name)
+            for public in getattr(module, "__all__", ()):
+                assert getattr(module, public) is getattr(importlib.import_module(name), public), public
+
+    check_all(modules(package), check)
 
 
 def test_everything_that_docs_import_can_be_imported_twice():
-    wanted = imported_by_docs()
-    assert len(wanted) > 20
-    for _ in range(2):
-        for module, name in sorted(wanted):
+    def check(case):
+        module, name = case
+        for _ in range(2):
             found = importlib.import_module(module)
             assert not name or hasattr(found, name) or importlib.import_module(f"{module}.{name}")
+
+    wanted = imported_by_docs()
+    assert len(wanted) > 20
+    check_all(sorted(wanted), check)
 
 
 def test_no_folder_bears_the_name_of_a_public_function():
     """Otherwise `mlstream.report` would be a function or a folder, whichever was imported last."""
     for package in PACKAGES:
-        folders = {name for name in MODULES if hasattr(importlib.import_module(name), "__path__")}
+        folders = {name for name in modules(package) if hasattr(importlib.import_module(name), "__path__")}
         assert not {name for name in package.__all__ if f"{package.__name__}.{name}" in folders}

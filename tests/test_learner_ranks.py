@@ -71,6 +71,7 @@ def test_own_decisions_have_the_scores_of_an_evaluation(stream, name):
     assert {score: expected[score] for score in found.scores["own"]} == found.scores["own"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", decision_rules.RULES)
 def test_a_campaign_decides_as_the_rules_written_anew(tmp_path, rule):
     # each task has one label: what the masks leave out matters

@@ -128,14 +128,16 @@ def test_a_recipe_works_as_it_is_written(title, copy):
         assert not command.startswith("$ pytest") or " passed" in output, output
 
 
-def test_a_recipe_that_does_not_fit_is_noticed(copy):
+def test_a_recipe_that_does_not_fit_is_noticed(tmp_path):
+    (tmp_path / "sums.py").write_text("x = 1\nprint(x)\n")
     with pytest.raises(AssertionError, match="0 lines begin so"):
-        apply(Block("``metrics/__init__.py``, after ``no such line``", "x = 1\n"), copy)
+        apply(Block("``sums.py``, after ``no such line``", "x = 2\n"), tmp_path)
     with pytest.raises(AssertionError):
-        apply(Block("``metrics/__init__.py``, new file", "x = 1\n"), copy)
-    apply(Block("``metrics/__init__.py``, before ``from metrics.asymmetric import``", "1 / 0\n"), copy)
+        apply(Block("``sums.py``, new file", "x = 2\n"), tmp_path)
+    assert run("$ sums", tmp_path) == "1\n"
+    apply(Block("``sums.py``, before ``print(``", "1 / 0\n"), tmp_path)
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
-        run("$ pytest tests/metrics/test_import.py", copy)
+        run("$ sums", tmp_path)
 
 
 # ------------------------------------------------------------------------------------------------------------- names

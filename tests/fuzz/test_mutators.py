@@ -15,6 +15,7 @@ from pyarrow import parquet
 from tests.fuzz.mutators import MUTATORS, mutate
 from tests.fuzz.mutators.archives import unzip
 from tests.fuzz.seeds import seeds
+from tests.loops import check_all
 
 N_MUTANTS = 30
 
@@ -25,16 +26,22 @@ def seeds_of(name: str) -> list[bytes]:
     return seeds(name)
 
 
-def mutants(name: str) -> list[bytes]:
+def make_mutants(name: str) -> list[bytes]:
     found = [mutate(name, content, seed) for content in seeds_of(name) for seed in range(N_MUTANTS)]
     return [mutant for mutant in found if mutant is not None]
 
 
-@pytest.mark.parametrize("name", MUTATORS)
-def test_mutants_differ_and_a_seed_makes_them_again(name: str) -> None:
-    made = mutants(name)
-    assert made == mutants(name)
-    assert len(set(made) - {*seeds_of(name)}) > N_MUTANTS * len(seeds_of(name)) / 2
+mutants = cache(make_mutants)
+
+
+@pytest.mark.slow
+def test_mutants_differ_and_a_seed_makes_them_again() -> None:
+    def check(name: str) -> None:
+        made = make_mutants(name)
+        assert made == mutants(name)
+        assert len(set(made) - {*seeds_of(name)}) > N_MUTANTS * len(seeds_of(name)) / 2
+
+    check_all(MUTATORS, check)
 
 
 @pytest.mark.parametrize("name", ["card", "record", "manifest"])

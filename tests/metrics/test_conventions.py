@@ -83,6 +83,8 @@ def test_rankings(ours: Any, peer: Any, tied: float, empty: float) -> None:
     assert ours(*EMPTY) == peer(*EMPTY) == empty
 
 
+# To import torch takes a second or more.
+@pytest.mark.slow
 def test_rankings_of_torchmetrics() -> None:
     torch = pytest.importorskip("torch")
     functional = pytest.importorskip("torchmetrics.functional.classification")

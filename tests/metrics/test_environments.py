@@ -9,6 +9,7 @@ from scipy.stats import entropy
 from sklearn.metrics import log_loss
 
 import metrics
+from tests.loops import check_all
 from tests.strategies import LabelCase, probabilities
 
 # people of domain A, then of domain B: hat, orange, responds
@@ -59,26 +60,30 @@ def test_one_column_is_one_label() -> None:
     assert metrics.nce([1, 0], [0.7, 0.4]) == metrics.nce([[1], [0]], [[0.7], [0.4]])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
+def test_bad_input_is_refused() -> None:
+    wrong = [
         (
             ([1, 1], [0.5, 0.5]),
             {},
             "both classes of every label, or constant_labels must be 'skip'. Got one class only for label 0",
         ),
-        (([1, 0], [0.5, 1.5]), {}, r"y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 1"),
         (([1, 0], [0.5, np.nan]), {}, "y_prob must hold finite numbers. Got nan in row 1"),
         (([1, 2], [0.5, 0.5]), {}, "y_true must hold only 0 and 1. Got 2 in row 1"),
         (([1, 0], [0.5, 0.5]), {"eps": 0.5}, r"eps must be in \(0, 0.5\). Got 0.5"),
         (([1, 0], [0.5]), {}, r"y_prob must have the shape of y_true"),
         (([1, 0], [[0.5], [0.5]]), {}, "y_prob must be 1-D and label_mask None where y_true is 1-D"),
         (([], []), {}, "y_true must hold at least one sample"),
-    ],
-)
-def test_bad_input_is_refused(arguments: Any, options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        metrics.nce(*arguments, **options)
+        (([1, 0], [0.5, 0.5]), {"eps": 0}, r"^eps must be in \(0, 0.5\). Got 0 instead"),
+        (([1, 0], ["a", "b"]), {}, "^y_prob must hold numbers or booleans"),
+        (([1, 0], [0.5, 1.5]), {}, r"^y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 1, label 0"),
+    ]
+
+    def check(case: tuple[Any, Any, str]) -> None:
+        arguments, options, message = case
+        with pytest.raises(ValueError, match=message):
+            metrics.nce(*arguments, **options)
+
+    check_all(wrong, check)
 
 
 def test_an_environment_with_one_class_is_named() -> None:
@@ -136,19 +141,6 @@ def test_a_constant_label_beside_another_is_raised_by_default() -> None:
 def test_eps_bounds_the_worst_environment_too() -> None:
     expected = metrics.nce([1, 0], [0.0, 1.0], eps=0.1)
     assert metrics.worst_nce([1, 0], [0.0, 1.0], ["A", "A"], eps=0.1) == expected
-
-
-@pytest.mark.parametrize(
-    ("y_prob", "options", "message"),
-    [
-        ([0.5, 0.5], {"eps": 0}, r"^eps must be in \(0, 0.5\). Got 0 instead"),
-        (["a", "b"], {}, "^y_prob must hold numbers or booleans"),
-        ([0.5, 1.5], {}, r"^y_prob must hold probabilities in \[0, 1\]. Got 1.5 in row 1, label 0"),
-    ],
-)
-def test_what_is_out_of_range_is_named(y_prob: Any, options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        metrics.nce([1, 0], y_prob, **options)
 
 
 def test_many_blocks_of_rows_score_as_one() -> None:

@@ -1,9 +1,12 @@
 """Scores from counts: curves at once, and what cannot be had from counts."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import metrics
+from tests.loops import check_all
 
 NAMES = ("precision", "recall", "f1", "jaccard")
 
@@ -18,14 +21,16 @@ def row(counts: metrics.LabelCounts, i: int) -> metrics.LabelCounts:
     return metrics.LabelCounts(counts.tp[i], counts.fp[i], counts.fn[i], counts.tn[i])
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("average", ["micro", "macro", None])
-def test_a_curve_is_the_score_of_each_checkpoint(stacked: metrics.LabelCounts, name: str, average: str | None) -> None:
-    score = getattr(metrics, f"{name}_from_counts")
-    curve = score(stacked, average=average)
-    assert curve.shape == ((5, 3) if average is None else (5,))
-    for i in range(5):
-        np.testing.assert_allclose(curve[i], score(row(stacked, i), average=average))
+def test_a_curve_is_the_score_of_each_checkpoint(stacked: metrics.LabelCounts) -> None:
+    def check(case: tuple[str, str | None]) -> None:
+        name, average = case
+        score = getattr(metrics, f"{name}_from_counts")
+        curve = score(stacked, average=average)
+        assert curve.shape == ((5, 3) if average is None else (5,))
+        for i in range(5):
+            np.testing.assert_allclose(curve[i], score(row(stacked, i), average=average))
+
+    check_all(product(NAMES, ["micro", "macro", None]), check)
 
 
 def test_a_curve_of_hamming_loss_is_the_loss_of_each_checkpoint(stacked: metrics.LabelCounts) -> None:

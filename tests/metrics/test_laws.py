@@ -1,6 +1,7 @@
 """Every public metric obeys the laws of its kind."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -12,25 +13,35 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import metrics
+from tests.loops import check_all
 from tests.metrics.law_table import LABEL_ROWS, RESULT_TYPES, VALUE_ROWS, LabelRow, covered, scoring_labels
 from tests.strategies import ANY, Kinds, LabelCase
 
-label_metrics = pytest.mark.parametrize("row", LABEL_ROWS.values(), ids=LABEL_ROWS.keys())
-value_metrics = pytest.mark.parametrize("row", VALUE_ROWS.values(), ids=VALUE_ROWS.keys())
-directed_metrics = pytest.mark.parametrize(
-    "row",
-    [row for row in LABEL_ROWS.values() if row.better],
-    ids=[name for name, row in LABEL_ROWS.items() if row.better],
-)
-
-truth_metrics = pytest.mark.parametrize(
-    "row",
-    [row for row in LABEL_ROWS.values() if row.reads_truth],
-    ids=[name for name, row in LABEL_ROWS.items() if row.reads_truth],
-)
-
+TRUTH_ROWS = {name: row for name, row in LABEL_ROWS.items() if row.reads_truth}
+DIRECTED_ROWS = {name: row for name, row in LABEL_ROWS.items() if row.better}
+UNORDERED_ROWS = {name: row for name, row in LABEL_ROWS.items() if not row.in_order}
 # These return a value per row, so that laws about the order of rows do not hold; their unknown cells have a test below.
-BY_ROW = [name for name in VALUE_ROWS if name.endswith("_by_row")]
+BY_ROW = {name: row for name, row in VALUE_ROWS.items() if name.endswith("_by_row")}
+
+
+def for_every(rows: Mapping[str, Any], **drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Any]:
+    """Make one test of a law: each row of the table draws its own examples, and all rows that break it are reported."""
+
+    def make(law: Callable[..., None]) -> Any:
+        def check(name: str) -> None:
+            def obey(**examples: Any) -> None:
+                law(rows[name], **examples)
+
+            # Hypothesis draws the same examples for the same name.
+            obey.__name__ = re.sub(r"\W+", "_", f"{law.__name__}_{name}")
+            given(data=st.data(), **drawn)(obey)()
+
+        def test() -> None:
+            check_all(rows, check)
+
+        return pytest.mark.hypothesis(test)
+
+    return make
 
 
 def numbers(result: Any) -> np.ndarray:
@@ -62,42 +73,40 @@ def test_every_public_name_stands_in_the_table() -> None:
 
 
 def test_every_metric_of_true_labels_obeys_the_laws_of_labels() -> None:
-    tables = {name.split(" ")[0] for name, row in LABEL_ROWS.items() if row.reads_truth}
-    assert scoring_labels() <= tables | set(BY_ROW)
+    tables = {name.split(" ")[0] for name in TRUTH_ROWS}
+    assert scoring_labels() <= tables | BY_ROW.keys()
 
 
-@label_metrics
-@given(data=st.data())
+@for_every(LABEL_ROWS)
 def test_equals_the_loop_oracle(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
     same(case.call(row.metric, **variant), case.call(row.oracle, **variant))
 
 
-@value_metrics
-@given(data=st.data())
+@for_every(VALUE_ROWS)
 def test_value_equals_the_loop_oracle(row: Any, data: st.DataObject) -> None:
     args, options = data.draw(row.cases)
     same(row.metric(*args, **options), row.oracle(*args, **options), tolerance=1e-9)
 
 
-@label_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(LABEL_ROWS)
 def test_stays_in_its_range(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
     result = numbers(case.call(row.metric, **variant))
     assert np.all(np.isnan(result) | ((result >= row.low - 1e-12) & (result <= row.high + 1e-12)))
 
 
-@value_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(VALUE_ROWS)
 def test_value_stays_in_its_range(row: Any, data: st.DataObject) -> None:
     args, options = data.draw(row.cases)
     result = numbers(row.metric(*args, **options))
     assert np.all(np.isnan(result) | ((result >= row.low - 1e-9) & (result <= row.high + 1e-9)))
 
 
-@directed_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(DIRECTED_ROWS)
 def test_a_perfect_prediction_is_best(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
     truth = replace(case, other=case.y_true.astype(case.other.dtype))
@@ -115,8 +124,7 @@ def assert_untouched(call: Callable[[], Any], arguments: Any) -> None:
     assert repr(arguments) == before
 
 
-@label_metrics
-@given(data=st.data())
+@for_every(LABEL_ROWS)
 def test_changes_no_input(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
     assert_untouched(
@@ -124,27 +132,22 @@ def test_changes_no_input(row: LabelRow, data: st.DataObject) -> None:
     )
 
 
-@value_metrics
-@given(data=st.data())
+@for_every(VALUE_ROWS)
 def test_value_changes_no_input(row: Any, data: st.DataObject) -> None:
     args, options = data.draw(row.cases)
     assert_untouched(lambda: row.metric(*args, **options), [*args, options])
 
 
-@pytest.mark.parametrize(
-    "row",
-    [row for row in LABEL_ROWS.values() if not row.in_order],
-    ids=[name for name, row in LABEL_ROWS.items() if not row.in_order],
-)
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(UNORDERED_ROWS)
 def test_order_of_samples_does_not_matter(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
     order = data.draw(st.permutations(range(len(case.y_true))))
     same(case.call(row.metric, **variant), case.rows(list(order)).call(row.metric, **variant))
 
 
-@label_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(LABEL_ROWS)
 def test_order_of_labels_does_not_matter(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, untied=True)
     order = data.draw(st.permutations(range(case.y_true.shape[1])))
@@ -152,8 +155,8 @@ def test_order_of_labels_does_not_matter(row: LabelRow, data: st.DataObject) -> 
     same(result[..., order] if row.per_label else result, case.columns(order).call(row.metric, **variant))
 
 
-@label_metrics
-@given(data=st.data(), dtype=st.sampled_from([bool, np.int8, np.int64, np.uint16, np.float32, np.float64, ">i4", list]))
+@pytest.mark.slow
+@for_every(LABEL_ROWS, dtype=st.sampled_from([bool, np.int8, np.int64, np.uint16, np.float32, np.float64, ">i4", list]))
 def test_types_of_numbers_are_alike(row: LabelRow, data: st.DataObject, dtype: Any) -> None:
     case, variant = draw_case(data, row)
     expected = case.call(row.metric, **variant)
@@ -167,8 +170,7 @@ def test_types_of_numbers_are_alike(row: LabelRow, data: st.DataObject, dtype: A
     same(expected, changed.call(row.metric, **variant), tolerance=1e-6)
 
 
-@label_metrics
-@given(data=st.data(), kind=st.sampled_from([sparse.csr_array, sparse.csr_matrix]))
+@for_every(LABEL_ROWS, kind=st.sampled_from([sparse.csr_array, sparse.csr_matrix]))
 def test_sparse_labels_score_as_dense_ones(row: LabelRow, data: st.DataObject, kind: Any) -> None:
     case, variant = draw_case(data, row)
     changed = replace(case, y_true=kind(case.y_true))
@@ -177,8 +179,8 @@ def test_sparse_labels_score_as_dense_ones(row: LabelRow, data: st.DataObject, k
     same(case.call(row.metric, **variant), changed.call(row.metric, **variant))
 
 
-@label_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(LABEL_ROWS)
 def test_rows_without_a_label_follow_the_convention(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row)
     case.y_true[:1] = 0
@@ -187,8 +189,8 @@ def test_rows_without_a_label_follow_the_convention(row: LabelRow, data: st.Data
     same(case.call(row.metric, **variant), case.call(row.oracle, **variant))
 
 
-@label_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(LABEL_ROWS)
 def test_masked_cells_do_not_matter(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, ("labels", "rows"))
     outside = ~np.broadcast_to(case.mask, case.y_true.shape)
@@ -198,8 +200,8 @@ def test_masked_cells_do_not_matter(row: LabelRow, data: st.DataObject) -> None:
     same(expected, case.call(row.metric, **variant))
 
 
-@label_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(LABEL_ROWS)
 def test_a_mask_equals_deleting_columns(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, ("labels",))
     kept = np.flatnonzero(case.mask)
@@ -208,8 +210,8 @@ def test_a_mask_equals_deleting_columns(row: LabelRow, data: st.DataObject) -> N
     same(result[..., kept] if row.per_label else result, without_mask.call(row.metric, **variant))
 
 
-@label_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(LABEL_ROWS)
 def test_a_mask_for_all_rows_equals_one_per_row(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, ("labels",))
     repeated = replace(case, mask=np.tile(case.mask, (len(case.y_true), 1)))
@@ -221,8 +223,7 @@ def with_unknown(case: LabelCase, unknown: np.ndarray) -> LabelCase:
     return replace(case, y_true=np.where(unknown, np.nan, case.y_true), mask=case.mask | unknown)
 
 
-@truth_metrics
-@given(data=st.data(), share=st.sampled_from([0.5, 1.0]), dtype=st.sampled_from([np.float16, np.float32, np.float64]))
+@for_every(TRUTH_ROWS, share=st.sampled_from([0.5, 1.0]), dtype=st.sampled_from([np.float16, np.float32, np.float64]))
 def test_an_unknown_cell_counts_as_a_masked_one(row: LabelRow, data: st.DataObject, share: float, dtype: Any) -> None:
     case, variant = draw_case(data, row, ("rows",))
     seed = data.draw(st.integers(0, 2**16))
@@ -233,18 +234,16 @@ def test_an_unknown_cell_counts_as_a_masked_one(row: LabelRow, data: st.DataObje
     np.testing.assert_array_equal(numbers(expected), numbers(hidden.call(row.metric, **variant)))
 
 
-@pytest.mark.parametrize("name", BY_ROW)
-@given(data=st.data())
-def test_an_unknown_cell_of_a_row_counts_as_a_masked_one(name: str, data: st.DataObject) -> None:
-    row = VALUE_ROWS[name]
+@for_every(BY_ROW)
+def test_an_unknown_cell_of_a_row_counts_as_a_masked_one(row: Any, data: st.DataObject) -> None:
     (y_true, *others), options = data.draw(row.cases)
     mask = np.broadcast_to(True if options["label_mask"] is None else options["label_mask"], y_true.shape)
     hidden = np.where(mask, y_true, np.nan)
     np.testing.assert_array_equal(numbers(row.metric(hidden, *others)), numbers(row.metric(y_true, *others, **options)))
 
 
-@truth_metrics
-@given(data=st.data())
+@pytest.mark.slow
+@for_every(TRUTH_ROWS)
 def test_an_unknown_cell_of_a_sparse_table_counts_as_a_masked_one(row: LabelRow, data: st.DataObject) -> None:
     case, variant = draw_case(data, row, ("rows",))
     hidden = with_unknown(case, ~case.mask)

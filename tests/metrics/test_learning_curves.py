@@ -1,12 +1,14 @@
 """Readings of prequential curves."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from metrics import area_under_curve, learning_speed, transition_time
+from tests.loops import check_all
 
 SEEN = [10, 20, 30, 40, 50]
 
@@ -37,9 +39,8 @@ def test_the_area_is_a_mean_height() -> None:
     assert area_under_curve([0, 10, 20], [0.0, math.nan, 1.0]) == 0.5
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
+def test_bad_input_is_refused() -> None:
+    wrong: list[tuple[Callable[[], Any], str]] = [
         (lambda: learning_speed([10, 10], [0.5, 0.5], 0.9), "instances must be 1-D, not empty and increasing"),
         (lambda: learning_speed([], [], 0.9), "instances must be 1-D, not empty and increasing"),
         (lambda: learning_speed([1, 2], [0.5], 0.9), r"one reading per checkpoint, 2. Got shape \(1,\)"),
@@ -50,25 +51,6 @@ def test_the_area_is_a_mean_height() -> None:
         (lambda: transition_time([1, 2], [0.5, 0.5], 2), "up to the boundary and after .* Got 2 and 0"),
         (lambda: transition_time([1, 2], [[0.5, 0.5]], 1), "scores must be one curve"),
         (lambda: area_under_curve([1, 2], [0.5, math.nan]), "at least two readings. Got 1"),
-    ],
-)
-def test_bad_input_is_refused(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_nothing_is_left_out_without_a_warm_up() -> None:
-    assert learning_speed([0, 10], [0.9, 0.9], 0.8) == (0, 1, 1)
-    assert transition_time([0.0, 0.5], [0.9, 0.9], 0) == 0.5
-
-
-def test_readings_may_be_booleans() -> None:
-    assert area_under_curve([0, 10, 20], [True, True, True]) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
         (
             lambda: learning_speed([1, 2], [0.5, 0.5], 0.9, warm_up=-1),
             r"^warm_up must be a finite number in \[0, inf\]",
@@ -78,8 +60,20 @@ def test_readings_may_be_booleans() -> None:
         (lambda: learning_speed(np.array([2, 1], np.uint8), [0.5, 0.5], 0.9), "^instances must be .* increasing"),
         (lambda: transition_time([1, 2], [0.5, 0.5], math.nan), "^boundary must be a finite number"),
         (lambda: transition_time([1, 2], [0.5, 0.5], 1, warm_up=-1), r"^warm_up must be a finite number in \[0, inf\]"),
-    ],
-)
-def test_what_is_out_of_range_is_named(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
+    ]
+
+    def check(case: tuple[Callable[[], Any], str]) -> None:
+        call, message = case
+        with pytest.raises(ValueError, match=message):
+            call()
+
+    check_all(wrong, check, name=lambda case: case[1])
+
+
+def test_nothing_is_left_out_without_a_warm_up() -> None:
+    assert learning_speed([0, 10], [0.9, 0.9], 0.8) == (0, 1, 1)
+    assert transition_time([0.0, 0.5], [0.9, 0.9], 0) == 0.5
+
+
+def test_readings_may_be_booleans() -> None:
+    assert area_under_curve([0, 10, 20], [True, True, True]) == 1.0

@@ -49,6 +49,8 @@ def test_micro_and_macro_equal_river(name: str, peer: str, case: LabelCase) -> N
         assert getattr(metrics, name)(case.y_true, case.other, average=average) == pytest.approx(river.get())
 
 
+# To import torch takes a second or more.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "peer"),
     [("precision", "precision"), ("recall", "recall"), ("f1", "f1_score"), ("jaccard", "jaccard_index")],
@@ -76,11 +78,6 @@ def test_rows_without_a_cell_are_left_out() -> None:
     mask = [[True, True], [False, False]]
     assert metrics.subset_accuracy([[1, 0], [1, 1]], [[1, 0], [0, 0]], label_mask=mask) == 1.0
     assert metrics.jaccard([[1, 0], [1, 1]], [[1, 0], [0, 0]], label_mask=mask) == 1.0
-
-
-def test_hamming_loss_weighs_cells_and_not_rows() -> None:
-    mask = [[True, True, True], [True, False, False]]
-    assert metrics.hamming_loss([[1, 1, 1], [1, 1, 1]], [[1, 1, 1], [0, 0, 0]], label_mask=mask) == 0.25
 
 
 @pytest.mark.parametrize("shape", [(3, 1), (300, 1), (7, 300), (520, 7), (70_000, 5), (2, 300_000)])

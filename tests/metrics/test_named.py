@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import metrics
 from metrics import LabelCounts, label_counts
 from metrics.named import NAMED_METRICS, NamedMetric, find_metrics
 from tests import oracles
+from tests.loops import check_all
 
 RNG = np.random.default_rng(0)
 # Every row and label has both classes.
@@ -53,40 +55,54 @@ def call(one: NamedMetric, y_true: Any, decided: Any, scores: Any, k: int = 2) -
     return float(one.function(y_true, *read))
 
 
-@pytest.mark.parametrize("name", NAMED_METRICS)
-def test_a_name_stands_for_the_metric_that_others_know(name: str) -> None:
-    peer: Any = OF_DECISIONS.get(name) or JACCARD.get(name.removeprefix("jaccard_"))
-    expected = peer(Y, P) if peer else OF_SCORES[name](Y, S)
-    assert call(NAMED_METRICS[name], Y, P, S) == pytest.approx(expected)
+def check_every(check: Callable[[NamedMetric], None]) -> None:
+    check_all(NAMED_METRICS.values(), check, name=lambda one: one.name)
 
 
-@pytest.mark.parametrize("one", NAMED_METRICS.values(), ids=NAMED_METRICS)
-def test_the_truth_is_best_and_its_opposite_worst(one: NamedMetric) -> None:
-    rows = Y[Y.any(axis=1)]
-    best, worst = (call(one, rows, decided, decided.astype(float)) for decided in (rows, 1 - rows))
-    assert (best > worst) == (one.better == "higher")
-    ideal = {"coverage": rows.sum(axis=1).mean(), "recall_at_k": oracles.recall_at_k(rows, rows, 2)}
-    assert best == pytest.approx(ideal.get(one.name, 1.0 if one.better == "higher" else 0.0))
+def test_a_name_stands_for_the_metric_that_others_know() -> None:
+    def check(name: str) -> None:
+        peer: Any = OF_DECISIONS.get(name) or JACCARD.get(name.removeprefix("jaccard_"))
+        expected = peer(Y, P) if peer else OF_SCORES[name](Y, S)
+        assert call(NAMED_METRICS[name], Y, P, S) == pytest.approx(expected)
+
+    check_all(NAMED_METRICS, check)
 
 
-@pytest.mark.parametrize("one", NAMED_METRICS.values(), ids=NAMED_METRICS)
-def test_the_direction_is_the_one_that_the_function_documents(one: NamedMetric) -> None:
-    function = getattr(one.function, "func", one.function)
-    assert f"{one.better} is better" in function.__doc__.splitlines()[0]
-    assert function is getattr(metrics, function.__name__)
+def test_the_truth_is_best_and_its_opposite_worst() -> None:
+    def check(one: NamedMetric) -> None:
+        rows = Y[Y.any(axis=1)]
+        best, worst = (call(one, rows, decided, decided.astype(float)) for decided in (rows, 1 - rows))
+        assert (best > worst) == (one.better == "higher")
+        ideal = {"coverage": rows.sum(axis=1).mean(), "recall_at_k": oracles.recall_at_k(rows, rows, 2)}
+        assert best == pytest.approx(ideal.get(one.name, 1.0 if one.better == "higher" else 0.0))
+
+    check_every(check)
 
 
-@pytest.mark.parametrize("one", NAMED_METRICS.values(), ids=NAMED_METRICS)
-def test_an_oracle_is_best_on_rows_and_labels_that_are_empty(one: NamedMetric) -> None:
-    empty = np.array([[0, 0, 0], [1, 0, 0]])
-    ideal = {"coverage": 0.5, "one_error": 0.5}.get(one.name, 1.0 if one.better == "higher" else 0.0)
-    assert call(one, empty, empty, empty.astype(float), k=1) == pytest.approx(ideal)
+def test_the_direction_is_the_one_that_the_function_documents() -> None:
+    def check(one: NamedMetric) -> None:
+        function = getattr(one.function, "func", one.function)
+        assert f"{one.better} is better" in function.__doc__.splitlines()[0]
+        assert function is getattr(metrics, function.__name__)
+
+    check_every(check)
 
 
-@pytest.mark.parametrize("one", NAMED_METRICS.values(), ids=NAMED_METRICS)
-def test_the_title_is_the_name_in_words(one: NamedMetric) -> None:
-    assert re.sub(r"[^a-zA-Z0-9]+", "_", one.title.replace("@", "_at_")).lower() == one.name
-    assert one.title[0].isupper()
+def test_an_oracle_is_best_on_rows_and_labels_that_are_empty() -> None:
+    def check(one: NamedMetric) -> None:
+        empty = np.array([[0, 0, 0], [1, 0, 0]])
+        ideal = {"coverage": 0.5, "one_error": 0.5}.get(one.name, 1.0 if one.better == "higher" else 0.0)
+        assert call(one, empty, empty, empty.astype(float), k=1) == pytest.approx(ideal)
+
+    check_every(check)
+
+
+def test_the_title_is_the_name_in_words() -> None:
+    def check(one: NamedMetric) -> None:
+        assert re.sub(r"[^a-zA-Z0-9]+", "_", one.title.replace("@", "_at_")).lower() == one.name
+        assert one.title[0].isupper()
+
+    check_every(check)
 
 
 def test_rows_count_alike_however_many_of_their_cells_do() -> None:
@@ -116,8 +132,11 @@ def test_names_are_found_in_the_order_asked_for() -> None:
         find_metrics(["xyz"])
 
 
-@pytest.mark.parametrize("one", NAMED_METRICS.values(), ids=NAMED_METRICS)
-def test_the_documentation_lists_every_name(one: NamedMetric) -> None:
+def test_the_documentation_lists_every_name() -> None:
     page = (Path(__file__).parents[2] / "docs" / "metrics" / "scores.rst").read_text(encoding="utf-8")
-    reads = "decisions" if one.form in ("counts", "decisions") else "probabilities"
-    assert f"   * - ``{one.name}``\n     - {one.better}\n     - {reads}\n     - {one.meaning}\n" in page
+
+    def check(one: NamedMetric) -> None:
+        reads = "decisions" if one.form in ("counts", "decisions") else "probabilities"
+        assert f"   * - ``{one.name}``\n     - {one.better}\n     - {reads}\n     - {one.meaning}\n" in page
+
+    check_every(check)

@@ -1,6 +1,7 @@
 """Counts of cells are 64-bit integers and those of a slow loop, however tables and masks are stored."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 
 from metrics import counts_by_row, label_counts
 from metrics._overlap import Overlap, label_overlap, row_overlaps
+from tests.loops import check_all
 
 RNG = np.random.default_rng(5)
 TRUE, PRED = RNG.integers(0, 2, (2, 7, 4))
@@ -29,13 +31,14 @@ def count(axis: int, *arguments: Any) -> Overlap:
     return label_overlap(*arguments) if axis == 0 else next(row_overlaps(*arguments))
 
 
-@pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
-@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
-def test_counts_of_cells(axis: int, mask: Any, store: Callable[[Any], Any]) -> None:
-    found = count(axis, store(TRUE), store(PRED), mask)
-    assert [numbers.tolist() for numbers in found] == loop(mask, axis)
-    assert {numbers.dtype for numbers in found} == {np.dtype(np.int64)}
+def test_counts_of_cells() -> None:
+    def check(case: tuple[int, str, Callable[[Any], Any]]) -> None:
+        axis, mask, store = case
+        found = count(axis, store(TRUE), store(PRED), MASKS[mask])
+        assert [numbers.tolist() for numbers in found] == loop(MASKS[mask], axis)
+        assert {numbers.dtype for numbers in found} == {np.dtype(np.int64)}
+
+    check_all(product([0, 1], MASKS, [np.asarray, sparse.csr_array]), check)
 
 
 @pytest.mark.parametrize("metric", [label_counts, counts_by_row])

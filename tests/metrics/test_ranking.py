@@ -24,6 +24,8 @@ def test_equal_to_scikit_learn_ties_and_empty_rows_included(name: str, case: Lab
     assert getattr(metrics, name)(case.y_true, case.other) == pytest.approx(expected)
 
 
+# To import torch takes a second or more.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PEERS)
 def test_equal_to_torchmetrics_where_scores_differ(name: str) -> None:
     torch = pytest.importorskip("torch")

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import metrics
+from tests.loops import check_all
 from tests.strategies import LabelCase, decisions, refined_decisions
 
 
@@ -94,9 +95,8 @@ def test_a_guess_breaks_even_where_it_is_right_once_in_the_number_of_subclasses_
     assert (right + (n_subclasses + 1) * wrong) / (n_subclasses + 2) == pytest.approx(stopping)
 
 
-@pytest.mark.parametrize(
-    ("true", "predicted", "expected"),
-    [
+def test_scores_computed_by_hand() -> None:
+    rows: list[tuple[set[int], set[int], float]] = [
         ({0, 1}, {0, 1}, 1),
         ({0, 1}, {0}, 2 / 5),  # too coarse
         ({0}, {0, 1}, 2 / 5),  # too fine
@@ -107,10 +107,13 @@ def test_a_guess_breaks_even_where_it_is_right_once_in_the_number_of_subclasses_
         (set(), set(), 1),
         (set(), {4}, 0),
         ({0, 1}, set(), 0),
-    ],
-)
-def test_scores_computed_by_hand(true: set[int], predicted: set[int], expected: float) -> None:
-    assert score(true, predicted, {1: 0, 2: 0, 3: 0, 5: 4, 6: 5}) == pytest.approx(expected)
+    ]
+
+    def check(row: tuple[set[int], set[int], float]) -> None:
+        true, predicted, expected = row
+        assert score(true, predicted, {1: 0, 2: 0, 3: 0, 5: 4, 6: 5}) == pytest.approx(expected)
+
+    check_all(rows, check)
 
 
 @given(case=decisions())

@@ -11,6 +11,7 @@ from hypothesis import given
 from scipy.stats import friedmanchisquare, rankdata
 
 from metrics import average_ranks, critical_difference, friedman, nemenyi
+from tests.loops import check_all
 from tests.strategies import result_tables
 
 # two-tailed critical values q / sqrt(2) of the Nemenyi test, Demšar 2006, table 5(a)
@@ -43,10 +44,13 @@ def test_nemenyi_equals_scikit_posthocs(scores: np.ndarray) -> None:
     np.testing.assert_allclose(nemenyi(scores), posthocs.posthoc_nemenyi_friedman(scores).to_numpy(), atol=1e-9)
 
 
-@pytest.mark.parametrize(("alpha", "k", "q"), [(a, k, q) for a, row in DEMSAR.items() for k, q in row.items()])
-def test_critical_values_are_those_of_demsar(alpha: float, k: int, q: float) -> None:
-    expected = q * np.sqrt(k * (k + 1) / (6 * 14))
-    assert critical_difference(k, 14, alpha=alpha) == pytest.approx(expected, rel=5e-4)
+def test_critical_values_are_those_of_demsar() -> None:
+    def check(case: tuple[float, int]) -> None:
+        alpha, k = case
+        expected = DEMSAR[alpha][k] * np.sqrt(k * (k + 1) / (6 * 14))
+        assert critical_difference(k, 14, alpha=alpha) == pytest.approx(expected, rel=5e-4)
+
+    check_all([(alpha, k) for alpha, row in DEMSAR.items() for k in row], check)
 
 
 def test_methods_further_apart_than_the_critical_difference_are_those_nemenyi_tells_apart() -> None:
@@ -66,9 +70,8 @@ def test_the_paired_test_finds_what_the_published_one_missed(shared_data: Callab
     assert (p_values[np.triu_indices(17, 1)] < 0.05).sum() == 23
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
+def test_bad_input_is_refused() -> None:
+    wrong: list[tuple[Callable[[], Any], str]] = [
         (lambda: average_ranks([0.5, 0.6]), r"shape \(n_datasets, n_methods\). Got dtype float64 and shape \(2,\)"),
         (lambda: average_ranks([[]]), r"non-empty .* shape \(1, 0\)"),
         (lambda: average_ranks([["a", "b"]]), "numeric"),
@@ -77,8 +80,11 @@ def test_the_paired_test_finds_what_the_published_one_missed(shared_data: Callab
         (lambda: nemenyi([[0.5], [0.6]]), r"at least 2 methods. Got shape \(2, 1\)"),
         (lambda: critical_difference(1, 5), "n_methods must be at least 2"),
         (lambda: critical_difference(5, 5, alpha=0), "alpha in"),
-    ],
-)
-def test_bad_input_is_refused(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
+    ]
+
+    def check(case: tuple[Callable[[], Any], str]) -> None:
+        call, message = case
+        with pytest.raises(ValueError, match=message):
+            call()
+
+    check_all(wrong, check, name=lambda case: case[1])

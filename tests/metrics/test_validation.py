@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 
 import metrics
 from metrics._validation import check_number, require_choice, require_integer
+from tests.loops import check_all
 
 Y = np.array([[1, 0, 1], [0, 1, 1]])
 S = np.array([[0.9, 0.2, 0.8], [0.1, 0.7, 0.6]])
@@ -31,73 +33,91 @@ AT_K = {
 }
 SCORES |= {name: lambda y, s, metric=metric, **kw: metric(y, s, 1, **kw) for name, metric in AT_K.items()}
 
-each_decision = pytest.mark.parametrize("metric", DECISIONS.values(), ids=DECISIONS)
-each_score = pytest.mark.parametrize("metric", SCORES.values(), ids=SCORES)
-each_label_metric = pytest.mark.parametrize(
-    ("metric", "other"),
-    [(metric, Y) for metric in DECISIONS.values()] + [(metric, S) for metric in SCORES.values()],
-    ids=[*DECISIONS, *SCORES],
-)
+# A metric, and predictions or scores that fit Y.
+LABEL_METRICS = {name: (metric, Y) for name, metric in DECISIONS.items()} | {
+    name: (metric, S) for name, metric in SCORES.items()
+}
 
 
-@each_label_metric
-def test_shapes_must_not_differ(metric: Callable[..., Any], other: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"^y_\w+ must have the shape of y_true, \(2, 3\). Got \(1, 3\) instead"):
-        metric(Y, other[:1])
-    with pytest.raises(ValueError, match=r"must have the shape of y_true, \(2, 3\). Got \(2, 2\) instead"):
-        metric(Y, other[:, :2])
+def test_shapes_must_not_differ() -> None:
+    def check(name: str) -> None:
+        metric, other = LABEL_METRICS[name]
+        with pytest.raises(ValueError, match=r"^y_\w+ must have the shape of y_true, \(2, 3\). Got \(1, 3\) instead"):
+            metric(Y, other[:1])
+        with pytest.raises(ValueError, match=r"must have the shape of y_true, \(2, 3\). Got \(2, 2\) instead"):
+            metric(Y, other[:, :2])
+
+    check_all(LABEL_METRICS, check)
 
 
-@each_label_metric
-def test_arrays_must_not_be_empty(metric: Callable[..., Any], other: np.ndarray) -> None:
-    for shape in ((0, 3), (2, 0)):
+def test_arrays_must_not_be_empty() -> None:
+    def check(case: tuple[str, tuple[int, int]]) -> None:
+        name, shape = case
+        metric, _ = LABEL_METRICS[name]
         with pytest.raises(ValueError, match=r"^y_true must hold at least one sample and one label. Got shape"):
             metric(np.zeros(shape), np.zeros(shape))
 
-
-@each_label_metric
-@pytest.mark.parametrize("value", [2, -1, 0.5, math.inf])
-def test_true_labels_must_be_0_or_1(metric: Callable[..., Any], other: np.ndarray, value: float) -> None:
-    y_true = Y.astype(float if isinstance(value, float) else int)
-    y_true[1, 2] = value
-    with pytest.raises(ValueError, match=rf"^y_true must hold only 0 and 1. Got {value} in row 1, label 2 instead"):
-        metric(y_true, other)
+    check_all(product(LABEL_METRICS, [(0, 3), (2, 0)]), check)
 
 
-@each_label_metric
-def test_a_wrong_label_is_named_among_unknown_ones(metric: Callable[..., Any], other: np.ndarray) -> None:
+def test_true_labels_must_be_0_or_1() -> None:
+    def check(case: tuple[str, float]) -> None:
+        name, value = case
+        metric, other = LABEL_METRICS[name]
+        y_true = Y.astype(float if isinstance(value, float) else int)
+        y_true[1, 2] = value
+        with pytest.raises(ValueError, match=rf"^y_true must hold only 0 and 1. Got {value} in row 1, label 2 instead"):
+            metric(y_true, other)
+
+    check_all(product(LABEL_METRICS, [2, -1, 0.5, math.inf]), check)
+
+
+def test_a_wrong_label_is_named_among_unknown_ones() -> None:
     y_true = Y.astype(float)
     y_true[0, 0], y_true[1, 2] = math.nan, 3
-    with pytest.raises(ValueError, match=r"^y_true must hold only 0 and 1. Got 3.0 in row 1, label 2 instead"):
-        metric(y_true, other)
+
+    def check(name: str) -> None:
+        metric, other = LABEL_METRICS[name]
+        with pytest.raises(ValueError, match=r"^y_true must hold only 0 and 1. Got 3.0 in row 1, label 2 instead"):
+            metric(y_true, other)
+
+    check_all(LABEL_METRICS, check)
 
 
-@each_label_metric
-@pytest.mark.parametrize("mask", [None, [True, False, True]])
-def test_a_label_that_counts_must_be_known(metric: Callable[..., Any], other: np.ndarray, mask: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"^y_true must hold a known label where label_mask is True. Got NaN everywhere"
-    ):
-        metric(np.full(Y.shape, np.nan), other, label_mask=mask)
+def test_a_label_that_counts_must_be_known() -> None:
+    def check(case: tuple[str, Any]) -> None:
+        name, mask = case
+        metric, other = LABEL_METRICS[name]
+        with pytest.raises(
+            ValueError, match=r"^y_true must hold a known label where label_mask is True. Got NaN everywhere"
+        ):
+            metric(np.full(Y.shape, np.nan), other, label_mask=mask)
+
+    check_all(product(LABEL_METRICS, [None, [True, False, True]]), check)
 
 
-@each_decision
-@pytest.mark.parametrize("value", [2, -1, 0.5, math.nan])
-def test_predicted_labels_must_be_0_or_1(metric: Callable[..., Any], value: float) -> None:
-    y_pred = Y.astype(float if isinstance(value, float) else int)
-    y_pred[0, 1] = value
-    with pytest.raises(ValueError, match=rf"^y_pred must hold only 0 and 1. Got {value} in row 0, label 1 instead"):
-        metric(Y, y_pred)
+def test_predicted_labels_must_be_0_or_1() -> None:
+    def check(case: tuple[str, float]) -> None:
+        name, value = case
+        y_pred = Y.astype(float if isinstance(value, float) else int)
+        y_pred[0, 1] = value
+        with pytest.raises(ValueError, match=rf"^y_pred must hold only 0 and 1. Got {value} in row 0, label 1 instead"):
+            DECISIONS[name](Y, y_pred)
+
+    check_all(product(DECISIONS, [2, -1, 0.5, math.nan]), check)
 
 
-@each_score
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_scores_must_be_finite(metric: Callable[..., Any], value: float, dtype: Any) -> None:
-    y_score = S.astype(dtype)
-    y_score[1, 0] = value
-    with pytest.raises(ValueError, match=rf"^y_\w+ must hold finite numbers. Got {value} in row 1, label 0 instead"):
-        metric(Y, y_score)
+def test_scores_must_be_finite() -> None:
+    def check(case: tuple[str, float, Any]) -> None:
+        name, value, dtype = case
+        y_score = S.astype(dtype)
+        y_score[1, 0] = value
+        with pytest.raises(
+            ValueError, match=rf"^y_\w+ must hold finite numbers. Got {value} in row 1, label 0 instead"
+        ):
+            SCORES[name](Y, y_score)
+
+    check_all(product(SCORES, [math.nan, math.inf, -math.inf], [np.float32, np.float64]), check)
 
 
 @pytest.mark.parametrize("targets", [([1.0, math.nan], [1.0, 2.0]), ([1.0, 2.0], [1.0, math.nan])])
@@ -106,46 +126,52 @@ def test_a_class_must_be_known(targets: Any) -> None:
         metrics.pragma(*targets)
 
 
-@pytest.mark.parametrize("metric", AT_K.values(), ids=AT_K)
-@pytest.mark.parametrize("k", [0, -1, 4, 1.5, True, "1", None])
-def test_k_must_be_a_number_of_labels(metric: Callable[..., Any], k: Any) -> None:
-    with pytest.raises(ValueError, match=rf"k must be an integer from 1 to n_labels = 3. Got {k!r} instead"):
-        metric(Y, S, k)
+def test_k_must_be_a_number_of_labels() -> None:
+    def check(case: tuple[str, Any]) -> None:
+        name, k = case
+        with pytest.raises(ValueError, match=rf"k must be an integer from 1 to n_labels = 3. Got {k!r} instead"):
+            AT_K[name](Y, S, k)
+
+    check_all(product(AT_K, [0, -1, 4, 1.5, True, "1", None]), check)
 
 
 def test_numpy_integers_are_numbers_of_labels() -> None:
     assert metrics.precision_at_k(Y, S, np.int64(2)) == metrics.precision_at_k(Y, S, 2)
 
 
-@each_label_metric
-@pytest.mark.parametrize(
-    ("mask", "message"),
-    [
+def test_a_mask_must_fit() -> None:
+    wrong = [
         ([True, False], r"label_mask must have shape \(3,\) or \(2, 3\). Got \(2,\)"),
         ([[True, False, True]], r"label_mask must have shape \(3,\) or \(2, 3\). Got \(1, 3\)"),
         ([1, 0, 1], "label_mask must be boolean. Got dtype int64"),
         ([False, False, False], "label_mask must keep at least one label. Got a mask that is False everywhere"),
-    ],
-)
-def test_a_mask_must_fit(metric: Callable[..., Any], other: np.ndarray, mask: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        metric(Y, other, label_mask=mask)
+    ]
+
+    def check(case: tuple[str, tuple[Any, str]]) -> None:
+        name, (mask, message) = case
+        metric, other = LABEL_METRICS[name]
+        with pytest.raises(ValueError, match=message):
+            metric(Y, other, label_mask=mask)
+
+    check_all(product(LABEL_METRICS, wrong), check)
 
 
-@pytest.mark.parametrize(("metric", "other"), [(metrics.ba_macro, Y), (metrics.rmse, S)])
-@pytest.mark.parametrize(
-    ("y_true", "message"),
-    [
+def test_a_table_must_be_a_table() -> None:
+    wrong = [
         ([1, 0, 1], r"y_true must be 2-D, of shape \(n_samples, n_labels\). Got shape \(3,\)"),
         ([["1", "0"]], "y_true must hold numbers or booleans. Got dtype <U1"),
         (np.array([[None, 1]]), "y_true must hold numbers or booleans. Got dtype object"),
         (sparse.csr_array((0, 3)), r"y_true must hold at least one sample and one label. Got shape \(0, 3\)"),
         (sparse.csr_array([[2, 0, 1], [0, 0, 1]]), "y_true must hold only 0 and 1. Got 2"),
-    ],
-)
-def test_a_table_must_be_a_table(metric: Callable[..., Any], other: np.ndarray, y_true: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        metric(y_true, other)
+    ]
+
+    def check(case: tuple[str, tuple[Any, str]]) -> None:
+        name, (y_true, message) = case
+        metric, other = LABEL_METRICS[name]
+        with pytest.raises(ValueError, match=message):
+            metric(y_true, other)
+
+    check_all(product(("ba_macro", "rmse"), wrong), check)
 
 
 def test_scores_must_be_dense() -> None:
@@ -202,10 +228,8 @@ CONTINUAL = {name: getattr(metrics, name) for name in ("acc", "aia", "bwt", "fm"
 CONTINUAL["intransigence"] = lambda R, order: metrics.intransigence(R, order, [0.5, 0.5])
 
 
-@pytest.mark.parametrize("metric", CONTINUAL.values(), ids=CONTINUAL)
-@pytest.mark.parametrize(
-    ("R", "order", "message"),
-    [
+def test_a_history_must_be_whole() -> None:
+    wrong = [
         ([[0.5, 0.5]] * 2, [0, 1], r"R must have n_experiences \+ 1 = 3 rows, row 0 measured .* Got 2 rows"),
         ([[0.5, 0.5]] * 3, [0, 2], "order must name tasks 0 to 1, the columns of R. Got 2"),
         ([[0.5, 0.5]] * 3, [0, -1], "order must name tasks 0 to 1, the columns of R. Got -1"),
@@ -219,11 +243,14 @@ CONTINUAL["intransigence"] = lambda R, order: metrics.intransigence(R, order, [0
         ([], [0], r"R must be .* Got dtype float64 and shape \(0,\)"),
         ([["a", "b"]] * 3, [0, 1], "R must be .* Got dtype <U1"),
         ([[math.inf, math.nan]] * 3, [0, 1], "R must be finite in every cell that is used. Got"),
-    ],
-)
-def test_a_history_must_be_whole(metric: Callable[..., Any], R: Any, order: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        metric(R, order)
+    ]
+
+    def check(case: tuple[str, tuple[Any, Any, str]]) -> None:
+        name, (R, order, message) = case
+        with pytest.raises(ValueError, match=message):
+            CONTINUAL[name](R, order)
+
+    check_all(product(CONTINUAL, wrong), check)
 
 
 @pytest.mark.parametrize("scores", [[0.5], [[0.5, 0.5]], ["a", "b"]])
@@ -237,17 +264,22 @@ def test_a_missing_reference_score_is_named() -> None:
         metrics.fwt([[0.5, 0.5]] * 3, [0, 1], reference_scores=[0.5, math.nan])
 
 
-@each_score
-@pytest.mark.parametrize("dtype", [np.bool_, np.uint8])
-def test_scores_may_be_unsigned_or_booleans(metric: Callable[..., Any], dtype: Any) -> None:
+def test_scores_may_be_unsigned_or_booleans() -> None:
     y_true, decided = np.array([[1, 0, 1], [0, 1, 0]]), np.array([[0, 1, 1], [1, 0, 0]])
-    assert metric(y_true, decided.astype(dtype)) == metric(y_true, decided.astype(np.float64))
+
+    def check(case: tuple[str, Any]) -> None:
+        name, dtype = case
+        assert SCORES[name](y_true, decided.astype(dtype)) == SCORES[name](y_true, decided.astype(np.float64))
+
+    check_all(product(SCORES, [np.bool_, np.uint8]), check)
 
 
-@each_score
-def test_a_bad_score_is_named(metric: Callable[..., Any]) -> None:
-    with pytest.raises(ValueError, match=r"^y_\w+ must hold numbers or booleans. Got dtype <U1"):
-        metric(Y, np.full(Y.shape, "a"))
+def test_a_bad_score_is_named() -> None:
+    def check(name: str) -> None:
+        with pytest.raises(ValueError, match=r"^y_\w+ must hold numbers or booleans. Got dtype <U1"):
+            SCORES[name](Y, np.full(Y.shape, "a"))
+
+    check_all(SCORES, check)
 
 
 def test_a_bad_score_far_down_is_named() -> None:

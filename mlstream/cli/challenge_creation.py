@@ -26,11 +26,13 @@ def create(
     from mlstream.challenge.engine import Challenge
     from mlstream.challenge.making.create import advise
     from mlstream.cli import console
+    from mlstream.publishing.named_streams import open_named
 
     rules = read_config(config)
     if stream is None and rules.stream is None:
         raise ValueError(f"STREAM must be given, or stream in {config}. Got neither.")
-    found = open_stream(stream or str(rules.stream))
+    # A path in the rules, as in a campaign file, starts from their folder.
+    found = open_stream(stream) if stream else open_named(str(rules.stream), config.parent)
     with Challenge.create(found, config, folder, bundle, force=force) as challenge:
         manifest = challenge.manifest
     for line in advise(found, manifest):

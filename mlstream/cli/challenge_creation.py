@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from mlstream.cli.arguments import Force, open_stream, require_new
+from mlstream.cli.arguments import Force, file_option, open_stream, require_new
 
 
 def create(
-    config: Annotated[Path, typer.Option(help="The rules: challenge.toml.")],
+    config: Annotated[Path, file_option(help="The rules: challenge.toml.")],
     folder: Annotated[Path, typer.Option(metavar="ORG", help="The organiser's folder, to be made.")],
     bundle: Annotated[Path, typer.Option(metavar="PUB", help="The bundle for contestants, to be made.")],
     stream: Annotated[
@@ -66,7 +66,7 @@ def verify(
 def export(
     folder: Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's folder.")],
     to: Annotated[Literal["codabench"], typer.Option(help="The platform.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="ZIP", help="File to write: truth is in it.")],
+    output: Annotated[Path, file_option("--output", "-o", metavar="ZIP", help="File to write: truth is in it.")],
     development_ends: Annotated[
         datetime | None, typer.Option(help="End of the development phase, in UTC, where the rules name none.")
     ] = None,

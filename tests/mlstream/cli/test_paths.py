@@ -290,6 +290,21 @@ def test_a_path_of_a_slow_command_may_be_spelled(spelling, place):
     assert not any(found), "\n".join(filter(None, found))
 
 
+def test_a_slash_behind_the_name_of_a_file_is_one_error(place):
+    found = []
+    for row in (*ROWS, *SLOW):
+        for path in filter(is_file, PATH.findall(row)):
+            before = contents(place.fill(row, SPELLINGS["relative"]))
+            words = [spell(word, SPELLINGS["relative"]) for word in shlex.split(row)]
+            status, printed = place.call([f"{word}/" if word == path else word for word in words], "files")
+            errors = [line for line in printed.splitlines() if line.startswith("Error: ")]
+            if not status or len(errors) != 1 or f"{path}/" not in errors[0]:
+                found.append(f"{row}, {path}/: status {status}, {printed}")
+            if contents(place.base / "files") != before:
+                found.append(f"{row}, {path}/: wrote something")
+    assert not found, "\n".join(found)
+
+
 def test_every_path_stands_in_a_row():
     commands = {name: one for name, one in _commands(BUILT) if not hasattr(one, "commands")}
     typed = {}

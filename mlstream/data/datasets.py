@@ -225,8 +225,9 @@ def iter_dataset(
         raise FileNotFoundError(f"{path} must be a file that exists.")
     if missing in {"mean", "indicator"}:
         raise ValueError(f"missing must be error, drop or keep for a table that is read in chunks. Got {missing!r}.")
-    yield from iterate_table(
-        path, Choices(rule, make_reading(missing, categories, separator), find_card(path)), chunk_size
+    # The file is opened when the first rows are asked for, perhaps in another working directory.
+    return iterate_table(
+        path.absolute(), Choices(rule, make_reading(missing, categories, separator), find_card(path)), chunk_size
     )
 
 

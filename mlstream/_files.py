@@ -176,6 +176,11 @@ def raise_disk_error(error: BaseException) -> None:
         raise cause from None
 
 
+def ends_as_folder(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path ends in a slash, as only that of a folder may; pathlib drops it."""
+    return os.fspath(path).endswith(("/", "/."))
+
+
 def is_plain(path: Path) -> bool:
     """Tell whether a path is a file, and neither a symbolic link to one nor anything else."""
     return path.is_file() and not path.is_symlink()

@@ -71,7 +71,7 @@ class Challenge:
 
     def __init__(self, folder: str | os.PathLike[str], *, clock: Clock = utc_now, n_processes: int = 1) -> None:
         require_private(folder)
-        self.folder = OrganiserFolder(Path(folder))
+        self.folder = OrganiserFolder(Path(folder).absolute())
         self.config: ChallengeConfig = read_config(self.folder.config)
         self.manifest: Manifest = read_manifest(self.folder.manifest)
         self._clock = clock

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from mlstream._files import ends_as_folder
 from mlstream._reading import Categories, Missing
 from mlstream.cli.completion import complete_streams, complete_tables
 
@@ -22,6 +23,19 @@ _MAX_BYTES = 64 * 2**20
 _MAX_VISITS = 1_000_000
 
 Number = TypeVar("Number", int, float)
+
+
+def parse_file(text: str) -> Path:
+    """Return the path of a file."""
+    if ends_as_folder(text) and not Path(text).is_dir():
+        raise typer.BadParameter(f"must be a file, whose name does not end in '/'. Got {text!r} instead.")
+    return Path(text)
+
+
+def file_option(*flags: str, **options: Any) -> Any:
+    """Describe an option that is the path of a file."""
+    return typer.Option(*flags, **{"parser": parse_file, "metavar": "FILE", **options})
+
 
 # No path: ./NAME would lose what distinguishes it from NAME.
 StreamPath = Annotated[
@@ -40,7 +54,7 @@ SourceName = Annotated[
     ),
 ]
 OutputFile = Annotated[
-    Path, typer.Option("--output", "-o", help="File to write: .npz, .arff, .train.csv or .train.parquet.")
+    Path, file_option("--output", "-o", help="File to write: .npz, .arff, .train.csv or .train.parquet.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 LabelColumns = Annotated[

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from mlstream.cli.arguments import Force, open_stream, require_new
+from mlstream.cli.arguments import Force, file_option, open_stream, require_new
 
 
 def create(
-    config: Annotated[Path, typer.Option(help="The rules: challenge.toml.")],
+    config: Annotated[Path, file_option(help="The rules: challenge.toml.")],
     folder: Annotated[Path, typer.Option(metavar="ORG", help="The organiser's folder, to be made.")],
     bundle: Annotated[Path, typer.Option(metavar="PUB", help="The bundle for contestants, to be made.")],
     stream: Annotated[
@@ -26,11 +26,13 @@ def create(
     from mlstream.challenge.engine import Challenge
     from mlstream.challenge.making.create import advise
     from mlstream.cli import console
+    from mlstream.publishing.named_streams import open_named
 
     rules = read_config(config)
     if stream is None and rules.stream is None:
         raise ValueError(f"STREAM must be given, or stream in {config}. Got neither.")
-    found = open_stream(stream or str(rules.stream))
+    # A path in the rules, as in a campaign file, starts from their folder.
+    found = open_stream(stream) if stream else open_named(str(rules.stream), config.parent)
     with Challenge.create(found, config, folder, bundle, force=force) as challenge:
         manifest = challenge.manifest
     for line in advise(found, manifest):
@@ -64,7 +66,7 @@ def verify(
 def export(
     folder: Annotated[Path, typer.Argument(metavar="ORG", help="The organiser's folder.")],
     to: Annotated[Literal["codabench"], typer.Option(help="The platform.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="ZIP", help="File to write: truth is in it.")],
+    output: Annotated[Path, file_option("--output", "-o", metavar="ZIP", help="File to write: truth is in it.")],
     development_ends: Annotated[
         datetime | None, typer.Option(help="End of the development phase, in UTC, where the rules name none.")
     ] = None,

@@ -72,7 +72,8 @@ def run_challenge_demo(output: Path, *, seed: int | None = None) -> tuple[FinalR
     stream = environment_stream(
         seed=secrets.randbits(_SEED_BITS) if seed is None else seed, correlation=_CORRELATION, name="challenge-demo"
     )
-    with atomic_folder(output) as folder:
+    # The baselines run in another working directory.
+    with atomic_folder(output.absolute()) as folder:
         ranking = _play(folder, stream)
     return ranking, output / "leaderboard.html"
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlstream.cli.arguments import file_option
+
 if TYPE_CHECKING:
     from mlstream.challenge.scoring.ranking import FinalRanking, RankedTeam
 
@@ -86,7 +88,7 @@ def leaderboard(
     folder: Folder,
     as_json: AsJson = False,
     html: Annotated[
-        Path | None, typer.Option(help="Page to write, with the rankings once they are published; it is replaced.")
+        Path | None, file_option(help="Page to write, with the rankings once they are published; it is replaced.")
     ] = None,
 ) -> None:
     """Print the public board: best validation score, number of submissions and time of each team."""

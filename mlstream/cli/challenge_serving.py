@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from mlstream.cli.arguments import file_option
+
 
 def serve(
     folder: Annotated[Path, typer.Argument(help="The organiser's folder.")],
@@ -16,8 +18,8 @@ def serve(
     name: Annotated[
         list[str] | None, typer.Option(help="Name of the host in addresses, where it is not --host; may be repeated.")
     ] = None,
-    certificate: Annotated[Path | None, typer.Option(help="Certificate, as a PEM file.")] = None,
-    key: Annotated[Path | None, typer.Option(help="Key of the certificate, as a PEM file.")] = None,
+    certificate: Annotated[Path | None, file_option(help="Certificate, as a PEM file.")] = None,
+    key: Annotated[Path | None, file_option(help="Key of the certificate, as a PEM file.")] = None,
     behind_tls_proxy: Annotated[
         bool, typer.Option("--behind-tls-proxy", help="A proxy of yours encrypts, and forwards to this server.")
     ] = False,

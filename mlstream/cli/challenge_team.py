@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlstream._files import read_bounded
-from mlstream.cli.arguments import Force, require_new
+from mlstream.cli.arguments import Force, file_option, parse_file, require_new
 
 if TYPE_CHECKING:
     from mlstream.challenge.client import RemoteChallenge
@@ -23,7 +23,7 @@ _MAX_TOKEN_BYTES = 4096
 
 TokenFile = Annotated[
     Path | None,
-    typer.Option(help=f"File that holds the token of the team; by default the variable {_VARIABLE}, or a prompt."),
+    file_option(help=f"File that holds the token of the team; by default the variable {_VARIABLE}, or a prompt."),
 ]
 ServerUrl = Annotated[str | None, typer.Option(help="Address of the server, such as https://host.example.")]
 OwnFolder = Annotated[Path | None, typer.Option(help="The organiser's folder, on the organiser's machine.")]
@@ -35,7 +35,7 @@ def predict(
     strategy: Annotated[
         str, typer.Option("--strategy", "-s", help="A name that `mlstream strategies` lists, or NAME(parameter=value).")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV file to write.")],
+    output: Annotated[Path, file_option("--output", "-o", help="CSV file to write.")],
     seed: Annotated[int, typer.Option(min=0, help="Seed of the order of the training rows, and of the learner.")] = 0,
     force: Force = False,
 ) -> None:
@@ -61,7 +61,9 @@ def predict(
 
 
 def submit(
-    file: Annotated[Path, typer.Argument(help="Probabilities of all hidden rows: CSV (.gz), NPZ or Parquet.")],
+    file: Annotated[
+        Path, typer.Argument(parser=parse_file, help="Probabilities of all hidden rows: CSV (.gz), NPZ or Parquet.")
+    ],
     url: ServerUrl = None,
     folder: OwnFolder = None,
     inbox: Annotated[Path | None, typer.Option(help="Folder that the organiser's account empties.")] = None,

@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
-from mlstream.cli.arguments import Force, StreamPath, open_stream, require_output
+from mlstream.cli.arguments import Force, StreamPath, open_stream, parse_file, require_output
 
 
 def convert(
     stream: StreamPath,
     output: Annotated[
-        Path, typer.Argument(help="File to write: .npz, .arff, .train.csv (or packed, .gz) or .train.parquet.")
+        Path,
+        typer.Argument(
+            parser=parse_file, help="File to write: .npz, .arff, .train.csv (or packed, .gz) or .train.parquet."
+        ),
     ],
     force: Force = False,
 ) -> None:

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from mlstream.cli.arguments import Force, OutputFile, StreamPath, open_stream, require_folder, require_output
+from mlstream.cli.arguments import (
+    Force,
+    OutputFile,
+    StreamPath,
+    file_option,
+    open_stream,
+    parse_file,
+    require_folder,
+    require_output,
+)
 from mlstream.cli.terms import FLAGS, read_terms, with_term_options
 
 
@@ -112,11 +121,11 @@ def verify(
 
 
 def regenerate(
-    card: Annotated[Path, typer.Argument(help="A card (.json), or a published folder.")],
+    card: Annotated[Path, typer.Argument(parser=parse_file, help="A card (.json), or a published folder.")],
     output: OutputFile,
     table: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
             help="File of the table, where it is not one that `mlstream datasets` lists; by default, the file of the "
             "name on the card in the working directory, or in the folder that the variable MLSTREAM_DATA names."
         ),

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from mlstream.cli.arguments import require_folder
+from mlstream._files import ends_as_folder
+from mlstream.cli.arguments import file_option, require_folder
 from mlstream.cli.completion import complete_strategies, complete_streams
 from mlstream.cli.interrupts import InterruptionError
 from mlstream.cli.options import OPTIONS, read_options, with_options
@@ -91,7 +92,9 @@ def run(
 
     began_s, chosen = time.perf_counter(), read_options(options)
     ended: list[CampaignProgress] = []
-    files = [name for name in sources if name.lower().endswith(".toml")]
+    files = [name for name in sources if name.lower().endswith((".toml", ".toml/"))]
+    if files and ends_as_folder(files[0]):
+        raise ValueError(f"A campaign file must be a file, whose name does not end in '/'. Got {files[0]!r} instead.")
     if files and len(sources) > 1:
         raise ValueError(f"A campaign file must be the only source. Got {files[0]} among {len(sources)} sources.")
     if output is not None:
@@ -269,7 +272,7 @@ def _require_success(results: Sequence[RunResult], folder: Path) -> None:
 def report(
     directory: Annotated[Path, typer.Argument(help="Folder that `mlstream run` or `mlstream detect` wrote.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Page to write; DIRECTORY/report.html if absent.")
+        Path | None, file_option("--output", "-o", help="Page to write; DIRECTORY/report.html if absent.")
     ] = None,
     tables: Annotated[
         bool, typer.Option("--tables", help="Also write the folder tables: CSV, Markdown, LaTeX.")

@@ -14,6 +14,7 @@ from mlstream.cli.arguments import (
     Seed,
     SeparatorSign,
     SourceName,
+    file_option,
     open_table,
     require_new,
 )
@@ -30,7 +31,7 @@ def suggest_tasks(
     separator: SeparatorSign = None,
     max_tasks: Annotated[int, typer.Option(help="Maximum number of tasks to try.")] = 10,
     starts: Annotated[int, typer.Option(min=1, help="Random starts of the clustering; the best is kept.")] = 10,
-    picture: Annotated[Path | None, typer.Option(help="File to draw into, replaced if there: .png, .svg.")] = None,
+    picture: Annotated[Path | None, file_option(help="File to draw into, replaced if there: .png, .svg.")] = None,
     seed: Seed = 0,
 ) -> None:
     """Suggest a number of tasks for a table: diverse tasks, each with more than one label."""

@@ -9,6 +9,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from mlstream.cli.arguments import file_option
+
 _PANEL = "Terms of the stream"
 # By parameter of `mlstream.with_terms`: the flags, and the help, which is that of the field on the card.
 _OPTIONS = {
@@ -42,7 +44,9 @@ def term_parameters() -> list[Parameter]:
 
 def _parameter(term: str, flags: tuple[str, ...], help_text: str) -> Parameter:
     kind = _KINDS.get(term, str | None)
-    option = typer.Option(*flags, help=f"{help_text}{_MORE.get(term, '')}", rich_help_panel=_PANEL)
+    option = (file_option if term == "about" else typer.Option)(
+        *flags, help=f"{help_text}{_MORE.get(term, '')}", rich_help_panel=_PANEL
+    )
     return Parameter(term, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option])
 
 

@@ -83,4 +83,4 @@ def _reword(error: BadParameter) -> str:
 
     if isinstance(error.__cause__, ValidationError):
         return describe_error(error.__cause__, name)
-    return f"{name}: {error.message}"
+    return f"{name}{'' if error.message.startswith('must ') else ':'} {error.message}"

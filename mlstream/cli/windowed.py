@@ -7,16 +7,19 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
-from mlstream.cli.arguments import Force, Seed, parse_names, require_new
+from mlstream.cli.arguments import Force, Seed, file_option, parse_file, parse_names, require_new
 from mlstream.cli.generator_commands import named_options, option_of
 
 _TABLES = (".arff", ".arff.gz", ".csv", ".csv.gz", ".parquet")
 _SAME_NAME = "time by every horizon benign columns text categories max_values numbers statistics clock max_delay"
 _OPTIONS = {"labels": "--label"} | {name: f"--{name.replace('_', '-')}" for name in _SAME_NAME.split()}
 
-LogFile = Annotated[Path, typer.Argument(help="A log of single events: .csv, .jsonl, .ndjson or .json, packed or not.")]
-TableFile = Annotated[Path, typer.Option("--output", "-o", help="Table to write: .arff, .arff.gz, .csv or .parquet.")]
-NewLog = Annotated[Path, typer.Option("--output", "-o", help="File to write: .csv, .jsonl, .ndjson or .json.")]
+LogFile = Annotated[
+    Path,
+    typer.Argument(parser=parse_file, help="A log of single events: .csv, .jsonl, .ndjson or .json, packed or not."),
+]
+TableFile = Annotated[Path, file_option("--output", "-o", help="Table to write: .arff, .arff.gz, .csv or .parquet.")]
+NewLog = Annotated[Path, file_option("--output", "-o", help="File to write: .csv, .jsonl, .ndjson or .json.")]
 
 
 def windowed(

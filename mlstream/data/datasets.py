@@ -9,7 +9,7 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
-from mlstream._files import nearest_name
+from mlstream._files import ends_as_folder, nearest_name
 from mlstream.card_model import ReadingCard
 from mlstream.data.class_tables import read_class_table
 from mlstream.data.downloads import fetch_dataset
@@ -119,7 +119,7 @@ def load_dataset(
         warn_if_shadowed(source, "data set")
         return _load_registered(entries[source], rule, reading)
     path = Path(source)
-    _require_table_file(path, list(entries))
+    _require_table_file(source, list(entries))
     if is_hierarchical(path):
         return _load_hierarchical([path], [read_unpacked(path)], rule, reading)
     if bare_path(path).suffix.lower() in SUFFIXES:
@@ -154,15 +154,16 @@ def load_registered(name: str, labels: LabelRule = None, reading: ReadingCard = 
     return _load_registered(find_entry(name), normalise_rule(labels), reading)
 
 
-def _require_table_file(path: Path, names: Sequence[str]) -> None:
+def _require_table_file(source: str | os.PathLike[str], names: Sequence[str]) -> None:
     """Raise an error, with the nearest name, unless the path is a file."""
+    path = Path(source)
     if path.is_dir():
         raise FileNotFoundError(f"{path} must be a file, or the name of a data set. Got a folder instead.")
-    if not path.is_file():
+    if not path.is_file() or ends_as_folder(source):
         near = nearest_name(path, names)
         hint = f"; did you mean {near!r}?" if near else "."
         raise FileNotFoundError(
-            f"{path} must be a file, or the name of a data set, as `mlstream datasets` lists them. Got neither{hint}"
+            f"{source} must be a file, or the name of a data set, as `mlstream datasets` lists them. Got neither{hint}"
         )
 
 
@@ -224,8 +225,9 @@ def iter_dataset(
         raise FileNotFoundError(f"{path} must be a file that exists.")
     if missing in {"mean", "indicator"}:
         raise ValueError(f"missing must be error, drop or keep for a table that is read in chunks. Got {missing!r}.")
-    yield from iterate_table(
-        path, Choices(rule, make_reading(missing, categories, separator), find_card(path)), chunk_size
+    # The file is opened when the first rows are asked for, perhaps in another working directory.
+    return iterate_table(
+        path.absolute(), Choices(rule, make_reading(missing, categories, separator), find_card(path)), chunk_size
     )
 
 

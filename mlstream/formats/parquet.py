@@ -52,7 +52,12 @@ def write_parquet(path: Path, X: Features, Y: Indicator, names: Sequence[str]) -
     if not np.isfinite(table).all():
         raise ValueError(f"X must be finite to be written as Parquet. Got {table[~np.isfinite(table)][0]}.")
     columns = [*map(to_nullable, Y.T), *(pa.array(np.ascontiguousarray(column)) for column in table.T)]
-    parquet.write_table(pa.Table.from_arrays(columns, list(names)), path)
+    parquet.write_table(pa.Table.from_arrays(columns, list(names)), for_arrow(path))
+
+
+def for_arrow(path: Path) -> Path:
+    """Return an absolute path: pyarrow would take ``~`` at the beginning of another for the user's home."""
+    return path.absolute()
 
 
 def to_nullable(labels: Indicator) -> pa.Array:

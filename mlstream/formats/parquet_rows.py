@@ -15,7 +15,7 @@ from scipy import sparse
 from mlstream._mapped import release
 from mlstream.card_model import PartCard, RowsCard
 from mlstream.formats.flat import index_masks, require_writable
-from mlstream.formats.parquet import parquet_errors, to_nullable
+from mlstream.formats.parquet import for_arrow, parquet_errors, to_nullable
 from mlstream.formats.parquet_columns import RowColumns, list_of
 from mlstream.stream import EvaluationSet, Experience, Index, Indicator, Mask, Stream
 
@@ -58,7 +58,8 @@ class StreamRows:
         # Features rarely repeat: to look for values that do takes three times as long as to write them.
         few_values = [field.name for field in schema if field.type in {pa.string(), pa.int32(), pa.uint8()}]
         for path, parts, mask_ids in self._halves(train, test):
-            with parquet.ParquetWriter(path, schema, compression="zstd", use_dictionary=few_values) as writer:
+            options = {"compression": "zstd", "use_dictionary": few_values}
+            with parquet.ParquetWriter(for_arrow(path), schema, **options) as writer:
                 for group in _row_groups(parts, mask_ids, self._columns):
                     writer.write_table(group)
 
@@ -107,7 +108,7 @@ def _all_parts(stream: Stream) -> tuple[Part, ...]:
 
 
 def _holds(path: Path, groups: Iterator[pa.Table], schema: pa.Schema) -> bool:
-    with parquet_errors(path), parquet.ParquetFile(path) as file:
+    with parquet_errors(path), parquet.ParquetFile(for_arrow(path)) as file:
         if not file.schema_arrow.equals(schema, check_metadata=True):
             return False
         n_groups, n_equal = file.metadata.num_row_groups, 0

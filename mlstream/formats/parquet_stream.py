@@ -22,7 +22,7 @@ from mlstream.card_model import PartCard, StreamCard
 from mlstream.formats._joined_features import make_csr
 from mlstream.formats.content import FormatError, require_room
 from mlstream.formats.flat import BY_ROW, FlatParts, FlatStream, restore, to_masks
-from mlstream.formats.parquet import parquet_errors, show_type
+from mlstream.formats.parquet import for_arrow, parquet_errors, show_type
 from mlstream.formats.parquet_columns import RowColumns
 from mlstream.formats.parquet_rows import StreamRows, count_values
 from mlstream.formats.stream_files import (
@@ -128,7 +128,7 @@ def restore_rows(train: pa.Table, test: pa.Table, card: StreamCard) -> Stream:
 
 
 def _read(path: Path, card: StreamCard) -> pa.Table:
-    with parquet_errors(path), parquet.ParquetFile(path) as file:
+    with parquet_errors(path), parquet.ParquetFile(for_arrow(path)) as file:
         form = _form(card)
         if not file.schema_arrow.equals(form.schema):
             raise FormatError(f"{path} must have the columns that were written for its card. Got others.")
@@ -136,7 +136,8 @@ def _read(path: Path, card: StreamCard) -> pa.Table:
         n_bytes = 8 * count_values(file.metadata) + 4 * file.metadata.num_rows * len(form.labels)
         require_room(n_bytes, path.stat().st_size, f"{path}: its rows")
     # Names of tasks are held once, however many rows have them.
-    with parquet_errors(path), parquet.ParquetFile(path, read_dictionary=[form.names["task"]]) as file:
+    as_words = [form.names["task"]]
+    with parquet_errors(path), parquet.ParquetFile(for_arrow(path), read_dictionary=as_words) as file:
         # pyarrow 18 cannot read a file without groups of rows.
         return file.read() if file.metadata.num_row_groups else file.schema_arrow.empty_table()
 

@@ -58,14 +58,15 @@ def upload(
     except ImportError:
         raise ImportError("Uploading needs huggingface_hub: pip install 'mlstream[hub]'.") from None
     api = HfApi(endpoint=endpoint, token=token, library_name="mlstream")
-    names = sorted(path.name for path in folder.iterdir())
+    # Its library would take ~ at the beginning of a relative path for the user's home.
+    place, names = folder.absolute(), sorted(path.name for path in folder.iterdir())
     with _hub_errors(api.endpoint):
         api.create_repo(repository, repo_type="dataset", private=private, exist_ok=True)
         gone = {*api.list_repo_files(repository, repo_type="dataset")} - {*names} - _HUB_FILES
         commit = api.create_commit(
             repository,
             [
-                *(CommitOperationAdd(path_in_repo=name, path_or_fileobj=folder / name) for name in names),
+                *(CommitOperationAdd(path_in_repo=name, path_or_fileobj=place / name) for name in names),
                 *(CommitOperationDelete(path_in_repo=name, is_folder=False) for name in sorted(gone)),
             ],
             repo_type="dataset",

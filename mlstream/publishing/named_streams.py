@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TypeAlias
 
-from mlstream._files import nearest_first, nearest_name
+from mlstream._files import ends_as_folder, nearest_first, nearest_name
 from mlstream.data.registry import list_datasets, warn_if_shadowed
 from mlstream.formats import load
 from mlstream.publishing.presets import list_presets, make_preset
@@ -81,11 +81,12 @@ def open_named(name: str, folder: str | os.PathLike[str] = ".") -> Stream:
         warn_if_shadowed(name, "stream", folder)
         return make_preset(name)
     path = Path(folder) / name
-    if path.is_dir():
+    is_folder = path.is_dir()
+    if is_folder:
         path = path / "stream.npz"
         if not path.is_file():
             raise FileNotFoundError(f"{name} must be a file, or a published folder. Got a folder without {path.name}.")
-    if path.is_file():
+    if path.is_file() and (is_folder or not ends_as_folder(name)):
         return load(path, mmap=path.suffix.lower() == ".npz", check=True)
     raise FileNotFoundError(
         f"A stream must be a file, a published folder, or one of {nearest_first(name, list_presets())}. "

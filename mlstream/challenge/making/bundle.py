@@ -158,12 +158,13 @@ def _write_parquet(
     import pyarrow as pa
     from pyarrow import parquet
 
-    from mlstream.formats.parquet import write_parquet
+    from mlstream.formats.parquet import for_arrow, write_parquet
 
     names = (*card.label_names, ENVIRONMENT, *features)
     write_parquet(folder / "train.parquet", _with_environment(training), training.Y, names)
     columns = [pa.array(format_keys(hidden.keys)), *(pa.array(np.ascontiguousarray(column)) for column in hidden.X.T)]
-    parquet.write_table(pa.Table.from_arrays(columns, [ROW_ID, *features]), folder / "holdout.parquet")
+    table = pa.Table.from_arrays(columns, [ROW_ID, *features])
+    parquet.write_table(table, for_arrow(folder / "holdout.parquet"))
 
 
 def _format_sample(card: PublicCard, keys: Keys) -> Iterator[str]:

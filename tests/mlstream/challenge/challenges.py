@@ -47,6 +47,17 @@ class SameProcess:
         pass
 
 
+def score_in_this_process(monkeypatch):
+    """Let every challenge that is opened score in this process."""
+    begin = Challenge.__init__
+
+    def begin_here(self, *arguments, **options):
+        begin(self, *arguments, **options)
+        self._pool = SameProcess(self.folder)
+
+    monkeypatch.setattr(Challenge, "__init__", begin_here)
+
+
 def make_challenge(path, clock=None, *, processes=False, **options):
     """Make a challenge with an empty state, and open it."""
     folder = make_folder(path, **options)

@@ -13,7 +13,7 @@ from mlstream.challenge.engine import Challenge
 from mlstream.challenge.errors import ChallengeError
 from mlstream.challenge.state.teams import team_of_token
 from mlstream.cli import app
-from tests.mlstream.challenge.challenges import SameProcess, draw, make_challenge
+from tests.mlstream.challenge.challenges import draw, make_challenge, score_in_this_process
 from tests.mlstream.cli.commands import invoke
 
 ROOT = Path(__file__).parents[3]
@@ -27,13 +27,7 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / f"{seed}.csv").write_bytes(draw(made, seed))
     (tmp_path / "bad.csv").write_text("nonsense")
     made.shut_down()
-    begin = Challenge.__init__
-
-    def in_this_process(self, *arguments, **options):
-        begin(self, *arguments, **options)
-        self._pool = SameProcess(self.folder)
-
-    monkeypatch.setattr(Challenge, "__init__", in_this_process)
+    score_in_this_process(monkeypatch)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "org"
 

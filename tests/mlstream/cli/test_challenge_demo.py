@@ -16,7 +16,8 @@ def test_the_board_is_written_as_a_page(tmp_path):
 
 def test_the_demo_plays_a_challenge_through(tmp_path, monkeypatch):
     monkeypatch.setattr(challenge_demo, "TEAMS", ("base-rate",))
-    done = invoke("challenge", "demo", "--output", tmp_path / "demo", "--seed", "5")
+    monkeypatch.chdir(tmp_path)
+    done = invoke("challenge", "demo", "--output", "demo", "--seed", "5")
     assert done.exit_code == 0, done.output or done.exception
     ranking = FinalRanking.model_validate_json((tmp_path / "demo" / "ranking.json").read_text())
     # What knows the invariant features wins both; the base rate scores 0, but for the noise of its estimate.

@@ -52,8 +52,12 @@ def _try_room(name: str, given: argparse.Namespace) -> Counter[str]:
 
 
 def _try(mutant: Mutant, killer: Killer, results: Path | None) -> str:
-    fate = killer.try_mutant(mutant)
-    what = "listed" if fate is Fate.SURVIVED and survivor_of(mutant) in read_survivors() else fate.value
+    try:
+        fate = killer.try_mutant(mutant)
+        what = "listed" if fate is Fate.SURVIVED and survivor_of(mutant) in read_survivors() else fate.value
+    except RuntimeError as error:
+        what = "no verdict"
+        print(f"# {error}", flush=True)
     if what == Fate.SURVIVED.value:
         print(format_survivor(mutant), flush=True)
     if results:

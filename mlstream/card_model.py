@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import cache
 from itertools import chain
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -594,6 +595,12 @@ def card_schema() -> str:
     >>> "data_sha256" in card_schema()
     True
     """
+    return _card_schema()
+
+
+@cache
+def _card_schema() -> str:
+    # It is written beside every published stream, and takes longer than all other texts there.
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | StreamCard.model_json_schema()
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 

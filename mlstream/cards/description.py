@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,13 +91,19 @@ def describe_stream(
         source=_describe_source(dataset),
         generator=generator,
         scenario=scenario,
-        versions={package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()},
+        versions=dict(_versions()),
         feature_names=list(dataset.feature_names),
         label_names=list(dataset.label_names),
         label_parents=_kept_parents(dataset),
         drops=list(drops),
         **measure(parts, shared_rows=scenario.shared_rows)._asdict(),
     )
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    # Reading them takes longer than describing a small stream.
+    return {package: metadata.version(package) for package in _VERSIONED} | {"python": platform.python_version()}
 
 
 def measure(parts: StreamParts | Stream, *, shared_rows: SharedRows | None) -> Measures:

@@ -1,5 +1,7 @@
 """A challenge that is played through, and the page of its standing."""
 
+import pytest
+
 from mlstream.challenge.engine import Challenge
 from mlstream.challenge.scoring.ranking import FinalRanking
 from mlstream.cli import challenge_demo
@@ -14,6 +16,7 @@ def test_the_board_is_written_as_a_page(tmp_path):
     assert "<h1>toy</h1>" in (tmp_path / "board.html").read_text()
 
 
+@pytest.mark.slow
 def test_the_demo_plays_a_challenge_through(tmp_path, monkeypatch):
     monkeypatch.setattr(challenge_demo, "TEAMS", ("base-rate",))
     monkeypatch.chdir(tmp_path)
@@ -38,4 +41,8 @@ def test_the_demo_plays_a_challenge_through(tmp_path, monkeypatch):
     ]
     with Challenge.open(tmp_path / "demo" / "organiser") as challenge:
         assert challenge.audit().is_whole
-    assert "--output" in str(invoke("challenge", "demo", "--output", tmp_path / "demo").exception)
+
+
+def test_the_demo_replaces_no_folder(tmp_path):
+    assert "--output" in str(invoke("challenge", "demo", "--output", tmp_path).exception)
+    assert list(tmp_path.iterdir()) == []

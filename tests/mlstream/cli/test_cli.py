@@ -321,30 +321,6 @@ def test_a_bad_stream_is_one_line(name, content, tmp_path, capsys):
     assert name in error
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("generate", "absent.arff", "-o", "x.npz"),
-        ("generate", "yeast", "-o", "x.txt"),
-        ("generate", "yeast", "-o", "x.npz", "--order", "1,two"),
-        ("generate", "yeast", "-o", "x.npz", "--order", "9,9,9"),
-        ("generate", "yeast", "-o", "x.npz", "--tasks", "0"),
-        ("generate", "yeast", "-o", "no/such/folder/x.npz"),
-        ("verify", "absent"),
-        ("report", "absent"),
-        ("regenerate", "absent.json", "-o", "x.npz"),
-    ],
-    ids=" ".join,
-)
-def test_bad_arguments_are_one_line(arguments, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert call(*arguments) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("Error: ")
-    assert error.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_an_output_that_exists_is_kept(stream_file, tmp_path, capsys):
     before = stream_file.read_bytes()
     assert call("generate", "yeast", "--seed", "2", "-o", stream_file) == 1

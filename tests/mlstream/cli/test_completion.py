@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mlstream.cli import app
+from tests.loops import check_all
 
 NAMES = [
     ("gen", ["generate"]),
@@ -40,9 +41,12 @@ def complete(shell, typed):
     return CliRunner().invoke(app, [], prog_name="mlstream", env=environment).stdout.splitlines()
 
 
-@pytest.mark.parametrize(("typed", "names"), NAMES, ids=[typed for typed, _ in NAMES])
-def test_names_are_completed_in_bash(typed, names):
-    assert [line for line in complete("bash", typed) if line] == names
+def test_names_are_completed_in_bash():
+    def check(case):
+        typed, names = case
+        assert [line for line in complete("bash", typed) if line] == names
+
+    check_all(NAMES, check)
 
 
 def test_fish_and_zsh_are_sent_descriptions_too():

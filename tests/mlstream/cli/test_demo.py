@@ -40,6 +40,7 @@ def require_printed_results(runs):
         assert bold == {best}
 
 
+@pytest.mark.slow
 def test_a_demo_that_fails_leaves_nothing_and_a_second_try_works(tmp_path, monkeypatch):
     monkeypatch.setattr("mlstream.cli.demo.STRATEGIES", ("mean",))
     with monkeypatch.context() as broken:

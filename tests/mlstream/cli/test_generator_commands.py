@@ -9,6 +9,7 @@ from mlstream.cli import generate, perturb, synthesise
 from mlstream.cli.generator_commands import option_of
 from mlstream.cli.terms import FLAGS
 from mlstream.generators import GENERATORS
+from tests.loops import check_all
 from tests.mlstream.generators.test_registry import STREAMS
 
 COMMANDS = (*generate.COMMANDS, *synthesise.COMMANDS, *perturb.COMMANDS)
@@ -37,38 +38,44 @@ def documented(name):
     return [name for entry in entries for name in entry.split(" : ")[0].split(", ")]
 
 
-@pytest.mark.parametrize("name", GENERATORS)
-def test_every_parameter_is_documented_on_its_own(name):
-    assert [one for one in documented(name) if one not in INPUTS] == list(parameters_of(name))
+def test_every_parameter_is_documented_on_its_own():
+    def check(name):
+        assert [one for one in documented(name) if one not in INPUTS] == list(parameters_of(name))
+
+    check_all(GENERATORS, check)
 
 
-@pytest.mark.parametrize("name", GENERATORS)
-def test_the_card_holds_every_parameter_in_the_order_of_the_signature(name):
-    on_card = [key for key in STREAMS[name]().card.generator.parameters if key != "base"]
-    expected = parameters_of(name).keys() - REPLACED.get(name, set()) - {"seed"}
-    assert on_card == [key for key in parameters_of(name) if key in expected]
+def test_the_card_holds_every_parameter_in_the_order_of_the_signature():
+    def check(name):
+        on_card = [key for key in STREAMS[name]().card.generator.parameters if key != "base"]
+        expected = parameters_of(name).keys() - REPLACED.get(name, set()) - {"seed"}
+        assert on_card == [key for key in parameters_of(name) if key in expected]
+
+    check_all(GENERATORS, check)
 
 
 def test_every_generator_has_a_command():
     assert {command.generator for command in COMMANDS} == GENERATORS.keys()
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_a_command_has_every_parameter_with_its_default_and_help(command):
-    built = {one.name: one for one in command.build().params}
-    parameters = parameters_of(command.generator)
-    assert built.keys() - OTHER_OPTIONS == parameters.keys() - command.fixed.keys() - OTHER_OPTIONS
-    doc = " ".join(GENERATORS[command.generator].__doc__.replace("`", "").split())
-    for name in built.keys() & parameters.keys():
-        option, parameter = built[name], parameters[name]
-        assert option.required == (parameter.default is parameter.empty)
-        if isinstance(parameter.default, (int, float, str)):
-            assert option.default == parameter.default
-        if name != "seed":
-            start = option.help.split(". ")[0].removesuffix(".")
-            assert start in doc
-        if option.param_type_name != "argument":
-            assert option_of(name) in option.opts
+def test_a_command_has_every_parameter_with_its_default_and_help():
+    def check(command):
+        built = {one.name: one for one in command.build().params}
+        parameters = parameters_of(command.generator)
+        assert built.keys() - OTHER_OPTIONS == parameters.keys() - command.fixed.keys() - OTHER_OPTIONS
+        doc = " ".join(GENERATORS[command.generator].__doc__.replace("`", "").split())
+        for name in built.keys() & parameters.keys():
+            option, parameter = built[name], parameters[name]
+            assert option.required == (parameter.default is parameter.empty)
+            if isinstance(parameter.default, (int, float, str)):
+                assert option.default == parameter.default
+            if name != "seed":
+                start = option.help.split(". ")[0].removesuffix(".")
+                assert start in doc
+            if option.param_type_name != "argument":
+                assert option_of(name) in option.opts
+
+    check_all(COMMANDS, check)
 
 
 def test_no_two_parameters_have_one_option():

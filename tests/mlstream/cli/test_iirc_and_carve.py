@@ -6,6 +6,7 @@ from itertools import chain
 import pytest
 
 from mlstream.generators import published_order
+from tests.loops import check_all
 from tests.mlstream.cli.commands import invoke, make, write_table
 
 # bear, polar bear, brown bear, dog
@@ -61,47 +62,63 @@ def test_environments_are_carved_with_roles(by, roles, zoo, tmp_path):
     assert sorted(task.name.split("-")[0] for task in stream.tasks) == sorted(roles.split(","))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("iirc", "ZOO", "--hierarchy", "guess"), "--hierarchy must be one of 'names', 'discover'. Got 'guess'"),
-        (("iirc", "ZOO", "--hierarchy", "CYCLE"), "must have no cycle. Got dog -> bear -> dog"),
-        (("iirc", "ZOO", "--hierarchy", "UNKNOWN"), "must name labels of the table. Got 'cat'"),
-        (("iirc", "ZOO", "--hierarchy", "LIST"), "must hold a JSON object of names"),
-        (("iirc", "ZOO", "--introductions", "EARLY"), "superclasses only. Got 'bear.polar', a subclass of 'bear'"),
-        (("iirc", "ZOO", "--introductions", "UNKNOWN"), "must hold a JSON list of lists"),
-        (
-            ("iirc", "ZOO", "--introductions", "iirc-cifar:1"),
-            "--introductions must be one of 'iirc-cifar100', .* Got 'iirc-cifar'",
+def test_what_is_wrong_is_named_and_nothing_is_written(zoo, tmp_path):
+    def check(case):
+        number, (arguments, message) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        files = {
+            "CYCLE": {"dog": "bear", "bear": "dog"},
+            "UNKNOWN": {"cat": "bear"},
+            "LIST": ["bear"],
+            "EARLY": [["bear.polar"], ["bear"]],
+        }
+        for name, content in files.items():
+            (folder / f"{name}.json").write_text(json.dumps(content))
+        places = {"ZOO": zoo} | {name: folder / f"{name}.json" for name in files}
+        result = invoke(*(places.get(argument, argument) for argument in arguments), "-o", folder / "s.npz")
+        assert result.exit_code == 1
+        with pytest.raises(ValueError, match=message):
+            raise result.exception
+        assert not (folder / "s.npz").exists()
+
+    check_all(
+        enumerate(
+            [
+                (
+                    ("iirc", "ZOO", "--hierarchy", "guess"),
+                    "--hierarchy must be one of 'names', 'discover'. Got 'guess'",
+                ),
+                (("iirc", "ZOO", "--hierarchy", "CYCLE"), "must have no cycle. Got dog -> bear -> dog"),
+                (("iirc", "ZOO", "--hierarchy", "UNKNOWN"), "must name labels of the table. Got 'cat'"),
+                (("iirc", "ZOO", "--hierarchy", "LIST"), "must hold a JSON object of names"),
+                (
+                    ("iirc", "ZOO", "--introductions", "EARLY"),
+                    "superclasses only. Got 'bear.polar', a subclass of 'bear'",
+                ),
+                (("iirc", "ZOO", "--introductions", "UNKNOWN"), "must hold a JSON list of lists"),
+                (
+                    ("iirc", "ZOO", "--introductions", "iirc-cifar:1"),
+                    "--introductions must be one of 'iirc-cifar100', .* Got 'iirc-cifar'",
+                ),
+                (
+                    ("iirc", "ZOO", "--introductions", "iirc-cifar100:99"),
+                    "the number in --introductions must be from 0 to 9",
+                ),
+                (
+                    ("iirc", "ZOO", "--introductions", "iirc-cifar100:x"),
+                    "must be a .json file, or NAME:NUMBER. Got 'iirc-cifar",
+                ),
+                (("iirc", "ZOO", "--introductions", "iirc-cifar100:1"), "must name labels of the table"),
+                (("iirc", "ZOO", "--superclass-share", 1.5), r"--superclass-share must lie in \[0, 1\]. Got 1.5"),
+                (("iirc", "ZOO", "--evaluation", 0.01), "rows to learn and to evaluate"),
+                (("carve", "ZOO", "--roles", "train,judge"), "--roles must be of train, .* Got 'judge'"),
+                (("carve", "ZOO", "--roles", "test,unseen"), "must have the role 'train'"),
+                (("carve", "ZOO", "--roles", "train,test", "--by", "column"), "--column must be a feature of zoo"),
+            ]
         ),
-        (("iirc", "ZOO", "--introductions", "iirc-cifar100:99"), "the number in --introductions must be from 0 to 9"),
-        (
-            ("iirc", "ZOO", "--introductions", "iirc-cifar100:x"),
-            "must be a .json file, or NAME:NUMBER. Got 'iirc-cifar",
-        ),
-        (("iirc", "ZOO", "--introductions", "iirc-cifar100:1"), "must name labels of the table"),
-        (("iirc", "ZOO", "--superclass-share", 1.5), r"--superclass-share must lie in \[0, 1\]. Got 1.5"),
-        (("iirc", "ZOO", "--evaluation", 0.01), "rows to learn and to evaluate"),
-        (("carve", "ZOO", "--roles", "train,judge"), "--roles must be of train, .* Got 'judge'"),
-        (("carve", "ZOO", "--roles", "test,unseen"), "must have the role 'train'"),
-        (("carve", "ZOO", "--roles", "train,test", "--by", "column"), "--column must be a feature of zoo"),
-    ],
-)
-def test_what_is_wrong_is_named_and_nothing_is_written(arguments, message, zoo, tmp_path):
-    files = {
-        "CYCLE": {"dog": "bear", "bear": "dog"},
-        "UNKNOWN": {"cat": "bear"},
-        "LIST": ["bear"],
-        "EARLY": [["bear.polar"], ["bear"]],
-    }
-    for name, content in files.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
-    places = {"ZOO": zoo} | {name: tmp_path / f"{name}.json" for name in files}
-    result = invoke(*(places.get(argument, argument) for argument in arguments), "-o", tmp_path / "s.npz")
-    assert result.exit_code == 1
-    with pytest.raises(ValueError, match=message):
-        raise result.exception
-    assert not (tmp_path / "s.npz").exists()
+        check,
+    )
 
 
 @pytest.mark.parametrize("command", ["iirc", "carve"])

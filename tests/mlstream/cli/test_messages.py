@@ -9,6 +9,7 @@ import pytest
 from mlstream import evaluate
 from mlstream.cli.app import main
 from mlstream.cli.run_tables import show_results
+from tests.loops import check_all
 from tests.mlstream.cli.commands import write_table
 from tests.mlstream.evaluation.streams import Online, make_stream
 
@@ -40,80 +41,50 @@ def test_an_error_of_the_disk_names_the_file_and_says_what_to_do(tmp_path, capsy
     assert list(tmp_path.iterdir()) == [table]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("generate", "TABLE", "--order", "backwards"), "--order must be one of random, similarity, dissimilarity, "),
-        (("generate", "TABLE", "--order", "backwards"), "or the task of each visit, such as 1,0,1,0. Got 'backwards'"),
-        (("generate", "TABLE", "--evaluation", "1.5"), "--evaluation must be more than 0 and less than 1. Got 1.5"),
-        (("scenario", "TABLE", "class-incremental", "--evaluation", "0"), "--evaluation must be more than 0"),
-        (("generate", "TABLE", "--visits", "0.9,0.9"), "--visits and --evaluation must add up to at most 1. Got (0.9"),
-        (("generate", "TABLE", "--visits", "0"), "each of --visits must be positive. Got (0.0,) instead."),
-        (("generate", "TABLE", "--tasks", "0"), "--tasks must be a whole number, at least 1. Got 0"),
-        (("generate", "FOLDER"), "FOLDER must be a file, or the name of a data set. Got a folder instead."),
-        (("generate", "yeats"), "did you mean 'yeast'?"),
-        (("suggest-tasks", "TABLE", "--max-tasks", "0"), "--max-tasks must be a whole number, at least 2. Got 0"),
-        (("publish", "STREAM", "FOLDER"), "FOLDER must not exist yet: --force replaces a published folder."),
-        (("run", "TABLE", "-o", "OUT"), "`mlstream generate TABLE -o toy.npz` makes a stream of a table."),
-        (("inspect", "TABLE"), "`mlstream generate TABLE -o toy.npz` makes a stream of a table."),
-        (("inspect", "yeast-taks"), "did you mean 'yeast-tasks'?"),
-    ],
-)
-def test_a_mistake_is_one_line_that_names_the_way_out(arguments, message, tmp_path, capsys, monkeypatch):
-    places = {"TABLE": write_table(tmp_path / "toy.arff"), "FOLDER": tmp_path / "folder", "OUT": tmp_path / "out"}
-    places |= {"STREAM": "synthetic-rand"}
-    places["FOLDER"].mkdir()
-    typed = [str(places.get(part, part)) for part in arguments]
-    if arguments[0] in {"generate", "scenario"}:
-        typed += ["-o", str(tmp_path / "new.npz")]
-    for word in ("TABLE", "FOLDER"):
-        message = message.replace(word, str(places[word]))
-    status, error = error_of(capsys, monkeypatch, *typed)
-    assert (status, error.count("\n")) == (1, 1)
-    assert message in error
-    assert not (tmp_path / "new.npz").exists()
+def test_a_command_that_cannot_be_parsed_is_one_line_with_status_2(capsys, monkeypatch):
+    def check(case):
+        arguments, message = case
+        status, error = error_of(capsys, monkeypatch, *arguments)
+        assert (status, error.count("\n")) == (2, 1)
+        assert error.startswith("Error: ")
+        # Older releases of Typer parse with Click, whose words follow the bar.
+        assert any(words in error for words in message.split("|"))
+        assert "--help` lists " in error
+        assert "Input should" not in error
 
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ("generate", "yeast", "-o", "x.npz", "--tasks", "many"),
-            "--tasks must be a whole number. Got 'many' instead.|--tasks: 'many' is not a valid integer.",
-        ),
-        (
-            ("generate", "yeast", "-o", "x.npz", "--seed", "-1"),
-            "--seed must be at least 0. Got '-1' instead.|--seed: -1 is not in the range x>=0.",
-        ),
-        (("generate", "yeast"), "--output must be given."),
-        (
-            ("suggest-tasks", "yeast", "--starts", "0"),
-            "--starts must be at least 1. Got '0' instead.|--starts: 0 is not in the range x>=1.",
-        ),
-        (
-            ("run", "yeast-tasks", "-o", "x", "--energy", "sun"),
-            "--energy must be one of 'codecarbon', 'cpu', 'none'. Got 'sun'",
-        ),
-        (("generate", "yeast", "-o", "x.npz", "--taks", "2"), "--taks"),
-        (("generat",), "Did you mean 'generate', 'regenerate'? `mlstream --help`"),
-        (("run", "yeast-tasks", "--seed", "1"), "No such option: --seed; did you mean --seeds?"),
-        (
-            ("synthesise", "environments", "--window", "9"),
-            "No such option: --window, which is an option of `monolab`, `bilab`, `rand`, `hyperplane`, `tree`, `rbf`.",
-        ),
-        (("synthesise", "stand-in", "--strategies", "NN"), "--strategies, which is an option of `run`."),
-        (("generate", "yeast", "--strategies", "NN"), "--strategies, which is an option of `run`."),
-        (("streams", "--nothing"), "No such option: --nothing. `mlstream streams --help`"),
-    ],
-)
-def test_a_command_that_cannot_be_parsed_is_one_line_with_status_2(arguments, message, capsys, monkeypatch):
-    status, error = error_of(capsys, monkeypatch, *arguments)
-    assert (status, error.count("\n")) == (2, 1)
-    assert error.startswith("Error: ")
-    # Older releases of Typer parse with Click, whose words follow the bar.
-    assert any(words in error for words in message.split("|"))
-    assert "--help` lists " in error
-    assert "Input should" not in error
+    check_all(
+        [
+            (
+                ("generate", "yeast", "-o", "x.npz", "--tasks", "many"),
+                "--tasks must be a whole number. Got 'many' instead.|--tasks: 'many' is not a valid integer.",
+            ),
+            (
+                ("generate", "yeast", "-o", "x.npz", "--seed", "-1"),
+                "--seed must be at least 0. Got '-1' instead.|--seed: -1 is not in the range x>=0.",
+            ),
+            (("generate", "yeast"), "--output must be given."),
+            (
+                ("suggest-tasks", "yeast", "--starts", "0"),
+                "--starts must be at least 1. Got '0' instead.|--starts: 0 is not in the range x>=1.",
+            ),
+            (
+                ("run", "yeast-tasks", "-o", "x", "--energy", "sun"),
+                "--energy must be one of 'codecarbon', 'cpu', 'none'. Got 'sun'",
+            ),
+            (("generate", "yeast", "-o", "x.npz", "--taks", "2"), "--taks"),
+            (("generat",), "Did you mean 'generate', 'regenerate'? `mlstream --help`"),
+            (("run", "yeast-tasks", "--seed", "1"), "No such option: --seed; did you mean --seeds?"),
+            (
+                ("synthesise", "environments", "--window", "9"),
+                "No such option: --window, "
+                "which is an option of `monolab`, `bilab`, `rand`, `hyperplane`, `tree`, `rbf`.",
+            ),
+            (("synthesise", "stand-in", "--strategies", "NN"), "--strategies, which is an option of `run`."),
+            (("generate", "yeast", "--strategies", "NN"), "--strategies, which is an option of `run`."),
+            (("streams", "--nothing"), "No such option: --nothing. `mlstream streams --help`"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")

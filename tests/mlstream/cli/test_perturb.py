@@ -4,6 +4,7 @@ import pytest
 
 from mlstream.formats import load
 from mlstream.generators import FROM_STREAMS
+from tests.loops import check_all
 from tests.mlstream.cli.commands import invoke, make, write_table
 
 PERTURBATIONS = {
@@ -27,18 +28,23 @@ def stream_file(tmp_path_factory):
     return folder / "s.npz"
 
 
-@pytest.mark.parametrize("kind", PERTURBATIONS)
-def test_perturbations_pass_their_options_on_and_can_be_made_again(kind, stream_file, tmp_path):
-    stream = make("perturb", kind, stream_file, *PERTURBATIONS[kind], "--seed", 3, output=tmp_path / "p.npz")
-    assert stream.card.generator.name == kind.replace("-", "_")
-    assert stream.card.generator.seed == 3
-    before = load(stream_file)
-    again = FROM_STREAMS[stream.card.generator.name](
-        before, **{k: v for k, v in stream.card.generator.parameters.items() if k != "base"}, seed=3
-    )
-    assert again.card.data_sha256 == stream.card.data_sha256
-    # Two tasks in another order may be in the same order.
-    assert kind == "reordered-tasks" or stream.card.data_sha256 != before.card.data_sha256
+def test_perturbations_pass_their_options_on_and_can_be_made_again(stream_file, tmp_path):
+    def check(case):
+        number, kind = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        stream = make("perturb", kind, stream_file, *PERTURBATIONS[kind], "--seed", 3, output=folder / "p.npz")
+        assert stream.card.generator.name == kind.replace("-", "_")
+        assert stream.card.generator.seed == 3
+        before = load(stream_file)
+        again = FROM_STREAMS[stream.card.generator.name](
+            before, **{k: v for k, v in stream.card.generator.parameters.items() if k != "base"}, seed=3
+        )
+        assert again.card.data_sha256 == stream.card.data_sha256
+        # Two tasks in another order may be in the same order.
+        assert kind == "reordered-tasks" or stream.card.data_sha256 != before.card.data_sha256
+
+    check_all(enumerate(PERTURBATIONS), check)
 
 
 def test_every_perturbation_has_a_name_on_the_command_line():

@@ -9,6 +9,7 @@ import pytest
 from mlstream.formats.arrays import tabulate
 from mlstream.formats.columns import make_reading
 from mlstream.formats.content import FormatError
+from tests.loops import check_all
 
 
 @pytest.mark.parametrize(
@@ -46,27 +47,33 @@ def test_words_for_missing_values_are_taken_on_demand() -> None:
     np.testing.assert_array_equal(table.cells, [[1, 0], [np.nan, np.nan], [3, np.nan]])
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (["1", "NA"], r"frame, row 2: column 'a' must be .* missing= or --missing .* Got 'NA'\.$"),
-        (["0,5", "1,5"], "row 1: .* Got '0,5'; write a decimal point instead of the comma"),
-        (["2024-01-05"], "row 1: column 'a' must hold numbers or words. Got '2024-01-05', a date; write it as"),
-        (["5.1.2024 10:00"], "Got '5.1.2024 10:00', a date"),
-        ([dt.date(2024, 1, 5)], "Got '2024-01-05', a date"),
-        (np.array(["2024-01-05"], dtype="datetime64[D]"), "frame: column 'a' must hold numbers or words. Got dates"),
-        ([1.0, np.inf], "frame: column 'a' must hold finite numbers. Got infinity"),
-        (
-            [f"note {i}" for i in range(21)],
-            "at most 100 different words, each twice on average. Got 'note 0'",
-        ),
-        ([f"note {i}" for i in range(101)] * 3, "must have at most 100 different words"),
-        ([*map(str, range(150)), "x"], "row 151: column 'a' must be a finite number, .* Got 'x', among numbers"),
-    ],
-)
-def test_what_is_no_number_and_no_word_is_one_error(values: Any, message: str) -> None:
-    with pytest.raises(FormatError, match=message):
-        tabulate(["a"], [values], "frame")
+def test_what_is_no_number_and_no_word_is_one_error() -> None:
+    def check(case: tuple[Any, str]) -> None:
+        values, message = case
+        with pytest.raises(FormatError, match=message):
+            tabulate(["a"], [values], "frame")
+
+    check_all(
+        [
+            (["1", "NA"], r"frame, row 2: column 'a' must be .* missing= or --missing .* Got 'NA'\.$"),
+            (["0,5", "1,5"], "row 1: .* Got '0,5'; write a decimal point instead of the comma"),
+            (["2024-01-05"], "row 1: column 'a' must hold numbers or words. Got '2024-01-05', a date; write it as"),
+            (["5.1.2024 10:00"], "Got '5.1.2024 10:00', a date"),
+            ([dt.date(2024, 1, 5)], "Got '2024-01-05', a date"),
+            (
+                np.array(["2024-01-05"], dtype="datetime64[D]"),
+                "frame: column 'a' must hold numbers or words. Got dates",
+            ),
+            ([1.0, np.inf], "frame: column 'a' must hold finite numbers. Got infinity"),
+            (
+                [f"note {i}" for i in range(21)],
+                "at most 100 different words, each twice on average. Got 'note 0'",
+            ),
+            ([f"note {i}" for i in range(101)] * 3, "must have at most 100 different words"),
+            ([*map(str, range(150)), "x"], "row 151: column 'a' must be a finite number, .* Got 'x', among numbers"),
+        ],
+        check,
+    )
 
 
 def test_bounds_of_words_are_inclusive() -> None:

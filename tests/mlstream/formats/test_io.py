@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from scipy import sparse
 
 from mlstream._files import _PlainFile
@@ -24,7 +24,6 @@ CSV_SUFFIXES = [".train.csv", ".train.csv.gz"]
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".train.parquet"])
 @given(stream=streams())
-@settings(max_examples=40)
 def test_a_stream_read_is_the_stream_written(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, stream: Stream
 ) -> None:
@@ -39,7 +38,6 @@ def one_line(names: list[str]) -> bool:
 
 @pytest.mark.parametrize("suffix", CSV_SUFFIXES)
 @given(stream=streams().filter(lambda stream: not sparse.issparse(stream.experiences[0].X)))
-@settings(max_examples=40)
 def test_a_dense_stream_read_is_the_stream_written(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, stream: Stream
 ) -> None:

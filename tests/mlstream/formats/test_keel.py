@@ -7,6 +7,7 @@ import pytest
 
 from mlstream.data.datasets import load_dataset
 from mlstream.formats.content import FormatError
+from tests.loops import check_all
 
 IRIS = """@relation iris
 @attribute sepalLength real [4.3, 7.9]
@@ -69,24 +70,37 @@ def test_missing_features_follow_the_option(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read(tmp_path, text, missing="drop").X, [[0.001]])
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (MULTI.replace("@data\n", ""), "line 7: a line of a KEEL header must start with @relation"),
-        ("@relation x\n", "x.dat must be a KEEL file, with @data after its header"),
-        (MULTI.replace("0.5, 0", "0.5"), "line 8: a row must hold 3 values. Got 2"),
-        (MULTI.replace("0.5", "0,5"), "line 8: a row must hold 3 values. Got 4"),
-        (MULTI.replace("0.5", "half"), "line 8: column 'a' must be a finite number or one of its values.* Got 'half'"),
-        (MULTI.replace("1, 0.5", "2, 0.5"), "line 8: column 'y1' must be .* Got '2'"),
-        (MULTI.replace("real [0.0,1.0]", "string"), "line 3: column 'a' must be real, integer or {a, b, ...}"),
-        (MULTI.replace("@input a", "@input b"), "each column must be named once in @inputs or @outputs"),
-        (MULTI.replace("@attribute y2", "@attribute y1"), "line 4: column names must differ. Got 'y1' twice"),
-        (MULTI.replace("y2 {0,1}", "y2 {0,0}"), "line 4: the values of column 'y2' must differ. Got '0'"),
-        (IRIS.replace("{Iris-setosa, Iris-versicolor}", "real [0, 1]"), "the only output 'Class' must have values"),
-        (MULTI.split("1, 0.5", maxsplit=1)[0], "x.dat must hold at least one row"),
-    ],
-)
-def test_every_defect_is_one_error(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(FormatError, match=message) as caught:
-        read(tmp_path, text)
-    assert "\n" not in str(caught.value)
+def test_every_defect_is_one_error(tmp_path: Path) -> None:
+    def check(case: tuple[int, tuple[str, str]]) -> None:
+        number, (text, message) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with pytest.raises(FormatError, match=message) as caught:
+            read(folder, text)
+        assert "\n" not in str(caught.value)
+
+    check_all(
+        enumerate(
+            [
+                (MULTI.replace("@data\n", ""), "line 7: a line of a KEEL header must start with @relation"),
+                ("@relation x\n", "x.dat must be a KEEL file, with @data after its header"),
+                (MULTI.replace("0.5, 0", "0.5"), "line 8: a row must hold 3 values. Got 2"),
+                (MULTI.replace("0.5", "0,5"), "line 8: a row must hold 3 values. Got 4"),
+                (
+                    MULTI.replace("0.5", "half"),
+                    "line 8: column 'a' must be a finite number or one of its values.* Got 'half'",
+                ),
+                (MULTI.replace("1, 0.5", "2, 0.5"), "line 8: column 'y1' must be .* Got '2'"),
+                (MULTI.replace("real [0.0,1.0]", "string"), "line 3: column 'a' must be real, integer or {a, b, ...}"),
+                (MULTI.replace("@input a", "@input b"), "each column must be named once in @inputs or @outputs"),
+                (MULTI.replace("@attribute y2", "@attribute y1"), "line 4: column names must differ. Got 'y1' twice"),
+                (MULTI.replace("y2 {0,1}", "y2 {0,0}"), "line 4: the values of column 'y2' must differ. Got '0'"),
+                (
+                    IRIS.replace("{Iris-setosa, Iris-versicolor}", "real [0, 1]"),
+                    "the only output 'Class' must have values",
+                ),
+                (MULTI.split("1, 0.5", maxsplit=1)[0], "x.dat must hold at least one row"),
+            ]
+        ),
+        check,
+    )

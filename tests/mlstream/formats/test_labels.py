@@ -10,6 +10,7 @@ from mlstream.formats.content import FormatError
 from mlstream.formats.labels import choose_labels, normalise_rule
 from mlstream.formats.mulan import format_labels
 from mlstream.formats.table import Column, Table
+from tests.loops import check_all
 from tests.mlstream.streams import Shape, make_stream
 
 NAMES = ("k", "l", "a", "b", "m")
@@ -132,21 +133,24 @@ def test_mulans_file_of_another_table_is_one_error_that_names_the_way_out(tmp_pa
     assert choose_labels(table, 2).indices == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        (0, "the number of labels must be between 1 and 4. Got 0"),
-        (5, "the number of labels must be between 1 and 4. Got 5"),
-        (-5, "between 1 and 4. Got -5"),
-        (["z"], "labels must be columns, each named once. Got 'z', which is no column"),
-        ([0], "Got '0', which is no column"),
-        (["k", "k"], "Got a name twice"),
-        ([], "labels must be some of the 5 columns, and features the others. Got 0 labels"),
-        (NAMES, "Got 5 labels"),
-        ("k", "labels must be a number of columns, a list of names, or a MULAN .xml file. Got 'k'"),
-        (1.5, "Got 1.5"),
-    ],
-)
-def test_a_rule_that_does_not_fit_is_one_error(rule: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        choose_labels(make_table(), normalise_rule(rule))
+def test_a_rule_that_does_not_fit_is_one_error() -> None:
+    def check(case: tuple[Any, str]) -> None:
+        rule, message = case
+        with pytest.raises(ValueError, match=message):
+            choose_labels(make_table(), normalise_rule(rule))
+
+    check_all(
+        [
+            (0, "the number of labels must be between 1 and 4. Got 0"),
+            (5, "the number of labels must be between 1 and 4. Got 5"),
+            (-5, "between 1 and 4. Got -5"),
+            (["z"], "labels must be columns, each named once. Got 'z', which is no column"),
+            ([0], "Got '0', which is no column"),
+            (["k", "k"], "Got a name twice"),
+            ([], "labels must be some of the 5 columns, and features the others. Got 0 labels"),
+            (NAMES, "Got 5 labels"),
+            ("k", "labels must be a number of columns, a list of names, or a MULAN .xml file. Got 'k'"),
+            (1.5, "Got 1.5"),
+        ],
+        check,
+    )

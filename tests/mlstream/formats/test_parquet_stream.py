@@ -1,6 +1,7 @@
 """Streams as Parquet: rows that others read, groups of bounded size, and one error for whatever is wrong."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from mlstream.formats.content import FormatError
 from mlstream.formats.parquet_rows import StreamRows
 from mlstream.formats.parquet_stream import restore_rows
 from mlstream.formats.stream_files import describe_file
+from tests.loops import check_all
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 
 SHAPES = [Shape(unknown=0.3), Shape(sparse=True, unknown=0.3), Shape(by_row=True, dtype=np.float32)]
@@ -80,19 +82,21 @@ def test_labels_and_features_of_one_name_have_columns_of_two(tmp_path: Path) -> 
     assert_same_stream(load(tmp_path / "x.train.parquet"), stream)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n_bytes", [1, 100, 300])
-def test_groups_of_any_size_hold_the_same_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: Shape, n_bytes: int
-) -> None:
-    monkeypatch.setattr(parquet_rows, "_GROUP_BYTES", n_bytes)
-    stream = make_stream(shape)
-    save(stream, tmp_path / "x.train.parquet")
-    sizes = [len(part) for part in stream]
-    groups = parquet.ParquetFile(tmp_path / "x.train.parquet").metadata
-    assert sum(groups.row_group(number).num_rows for number in range(groups.num_row_groups)) == sum(sizes)
-    assert groups.num_row_groups > 1
-    assert_same_stream(load(tmp_path / "x.train.parquet"), stream)
+def test_groups_of_any_size_hold_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(case: tuple[int, tuple[Shape, int]]) -> None:
+        number, (shape, n_bytes) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.setattr(parquet_rows, "_GROUP_BYTES", n_bytes)
+        stream = make_stream(shape)
+        save(stream, folder / "x.train.parquet")
+        sizes = [len(part) for part in stream]
+        groups = parquet.ParquetFile(folder / "x.train.parquet").metadata
+        assert sum(groups.row_group(number).num_rows for number in range(groups.num_row_groups)) == sum(sizes)
+        assert groups.num_row_groups > 1
+        assert_same_stream(load(folder / "x.train.parquet"), stream)
+
+    check_all(enumerate(product(SHAPES, [1, 100, 300])), check)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -134,30 +138,43 @@ def put(table: pa.Table, name: str, value: object) -> pa.Table:
     return table.set_column(table.column_names.index(name), name, pa.array([value, *cells[1:]], table[name].type))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (reverse, "train rows must be in stream order"),
-        (lambda table: table[:-1], "there must be 14 train rows, as the card says. Got 13"),
-        (lambda table: table.drop_columns(["labels"]), "train rows must have the columns .* Got no column 'labels'"),
-        (lambda table: put(table, "task", "gone"), "train rows must be of the tasks on the card"),
-        (lambda table: put(table, "row", None), "train rows must have a number in the column 'row'"),
-        (lambda table: put(table, "labels", [7]), r"train rows must hold numbers from 0 to 2 in 'labels'. Got 0 to 7"),
-        (lambda table: put(table, "labels", None), "train rows must have a list in the column 'labels'"),
-        (lambda table: put(table, "indices", [-1]), "train rows must hold as many values as indices"),
-        (lambda table: put(put(table, "indices", [-1]), "values", [1.0]), "numbers from 0 to 3 in 'indices'"),
-    ],
-)
-def test_rows_that_are_not_those_of_the_card_are_one_error(tmp_path: Path, change: object, message: str) -> None:
-    stream = make_stream(Shape(sparse=True))
-    save(stream, tmp_path / "x.train.parquet")
-    train, test = (parquet.read_table(tmp_path / f"x.{half}.parquet") for half in ("train", "test"))
-    card = stream.card.model_copy(update={"rows": StreamRows(stream).layout})
-    assert_same_stream(restore_rows(train, test, card), stream)
-    with pytest.raises(ValueError, match=message):
-        restore_rows(change(train), test, card)  # type: ignore[operator]
-    with pytest.raises(ValueError, match="must be the one beside the files of its rows"):
-        restore_rows(train, test, stream.card)
+def test_rows_that_are_not_those_of_the_card_are_one_error(tmp_path: Path) -> None:
+    def check(case: tuple[int, tuple[object, str]]) -> None:
+        number, (change, message) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        stream = make_stream(Shape(sparse=True))
+        save(stream, folder / "x.train.parquet")
+        train, test = (parquet.read_table(folder / f"x.{half}.parquet") for half in ("train", "test"))
+        card = stream.card.model_copy(update={"rows": StreamRows(stream).layout})
+        assert_same_stream(restore_rows(train, test, card), stream)
+        with pytest.raises(ValueError, match=message):
+            restore_rows(change(train), test, card)  # type: ignore[operator]
+        with pytest.raises(ValueError, match="must be the one beside the files of its rows"):
+            restore_rows(train, test, stream.card)
+
+    check_all(
+        enumerate(
+            [
+                (reverse, "train rows must be in stream order"),
+                (lambda table: table[:-1], "there must be 14 train rows, as the card says. Got 13"),
+                (
+                    lambda table: table.drop_columns(["labels"]),
+                    "train rows must have the columns .* Got no column 'labels'",
+                ),
+                (lambda table: put(table, "task", "gone"), "train rows must be of the tasks on the card"),
+                (lambda table: put(table, "row", None), "train rows must have a number in the column 'row'"),
+                (
+                    lambda table: put(table, "labels", [7]),
+                    r"train rows must hold numbers from 0 to 2 in 'labels'. Got 0 to 7",
+                ),
+                (lambda table: put(table, "labels", None), "train rows must have a list in the column 'labels'"),
+                (lambda table: put(table, "indices", [-1]), "train rows must hold as many values as indices"),
+                (lambda table: put(put(table, "indices", [-1]), "values", [1.0]), "numbers from 0 to 3 in 'indices'"),
+            ]
+        ),
+        check,
+    )
 
 
 def test_a_file_that_was_changed_or_is_missing_is_one_error(tmp_path: Path) -> None:

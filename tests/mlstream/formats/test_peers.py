@@ -20,6 +20,7 @@ from mlstream.data.datasets import load_dataset
 from mlstream.data.registry import list_datasets
 from mlstream.formats.arff.writer import format_arff
 from mlstream.formats.mulan import format_labels, read_labels
+from tests.loops import check_all
 
 FEATURES = ("Att1", "two words", "50%", "a,b", "{x}", "it's", 'say "hi"', "é", "日本")
 LABELS = ("Class1", "beach & sea", "Class_3")
@@ -129,14 +130,19 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize("title", SPOILT)
-def test_what_peers_spoil_is_read_as_it_stands(tmp_path: Path, title: str) -> None:
-    text, rows = SPOILT[title]
-    path = tmp_path / "x.arff"
-    path.write_text(text, encoding="utf-8")
-    table = load_dataset(path, labels=-1)
-    X = table.X.toarray() if sparse.issparse(table.X) else table.X
-    np.testing.assert_array_equal(np.hstack([X, table.Y]), rows)
+def test_what_peers_spoil_is_read_as_it_stands(tmp_path: Path) -> None:
+    def check(case: tuple[int, str]) -> None:
+        number, title = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        text, rows = SPOILT[title]
+        path = folder / "x.arff"
+        path.write_text(text, encoding="utf-8")
+        table = load_dataset(path, labels=-1)
+        X = table.X.toarray() if sparse.issparse(table.X) else table.X
+        np.testing.assert_array_equal(np.hstack([X, table.Y]), rows)
+
+    check_all(enumerate(SPOILT), check)
 
 
 def test_river_gives_labels_as_text(tmp_path: Path) -> None:

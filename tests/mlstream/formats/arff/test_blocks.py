@@ -4,7 +4,7 @@ import math
 import sys
 from fractions import Fraction
 from io import BytesIO
-from itertools import compress
+from itertools import compress, product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from mlstream.formats.arff.blocks import CAREFUL_BYTES, BlockReader, RowBlock
 from mlstream.formats.content import FormatError
 from mlstream.formats.lines import Lines
 from mlstream.formats.table import Column, nominal
+from tests.loops import check_all
 
 PATH = Path("x.arff")
 COLUMNS = (nominal("y", ["0", "1"]), Column("a"), nominal("z", ["1", "0"]), Column("b"))
@@ -97,13 +98,15 @@ def test_the_compiled_loop_reads_every_normal_double_that_python_writes(numbers:
     assert np.asarray(read.cells)[:, 1].tolist() == numbers
 
 
-@pytest.mark.parametrize("position", range(len("0,1.25,1,-7e1")))
-@pytest.mark.parametrize("sign", list("\x00\x1f ,.-+/:?e{}%'\"\x7f\xff0"))
-def test_a_changed_byte_is_read_alike_with_and_without_compiling(position: int, sign: str) -> None:
-    for row in ("0,1.25,1,-7e1", "{0 0,1 -2.}"):
-        changed = (row[:position] + sign + row[position + 1 :]).encode("latin-1")
-        block = changed + b"\n0,2,1,4\n"
-        assert outcome(block, compiled=True) == outcome(block, compiled=False)
+def test_a_changed_byte_is_read_alike_with_and_without_compiling() -> None:
+    def check(case: tuple[int, str]) -> None:
+        position, sign = case
+        for row in ("0,1.25,1,-7e1", "{0 0,1 -2.}"):
+            changed = (row[:position] + sign + row[position + 1 :]).encode("latin-1")
+            block = changed + b"\n0,2,1,4\n"
+            assert outcome(block, compiled=True) == outcome(block, compiled=False)
+
+    check_all(product(range(len("0,1.25,1,-7e1")), list("\x00\x1f ,.-+/:?e{}%'\"\x7f\xff0")), check)
 
 
 def test_plain_rows_need_no_care() -> None:
@@ -128,6 +131,7 @@ def test_rows_that_list_every_cell_do_not_take_the_room_of_sparse_ones(n_dense: 
     assert (rows.n_careful, rows.cells.toarray().tolist()) == (n_dense, expected)
 
 
+@pytest.mark.slow
 def test_the_compiled_loop_is_loaded_by_long_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
     # Compiled rows of all sorts are read by the other tests, where it is loaded.
     block = b"0,1,0,1\n" * (CAREFUL_BYTES // 8 // 4)

@@ -15,6 +15,7 @@ from scipy import sparse
 from mlstream.formats.arff.reader import parse_arff
 from mlstream.formats.content import FormatError
 from mlstream.formats.table import Table
+from tests.loops import check_all
 
 PATH = Path("x.arff")
 
@@ -153,28 +154,34 @@ DEFECTS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("title", DIALECTS)
-def test_every_dialect_is_read_as_it_stands(title: str) -> None:
-    text, expected = DIALECTS[title]
-    table = parse_arff(text.encode(), PATH)
-    np.testing.assert_array_equal(dense(table), np.array(expected).reshape(-1, len(table.columns)))
+def test_every_dialect_is_read_as_it_stands() -> None:
+    def check(title: str) -> None:
+        text, expected = DIALECTS[title]
+        table = parse_arff(text.encode(), PATH)
+        np.testing.assert_array_equal(dense(table), np.array(expected).reshape(-1, len(table.columns)))
+
+    check_all(DIALECTS, check)
 
 
-@pytest.mark.parametrize("title", [title for title in DIALECTS if title not in LIAC_REFUSES])
-def test_liac_arff_reads_the_same_where_it_reads_the_file(title: str) -> None:
-    text, _ = DIALECTS[title]
-    assert_same_table(parse_arff(text.encode(), PATH), arff.loads(text, encode_nominal=True))
+def test_liac_arff_reads_the_same_where_it_reads_the_file() -> None:
+    def check(title: str) -> None:
+        text, _ = DIALECTS[title]
+        assert_same_table(parse_arff(text.encode(), PATH), arff.loads(text, encode_nominal=True))
+
+    check_all([title for title in DIALECTS if title not in LIAC_REFUSES], check)
 
 
-@pytest.mark.parametrize("title", DEFECTS)
-def test_every_defect_is_one_error_with_its_line(title: str) -> None:
-    text, message = DEFECTS[title]
-    with pytest.raises(FormatError) as caught:
-        parse_arff(text.encode(), PATH)
-    assert "\n" not in str(caught.value)
-    first, *rest = message.split(".*")
-    assert first in str(caught.value)
-    assert all(part in str(caught.value) for part in rest)
+def test_every_defect_is_one_error_with_its_line() -> None:
+    def check(title: str) -> None:
+        text, message = DEFECTS[title]
+        with pytest.raises(FormatError) as caught:
+            parse_arff(text.encode(), PATH)
+        assert "\n" not in str(caught.value)
+        first, *rest = message.split(".*")
+        assert first in str(caught.value)
+        assert all(part in str(caught.value) for part in rest)
+
+    check_all(DEFECTS, check)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -3,12 +3,14 @@
 import math
 import warnings
 from collections import defaultdict
+from itertools import product
 
 import numpy as np
 import pytest
 
 from mlstream import Events, TextColumn
 from mlstream.generators import scenario_stream, synthetic_events, task_stream, windowed
+from tests.loops import check_all
 
 MINUTE = 60 * 10**6
 
@@ -66,27 +68,32 @@ def slow_table(events, minutes, *, by, horizon=0, empty="drop", benign=("ok",), 
     return rows, label_sets
 
 
-@pytest.mark.parametrize("empty", ["drop", "keep"])
-@pytest.mark.parametrize(
-    ("by", "minutes", "horizon"),
-    [
-        *(("host", minutes, horizon) for minutes in (10, 60) for horizon in (0, 1, 3)),
-        (None, 10, 2),
-        ("host", 99_999, 0),
-    ],
-)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_table_equals_that_of_a_slow_loop(seed, by, minutes, horizon, empty):
-    events = make_log(seed)
-    if by is None:
-        events = Events(events.times, events.columns, labels="threat")
-    options = {"horizon": horizon, "empty": empty, "benign": ["ok"], "max_values": 2, "time_column": "start"}
-    table = windowed(events, f"{minutes}min", by=by, categories=["proto"], **options)
-    rows, label_sets = slow_table(events, minutes, by=by, horizon=horizon, empty=empty)
-    np.testing.assert_allclose(table.X, rows, rtol=1e-12, atol=1e-12)
-    assert table.label_names == ("scan", "worm")
-    assert [{table.label_names[i] for i in np.flatnonzero(row)} for row in table.Y] == label_sets
-    assert len(rows) > 1
+def test_the_table_equals_that_of_a_slow_loop():
+    def check(case):
+        empty, (by, minutes, horizon), seed = case
+        events = make_log(seed)
+        if by is None:
+            events = Events(events.times, events.columns, labels="threat")
+        options = {"horizon": horizon, "empty": empty, "benign": ["ok"], "max_values": 2, "time_column": "start"}
+        table = windowed(events, f"{minutes}min", by=by, categories=["proto"], **options)
+        rows, label_sets = slow_table(events, minutes, by=by, horizon=horizon, empty=empty)
+        np.testing.assert_allclose(table.X, rows, rtol=1e-12, atol=1e-12)
+        assert table.label_names == ("scan", "worm")
+        assert [{table.label_names[i] for i in np.flatnonzero(row)} for row in table.Y] == label_sets
+        assert len(rows) > 1
+
+    check_all(
+        product(
+            ["drop", "keep"],
+            [
+                *(("host", minutes, horizon) for minutes in (10, 60) for horizon in (0, 1, 3)),
+                (None, 10, 2),
+                ("host", 99_999, 0),
+            ],
+            [0, 1],
+        ),
+        check,
+    )
 
 
 def test_features_have_names_and_the_clock_is_that_of_the_window():
@@ -133,31 +140,34 @@ def test_a_column_that_determines_the_label_is_warned_of():
         windowed(Events(events.times, {**events.columns, "id": once}, labels="threat"), "1h")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"every": "0min"}, "every must be a whole number, at least 1"),
-        ({"every": "-10min"}, "every must be a whole number, at least 1"),
-        ({"horizon": -1}, "horizon must be a whole number, at least 0"),
-        ({"horizon": 10**18}, r"horizon must be less than the number of windows, 36, .*Got 10"),
-        ({"by": "x"}, "by must name a column of events, one of host, threat, proto, size. Got 'x'"),
-        ({"labels": "x"}, "labels must name a column of events"),
-        ({"labels": "proto", "benign": ["t", "u", "i"]}, "at least one label that is not benign. Got 'proto'"),
-        ({"categories": ["x"]}, "categories must name a column"),
-        ({"categories": "proto"}, "categories must be a list of names. Got 'proto'"),
-        ({"benign": "ok"}, "benign must be a list of names"),
-        ({"numbers": ["x"]}, "numbers must name a column"),
-        ({"numbers": ["proto"]}, "numbers must name columns of numbers. Got 'proto', which holds text"),
-        ({"statistics": ["median"]}, "statistics must be one of"),
-        ({"clock": ["year"]}, "clock must be one of"),
-        ({"empty": "fill"}, "empty must be one of"),
-        ({"max_values": 0}, "max_values must be a whole number, at least 1"),
-        ({"time_column": "events"}, "Feature names must differ. Got 'events' more than once"),
-    ],
-)
-def test_a_wrong_option_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        windowed(make_log(0), **({"every": "10min"} | options))
+def test_a_wrong_option_is_refused():
+    def check(case):
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            windowed(make_log(0), **({"every": "10min"} | options))
+
+    check_all(
+        [
+            ({"every": "0min"}, "every must be a whole number, at least 1"),
+            ({"every": "-10min"}, "every must be a whole number, at least 1"),
+            ({"horizon": -1}, "horizon must be a whole number, at least 0"),
+            ({"horizon": 10**18}, r"horizon must be less than the number of windows, 36, .*Got 10"),
+            ({"by": "x"}, "by must name a column of events, one of host, threat, proto, size. Got 'x'"),
+            ({"labels": "x"}, "labels must name a column of events"),
+            ({"labels": "proto", "benign": ["t", "u", "i"]}, "at least one label that is not benign. Got 'proto'"),
+            ({"categories": ["x"]}, "categories must name a column"),
+            ({"categories": "proto"}, "categories must be a list of names. Got 'proto'"),
+            ({"benign": "ok"}, "benign must be a list of names"),
+            ({"numbers": ["x"]}, "numbers must name a column"),
+            ({"numbers": ["proto"]}, "numbers must name columns of numbers. Got 'proto', which holds text"),
+            ({"statistics": ["median"]}, "statistics must be one of"),
+            ({"clock": ["year"]}, "clock must be one of"),
+            ({"empty": "fill"}, "empty must be one of"),
+            ({"max_values": 0}, "max_values must be a whole number, at least 1"),
+            ({"time_column": "events"}, "Feature names must differ. Got 'events' more than once"),
+        ],
+        check,
+    )
 
 
 def test_a_log_without_labels_or_events_is_refused():

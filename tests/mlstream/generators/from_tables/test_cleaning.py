@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -37,7 +37,6 @@ def test_everything_can_be_kept_but_labels_that_never_occur():
 
 
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from(["drop", "keep"]))
-@settings(max_examples=50, deadline=None)
 def test_columns_go_exactly_when_a_loop_finds_one_value(seed, as_sparse, unlabelled):
     rng = np.random.default_rng(seed)
     features = rng.integers(0, 2, (4, 5)).astype(float)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.cards.description import hash_data
@@ -24,7 +24,6 @@ def all_parts(stream):
 
 
 @given(tables(), st.integers(0, 3), st.sampled_from(["drop", "keep"]), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_every_row_that_is_kept_is_in_one_part_and_unchanged(table, seed, unlabelled, stratified):
     stream = task_stream(table, **TWO_VISITS, seed=seed, unlabelled=unlabelled, stratified=stratified)
     expected = np.flatnonzero(table.Y.any(axis=1)) if unlabelled == "drop" else np.arange(table.n_samples)
@@ -40,7 +39,6 @@ def test_every_row_that_is_kept_is_in_one_part_and_unchanged(table, seed, unlabe
 
 
 @given(tables(), st.integers(0, 3))
-@settings(max_examples=40, deadline=None)
 def test_signatures_are_the_labels_that_occur_and_no_task_has_one_label(table, seed):
     stream = task_stream(table, **TWO_VISITS, seed=seed)
     for index, task in enumerate(stream.tasks):
@@ -54,7 +52,6 @@ def ids_of(part):
 
 
 @given(tables(), st.sampled_from(["standard", "published"]))
-@settings(max_examples=20, deadline=None)
 def test_the_card_makes_the_same_stream_again(table, variant):
     stream = task_stream(table, n_tasks=2, seed=5, variant=variant, learning_fractions=(0.4, 0.3))
     recipe = stream.card.model_validate_json(stream.card.model_dump_json()).generator
@@ -89,7 +86,6 @@ def test_published_tasks_come_out_again(shared_data, file, n_labels, sizes):
 
 
 @given(tables(), st.integers(1, 3), st.integers(0, 3))
-@settings(max_examples=30, deadline=None)
 def test_rows_with_the_same_labels_are_never_parted(table, n_tasks, seed):
     Y = table.Y[table.Y.any(axis=1)]
     for variant in ("standard", "published"):
@@ -124,7 +120,6 @@ def slow_merge(Y, clusters, least_rows):
 
 
 @given(st.integers(0, 2**32), st.integers(2, 6), st.integers(0, 4))
-@settings(max_examples=60, deadline=None)
 def test_merging_equals_the_slow_loop(seed, n_clusters, least_rows):
     rng = np.random.default_rng(seed)
     Y = np.eye(4, dtype=np.uint8)[rng.integers(0, 4, 20)] | (rng.random((20, 4)) < 0.1)
@@ -217,7 +212,6 @@ def test_clusters_in_which_no_label_is_known_are_merged():
 
 
 @given(tables(), st.floats(0, 0.4), st.integers(0, 3), st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_tasks_of_a_table_with_unknown_labels_keep_them_unknown(table, share, seed, stratified):
     whole = table.Y.shape[1]
     # A row in which all is known, for every label.

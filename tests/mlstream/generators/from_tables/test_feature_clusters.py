@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -40,8 +40,8 @@ def test_defaults_make_streams_of_tables_with_outliers(seed):
     assert "unit length" in domains.card.description
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.integers(2, 5), st.integers(1, 6), st.sampled_from([1, 2, 8]))
-@settings(max_examples=40, deadline=None)
 def test_no_cluster_is_too_small_and_rows_are_where_they_were_if_none_was(seed, n_tasks, least, n_features):
     rng = np.random.default_rng(seed)
     X = np.exp(rng.normal(size=(80, n_features)) * rng.choice([0.1, 2]))

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.generators.from_tables.label_schedule import check_schedule, draw_schedule
+from tests.loops import check_all
 from tests.mlstream.generators.from_tables.test_hierarchy import ancestors, forests
 
 
@@ -32,28 +33,31 @@ def test_drawn_orders_keep_the_rules(forest, labels_per_task, first_labels, plai
         assert set(tasks[0]) <= set(parents.values())
 
 
-@pytest.mark.parametrize(
-    ("introductions", "message"),
-    [
-        ([["polar"], ["bear"]], r"first task must introduce superclasses only. Got 'polar', a subclass of 'bear'"),
-        ([["bear", "polar"]], r"first task must introduce superclasses only. Got 'polar', a subclass of 'bear'"),
-        ([["bear", "dog"]], r"superclasses only. Got 'dog', which has no subclass; .* or allow it by plain_first"),
-        ([["cats"], ["polar"], ["bear"]], r"later .* superclass. Got 'polar' in task 1 and 'bear' in task 2"),
-        ([["cats"], ["bear", "polar"]], r"later .* superclass. Got 'polar' in task 1 and 'bear' in task 1"),
-        ([["cats"], ["polar"]], r"Got 'polar' in task 1 and 'bear' never"),
-        ([["bear"], ["polar"], ["bear"]], r"must be introduced once. Got 'bear' in tasks 0 and 2"),
-        ([["bear"], []], r"Each task must introduce a label. Got an empty list for task 1"),
-        ([["bear"], ["cat"]], r"introductions must name labels that occur. Got 'cat' in task 1"),
-    ],
-)
-def test_errors_name_the_offender(introductions, message):
-    with pytest.raises(ValueError, match=message):
-        check_schedule(
-            introductions,
-            ["bear", "polar", "dog", "cats", "lion"],
-            {"polar": "bear", "lion": "cats"},
-            plain_first=False,
-        )
+def test_errors_name_the_offender():
+    def check(case):
+        introductions, message = case
+        with pytest.raises(ValueError, match=message):
+            check_schedule(
+                introductions,
+                ["bear", "polar", "dog", "cats", "lion"],
+                {"polar": "bear", "lion": "cats"},
+                plain_first=False,
+            )
+
+    check_all(
+        [
+            ([["polar"], ["bear"]], r"first task must introduce superclasses only. Got 'polar', a subclass of 'bear'"),
+            ([["bear", "polar"]], r"first task must introduce superclasses only. Got 'polar', a subclass of 'bear'"),
+            ([["bear", "dog"]], r"superclasses only. Got 'dog', which has no subclass; .* or allow it by plain_first"),
+            ([["cats"], ["polar"], ["bear"]], r"later .* superclass. Got 'polar' in task 1 and 'bear' in task 2"),
+            ([["cats"], ["bear", "polar"]], r"later .* superclass. Got 'polar' in task 1 and 'bear' in task 1"),
+            ([["cats"], ["polar"]], r"Got 'polar' in task 1 and 'bear' never"),
+            ([["bear"], ["polar"], ["bear"]], r"must be introduced once. Got 'bear' in tasks 0 and 2"),
+            ([["bear"], []], r"Each task must introduce a label. Got an empty list for task 1"),
+            ([["bear"], ["cat"]], r"introductions must name labels that occur. Got 'cat' in task 1"),
+        ],
+        check,
+    )
 
 
 def test_labels_without_superclass_may_come_first_by_option():

@@ -41,7 +41,10 @@ def test_every_order_is_that_of_the_published_file(name, shared_data):
         assert set(order["hierarchy"].items()) == {edge for edge in edges if set(edge) <= used}
 
 
-@pytest.mark.parametrize("name", PUBLISHED_ORDERS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name.endswith("-full") else []) for name in PUBLISHED_ORDERS],
+)
 def test_tables_with_such_classes_become_streams(name):
     order = published_order(name, 1)
     table = classes_table(order)

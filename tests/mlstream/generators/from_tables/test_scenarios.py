@@ -1,6 +1,6 @@
 """Each scenario gives the tasks, labels and knowledge of tasks that the literature says."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from scipy import sparse
 
 from mlstream.evaluation.evaluate import evaluate
 from mlstream.generators.from_tables.scenarios import SCENARIOS, scenario_stream
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import Targeted
 from tests.mlstream.generators.tables import make_table, tables
 
@@ -185,25 +186,28 @@ def test_pre_training_comes_in_batches_before_the_downstream_tasks():
     assert stream.tasks[0].signature.all()
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-@pytest.mark.parametrize("identity", ["always", "training", "never"])
-def test_task_identity_can_be_chosen_where_the_scenario_leaves_it_open(scenario, identity):
-    allowed = {
-        "instance-incremental": {"never"},
-        "task-incremental": {"always"},
-        "class-incremental": {"training"},
-        "task-free": {"never"},
-        "blurred-boundary": {"training", "never"},
-    }.get(scenario, {"always", "training", "never"})
-    options = {"n_tasks": 2, "task_identity": identity}
-    if identity not in allowed:
-        with pytest.raises(ValueError, match="task_identity must be one of"):
-            scenario_stream(table_of(0), scenario, **options)
-        return
-    stream = scenario_stream(table_of(0), scenario, **options)
-    assert stream.card.scenario.task_identity == identity
-    given = evaluate(Targeted(), stream, energy="none").given_labels
-    assert given == ("all" if identity == "never" else "task")
+@pytest.mark.slow
+def test_task_identity_can_be_chosen_where_the_scenario_leaves_it_open():
+    def check(case):
+        scenario, identity = case
+        allowed = {
+            "instance-incremental": {"never"},
+            "task-incremental": {"always"},
+            "class-incremental": {"training"},
+            "task-free": {"never"},
+            "blurred-boundary": {"training", "never"},
+        }.get(scenario, {"always", "training", "never"})
+        options = {"n_tasks": 2, "task_identity": identity}
+        if identity not in allowed:
+            with pytest.raises(ValueError, match="task_identity must be one of"):
+                scenario_stream(table_of(0), scenario, **options)
+            return
+        stream = scenario_stream(table_of(0), scenario, **options)
+        assert stream.card.scenario.task_identity == identity
+        given = evaluate(Targeted(), stream, energy="none").given_labels
+        assert given == ("all" if identity == "never" else "task")
+
+    check_all(product(SCENARIOS, ["always", "training", "never"]), check)
 
 
 @given(tables())
@@ -214,32 +218,35 @@ def test_label_sets_of_any_table_make_a_stream(table):
     assert sorted(rows.tolist()) == np.flatnonzero(table.Y.any(axis=1)).tolist()
 
 
-@pytest.mark.parametrize(
-    ("scenario", "options", "message"),
-    [
-        ("lifelong", {}, r"scenario must be one of 'instance-incremental', .* Got 'lifelong'"),
-        ("class-incremental", {"by": "time"}, r"class-incremental: by must be one of 'label-lists'. Got 'time'"),
-        (
-            "task-free",
-            {"task_identity": "training"},
-            r"task-free: task_identity must be .* 'never'",
-        ),
-        (
-            "blurred-boundary",
-            {"task_identity": "always"},
-            r"blurred-boundary: task_identity must be one of 'training', 'never'. Got 'always'",
-        ),
-        (
-            "task-incremental",
-            {"label_lists": [["y0", "y1"], ["y1", "y2"]]},
-            r"task-incremental: no label must be in two lists. Got label 1 in more than one",
-        ),
-        ("pre-training", {"pretraining_fraction": 1.0}, r"pretraining_fraction must lie between 0 and 1. Got 1.0"),
-        ("pre-training", {"pretraining_fraction": 0}, r"pretraining_fraction must lie between 0 and 1. Got 0"),
-        ("blurred-boundary", {"window": -1}, r"window must be a whole number, at least 0. Got -1"),
-        ("online", {"evaluation_fraction": 0.4}, r"must add up to at most 1"),
-    ],
-)
-def test_errors_name_rule_and_value(scenario, options, message):
-    with pytest.raises(ValueError, match=message):
-        scenario_stream(table_of(4), scenario, n_tasks=2, **{} | options)
+def test_errors_name_rule_and_value():
+    def check(case):
+        scenario, options, message = case
+        with pytest.raises(ValueError, match=message):
+            scenario_stream(table_of(4), scenario, n_tasks=2, **{} | options)
+
+    check_all(
+        [
+            ("lifelong", {}, r"scenario must be one of 'instance-incremental', .* Got 'lifelong'"),
+            ("class-incremental", {"by": "time"}, r"class-incremental: by must be one of 'label-lists'. Got 'time'"),
+            (
+                "task-free",
+                {"task_identity": "training"},
+                r"task-free: task_identity must be .* 'never'",
+            ),
+            (
+                "blurred-boundary",
+                {"task_identity": "always"},
+                r"blurred-boundary: task_identity must be one of 'training', 'never'. Got 'always'",
+            ),
+            (
+                "task-incremental",
+                {"label_lists": [["y0", "y1"], ["y1", "y2"]]},
+                r"task-incremental: no label must be in two lists. Got label 1 in more than one",
+            ),
+            ("pre-training", {"pretraining_fraction": 1.0}, r"pretraining_fraction must lie between 0 and 1. Got 1.0"),
+            ("pre-training", {"pretraining_fraction": 0}, r"pretraining_fraction must lie between 0 and 1. Got 0"),
+            ("blurred-boundary", {"window": -1}, r"window must be a whole number, at least 0. Got -1"),
+            ("online", {"evaluation_fraction": 0.4}, r"must add up to at most 1"),
+        ],
+        check,
+    )

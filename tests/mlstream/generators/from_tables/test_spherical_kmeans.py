@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -53,7 +53,6 @@ def loop_until_still(rows, weights, assignment, n_clusters):
 
 
 @given(indicators, st.integers(1, 4), st.integers(0, 5))
-@settings(max_examples=40, deadline=None)
 def test_result_is_a_fixed_point_of_the_slow_loop(Y, n_clusters, seed):
     weights = np.random.default_rng(seed).integers(1, 5, len(Y))
     found = spherical_kmeans(Y, n_clusters, seed=seed, sample_weight=weights)
@@ -80,7 +79,6 @@ def shuffle_stored(Y, seed):
 
 @given(indicators, st.integers(0, 5))
 @example(draw_indicator(1856396396), 3)  # a dense product, summed in another order, broke a tie differently here
-@settings(max_examples=20, deadline=None)
 def test_dense_and_sparse_rows_give_the_same_bits(Y, seed):
     found = spherical_kmeans(Y, 3, seed=seed)
     for rows in (sparse.csr_array(Y), sparse.csc_array(Y), shuffle_stored(Y, seed), np.asfortranarray(Y, dtype=float)):
@@ -91,7 +89,6 @@ def test_dense_and_sparse_rows_give_the_same_bits(Y, seed):
 
 
 @given(indicators, st.integers(0, 5))
-@settings(max_examples=20, deadline=None)
 def test_lengths_of_rows_do_not_matter(Y, seed):
     scaled = Y * 2.0 ** np.random.default_rng(seed).integers(-20, 20, (len(Y), 1))
     np.testing.assert_array_equal(
@@ -126,7 +123,6 @@ def test_opposite_rows_that_cancel_out_are_no_error():
 
 
 @given(indicators, st.integers(2, 4))
-@settings(max_examples=30, deadline=None)
 def test_published_variant_equals_the_slow_loop(Y, n_clusters):
     n, df = len(Y), Y.sum(axis=0)
     rows = [unit([y * (math.log((1 + n) / (1 + d)) + 1) for y, d in zip(row, df, strict=True)]) for row in Y.tolist()]
@@ -155,7 +151,6 @@ def test_published_runs_come_out_again(shared_data, file, n_labels, last, best):
 
 
 @given(indicators)
-@settings(max_examples=20, deadline=None)
 def test_tf_idf_equals_scikit_learn(Y):
     expected = TfidfTransformer(norm=None).fit_transform(sparse.csr_matrix(Y)).toarray()
     np.testing.assert_allclose(tf_idf(Y).toarray(), expected)

@@ -44,6 +44,7 @@ def test_what_cannot_be_clustered_is_said(Y, most, what):
         suggest_n_tasks(make_table(Y), max_tasks=most)
 
 
+@pytest.mark.slow
 def test_the_picture_is_drawn(tmp_path):
     draw_suggestion(suggest_n_tasks(make_table(np.eye(4))), tmp_path / "k.png")
     assert (tmp_path / "k.png").read_bytes().startswith(b"\x89PNG")

@@ -22,6 +22,7 @@ def test_counts_are_exact(n_labels: int, n_unlabelled: int, more: int, seed: int
     assert table.X.max() <= 1
 
 
+@pytest.mark.slow
 def test_the_shape_of_mediamill_is_that_of_the_published_counts() -> None:
     stream = stand_in_stream(n_init=1)
     # MULAN's table: 43,907 x 120, 101 labels, cardinality 4.376, 6,555 label sets; the protocol uses 42,177 rows.

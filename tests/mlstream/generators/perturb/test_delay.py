@@ -1,14 +1,17 @@
 """Labels come when they are due, each exactly once, and never before their row."""
 
+from itertools import product
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from estimators.strategies import make_strategy
 from mlstream.evaluation.evaluate import evaluate
 from mlstream.generators import delayed_labels, drifting_stream, missing_labels, multiplier_stream, scenario_stream
+from tests.loops import check_all
 from tests.mlstream.generators.tables import dense, make_table
 
 
@@ -57,7 +60,6 @@ def streams(draw):
 
 
 @given(streams(), st.lists(st.integers(0, 70), min_size=3, max_size=3))
-@settings(max_examples=60, deadline=None)
 def test_labels_arrive_as_in_a_loop_that_meets_row_after_row(stream, some):
     delays = [0, *some]
     expected = deliver_slowly(stream, delays)
@@ -83,7 +85,6 @@ def test_labels_arrive_as_in_a_loop_that_meets_row_after_row(stream, some):
 
 
 @given(st.integers(1, 40), st.integers(0, 30), st.integers(0, 5))
-@settings(max_examples=25, deadline=None)
 def test_every_label_counts_exactly_once_and_not_before_it_is_due(delay, jitter, seed):
     stream = multiplier_stream("rand", n_rows=60, seed=seed, learning_fractions=[0.7])
     late = delayed_labels(stream, delay={"y1": delay, "y3": 2 * delay}, jitter=jitter, seed=seed)
@@ -135,32 +136,43 @@ def test_drifts_end_when_the_last_late_row_has_come():
     assert after.stop == first_only_new
 
 
-@pytest.mark.parametrize("strategy", ["NN", "NN_TL", "NN_TLH_memories", "BR_HT", "prior_distribution"])
-@pytest.mark.parametrize("label_space", ["task", "seen", "all"])
-def test_learners_are_judged_on_late_labels_once(strategy, label_space):
-    stream = delayed_labels(multiplier_stream("rand", n_rows=60), delay={"y0": 7, "y1": 7, "y2": 25})
-    result = evaluate(make_strategy(strategy), stream, label_space=label_space, energy="none")
-    assert result.status == "done"
-    assert 0.4 < result.scores["ba_macro"] <= 1
+@pytest.mark.slow
+def test_learners_are_judged_on_late_labels_once():
+    def check(case):
+        strategy, label_space = case
+        stream = delayed_labels(multiplier_stream("rand", n_rows=60), delay={"y0": 7, "y1": 7, "y2": 25})
+        result = evaluate(make_strategy(strategy), stream, label_space=label_space, energy="none")
+        assert result.status == "done"
+        assert 0.4 < result.scores["ba_macro"] <= 1
+
+    check_all(
+        product(["NN", "NN_TL", "NN_TLH_memories", "BR_HT", "prior_distribution"], ["task", "seen", "all"]), check
+    )
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"delay": -1}, r"delay must be a whole number, at least 0. Got -1"),
-        ({"delay": {"cat": 1}}, r"delay must name labels of the stream. Got 'cat'"),
-        ({"delay": {"y0": 1.5}}, r"the delay of 'y0' must be a whole number, at least 0. Got 1.5"),
-        ({"delay": 2**61 + 1}, r"delay must be a whole number, at most 2305843009213693952. Got 2305843009213693953"),
-        ({"delay": {"y0": 2**70}}, r"the delay of 'y0' must be a whole number, at most"),
-        ({"delay": 1, "jitter": 2**64}, r"jitter must be a whole number, at most"),
-        ({"delay": 1, "jitter": -2}, r"jitter must be a whole number, at least 0. Got -2"),
-        ({"delay": 1, "seed": -1}, r"seed must be a whole number, at least 0. Got -1"),
-        ({"delay": 21}, r"must keep a row. Got 0 rows in experience 0 after delayed_labels"),
-    ],
-)
-def test_errors_name_rule_and_value(options, message):
-    with pytest.raises(ValueError, match=message):
-        delayed_labels(multiplier_stream("rand", n_rows=60), **options)
+def test_errors_name_rule_and_value():
+    def check(case):
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            delayed_labels(multiplier_stream("rand", n_rows=60), **options)
+
+    check_all(
+        [
+            ({"delay": -1}, r"delay must be a whole number, at least 0. Got -1"),
+            ({"delay": {"cat": 1}}, r"delay must name labels of the stream. Got 'cat'"),
+            ({"delay": {"y0": 1.5}}, r"the delay of 'y0' must be a whole number, at least 0. Got 1.5"),
+            (
+                {"delay": 2**61 + 1},
+                r"delay must be a whole number, at most 2305843009213693952. Got 2305843009213693953",
+            ),
+            ({"delay": {"y0": 2**70}}, r"the delay of 'y0' must be a whole number, at most"),
+            ({"delay": 1, "jitter": 2**64}, r"jitter must be a whole number, at most"),
+            ({"delay": 1, "jitter": -2}, r"jitter must be a whole number, at least 0. Got -2"),
+            ({"delay": 1, "seed": -1}, r"seed must be a whole number, at least 0. Got -1"),
+            ({"delay": 21}, r"must keep a row. Got 0 rows in experience 0 after delayed_labels"),
+        ],
+        check,
+    )
 
 
 def test_the_greatest_delay_comes_after_all_rows():

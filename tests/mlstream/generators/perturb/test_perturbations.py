@@ -22,6 +22,7 @@ from mlstream.generators.perturb.perturbations import (
 )
 from mlstream.label_values import filled
 from mlstream.stream import Stream, StreamParts
+from tests.loops import check_all
 from tests.mlstream.generators.tables import dense, make_table
 
 ALL = [
@@ -163,24 +164,27 @@ def test_rare_labels_lose_rows_and_the_card_counts_them():
     assert rare.card.drops[-1].count == len(Y) - len(left)
 
 
-@pytest.mark.parametrize(
-    ("perturb", "options", "message"),
-    [
-        (noisy_labels, {"rate": 1.1}, r"rate must lie in \[0, 1\]. Got 1.1"),
-        (missing_labels, {"rate": -0.1}, r"rate must lie in \[0, 1\]. Got -0.1"),
-        (missing_labels, {"rate": 0.1, "per": "task"}, r"per must be one of 'label', 'row'. Got 'task'"),
-        (noisy_features, {"scale": -1}, r"scale must be at least 0 and finite. Got -1"),
-        (noisy_features, {"scale": float("nan")}, r"scale must be at least 0 and finite. Got nan"),
-        (missing_features, {"rate": 2}, r"rate must lie in \[0, 1\]. Got 2"),
-        (duplicated_rows, {"rate": 2}, r"rate must lie in \[0, 1\]. Got 2"),
-        (reordered_rows, {"seed": -1}, r"seed must be a whole number, at least 0. Got -1"),
-        (rare_labels, {"keep": {"cat": 0.5}}, r"keep must name labels of the stream. Got 'cat'"),
-        (rare_labels, {"keep": {"y0": 1.5}}, r"the share of 'y0' must lie in \[0, 1\]. Got 1.5"),
-    ],
-)
-def test_errors_name_rule_and_value(perturb, options, message):
-    with pytest.raises(ValueError, match=message):
-        perturb(streams(), **options)
+def test_errors_name_rule_and_value():
+    def check(case):
+        perturb, options, message = case
+        with pytest.raises(ValueError, match=message):
+            perturb(streams(), **options)
+
+    check_all(
+        [
+            (noisy_labels, {"rate": 1.1}, r"rate must lie in \[0, 1\]. Got 1.1"),
+            (missing_labels, {"rate": -0.1}, r"rate must lie in \[0, 1\]. Got -0.1"),
+            (missing_labels, {"rate": 0.1, "per": "task"}, r"per must be one of 'label', 'row'. Got 'task'"),
+            (noisy_features, {"scale": -1}, r"scale must be at least 0 and finite. Got -1"),
+            (noisy_features, {"scale": float("nan")}, r"scale must be at least 0 and finite. Got nan"),
+            (missing_features, {"rate": 2}, r"rate must lie in \[0, 1\]. Got 2"),
+            (duplicated_rows, {"rate": 2}, r"rate must lie in \[0, 1\]. Got 2"),
+            (reordered_rows, {"seed": -1}, r"seed must be a whole number, at least 0. Got -1"),
+            (rare_labels, {"keep": {"cat": 0.5}}, r"keep must name labels of the stream. Got 'cat'"),
+            (rare_labels, {"keep": {"y0": 1.5}}, r"the share of 'y0' must lie in \[0, 1\]. Got 1.5"),
+        ],
+        check,
+    )
 
 
 def test_an_experience_that_loses_all_its_rows_is_refused():

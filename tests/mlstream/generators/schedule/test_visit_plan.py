@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlstream.generators.schedule.visit_plan import VisitPlan, part_sizes
+from tests.loops import check_all
 
 
 @given(st.integers(20, 400), st.lists(st.integers(1, 10), min_size=2, max_size=5))
@@ -33,20 +34,29 @@ def test_the_description_makes_the_same_plan_again():
     assert VisitPlan().boundary == "abrupt"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"learning_fractions": (0.5, 0.4), "evaluation_fraction": 0.3}, r"at most 1. Got \(0.5, 0.4\) and 0.3: 1.2"),
-        ({"learning_fractions": (0.5, -0.1)}, r"each of learning_fractions must be positive. Got \(0.5, -0.1\)"),
-        ({"learning_fractions": (0.5, float("nan"))}, r"each of learning_fractions must be positive. Got \(0.5, nan\)"),
-        ({"learning_fractions": ()}, r"learning_fractions must hold the share of each visit. Got an empty list"),
-        ({"evaluation_fraction": 0.0}, r"evaluation_fraction must be more than 0 and less than 1. Got 0.0"),
-        ({"seed": -3}, r"seed must be a whole number, at least 0. Got -3"),
-        ({"window": -1}, r"window must be a whole number, at least 0. Got -1"),
-        ({"shape": "cubic"}, r"shape must be one of 'linear', 'sigmoid'. Got 'cubic'"),
-        ({"order": "alphabetical"}, r"order must be one of 'random', .* Got 'alphabetical'"),
-    ],
-)
-def test_errors_name_rule_and_value(options, message):
-    with pytest.raises(ValueError, match=message):
-        VisitPlan(**options)
+def test_errors_name_rule_and_value():
+    def check(case):
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            VisitPlan(**options)
+
+    check_all(
+        [
+            (
+                {"learning_fractions": (0.5, 0.4), "evaluation_fraction": 0.3},
+                r"at most 1. Got \(0.5, 0.4\) and 0.3: 1.2",
+            ),
+            ({"learning_fractions": (0.5, -0.1)}, r"each of learning_fractions must be positive. Got \(0.5, -0.1\)"),
+            (
+                {"learning_fractions": (0.5, float("nan"))},
+                r"each of learning_fractions must be positive. Got \(0.5, nan\)",
+            ),
+            ({"learning_fractions": ()}, r"learning_fractions must hold the share of each visit. Got an empty list"),
+            ({"evaluation_fraction": 0.0}, r"evaluation_fraction must be more than 0 and less than 1. Got 0.0"),
+            ({"seed": -3}, r"seed must be a whole number, at least 0. Got -3"),
+            ({"window": -1}, r"window must be a whole number, at least 0. Got -1"),
+            ({"shape": "cubic"}, r"shape must be one of 'linear', 'sigmoid'. Got 'cubic'"),
+            ({"order": "alphabetical"}, r"order must be one of 'random', .* Got 'alphabetical'"),
+        ],
+        check,
+    )

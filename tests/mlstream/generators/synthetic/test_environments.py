@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlstream.generators.synthetic.environments import environment_stream
+from tests.loops import check_all
 
 TWO = ("train", "unseen")
 
@@ -70,21 +71,24 @@ def test_correlations_are_drawn_from_the_range_of_their_role(seed):
     assert -0.3 <= other <= -0.2
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"roles": ("test",)}, r"must have the role 'train'. Got \['test'\]"),
-        ({"diversity": 1.1}, r"diversity must lie in \[0, 1\]. Got 1.1"),
-        ({"encoding": "binary"}, r"encoding must be one of 'codes', 'one-hot', 'numeric'. Got 'binary'"),
-        ({"invariant": ()}, r"invariant must hold at least one number of categories. Got 0"),
-        ({"invariant": (1,)}, r"each number of categories in invariant must be .* at least 2. Got 1"),
-        ({"spurious": (2, 1)}, r"each number of categories in spurious must be .* at least 2. Got 1"),
-        ({"correlations": (0.5,)}, r"one correlation per environment. Got 1 for 2"),
-        ({"correlations": (0.5, 1.5)}, r"A correlation must lie in \[-1, 1\]. Got 1.5"),
-        ({"n_rows": 0}, r"n_rows must be a whole number, at least 1. Got 0"),
-        ({"n_labels": 0}, r"n_labels must be a whole number, at least 1. Got 0"),
-    ],
-)
-def test_errors_name_rule_and_value(options, message):
-    with pytest.raises(ValueError, match=message):
-        environment_stream(**{"roles": TWO} | options)
+def test_errors_name_rule_and_value():
+    def check(case):
+        options, message = case
+        with pytest.raises(ValueError, match=message):
+            environment_stream(**{"roles": TWO} | options)
+
+    check_all(
+        [
+            ({"roles": ("test",)}, r"must have the role 'train'. Got \['test'\]"),
+            ({"diversity": 1.1}, r"diversity must lie in \[0, 1\]. Got 1.1"),
+            ({"encoding": "binary"}, r"encoding must be one of 'codes', 'one-hot', 'numeric'. Got 'binary'"),
+            ({"invariant": ()}, r"invariant must hold at least one number of categories. Got 0"),
+            ({"invariant": (1,)}, r"each number of categories in invariant must be .* at least 2. Got 1"),
+            ({"spurious": (2, 1)}, r"each number of categories in spurious must be .* at least 2. Got 1"),
+            ({"correlations": (0.5,)}, r"one correlation per environment. Got 1 for 2"),
+            ({"correlations": (0.5, 1.5)}, r"A correlation must lie in \[-1, 1\]. Got 1.5"),
+            ({"n_rows": 0}, r"n_rows must be a whole number, at least 1. Got 0"),
+            ({"n_labels": 0}, r"n_labels must be a whole number, at least 1. Got 0"),
+        ],
+        check,
+    )

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from river import drift as river
 from sklearn.base import BaseEstimator
 
 from estimators import make_strategy
@@ -20,6 +19,7 @@ from mlstream.evaluation.mistakes import mistakes_along
 from mlstream.evaluation.settings import DetectionOptions, Settings
 from mlstream.evaluation.watching import Watcher
 from mlstream.generators import drifting_stream, missing_labels
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import Online, Targeted, make_stream
 from tests.mlstream.generators.test_registry import STREAMS
 
@@ -61,40 +61,46 @@ def labels_of(stream):
     return np.concatenate([np.nan_to_num(part.Y.astype(float)) for part in stream])
 
 
-@pytest.mark.parametrize("name", sorted(STREAMS))
-def test_who_knows_the_truth_is_perfect_on_every_kind_of_stream(name):
-    stream = STREAMS[name]()
-    rows = rows_with_labels(stream)
-    drifts = true_drifts(stream)
-    places = np.unique([np.searchsorted(rows, drift.start) for drift in drifts]).tolist() if drifts else []
-    found = detect(Oracle(places), stream, learner="mean", label_space="task")
-    assert found.scores["n_false_alarms"] == 0
-    assert found.scores["false_alarms_per_1000"] == 0
-    if not drifts:
-        assert found.scores["detection_rate"] is None
-        return
-    assert [found.scores[one] for one in ("detection_rate", "precision", "recall", "f1")] == [1, 1, 1, 1]
-    assert [alarm.drift for alarm in found.alarms] == list(range(len(drifts)))
-    if len(rows) == stream.n_samples:
-        assert found.scores["mean_delay"] == found.scores["normalised_delay"] == 0
+def test_who_knows_the_truth_is_perfect_on_every_kind_of_stream():
+    def check(name):
+        stream = STREAMS[name]()
+        rows = rows_with_labels(stream)
+        drifts = true_drifts(stream)
+        places = np.unique([np.searchsorted(rows, drift.start) for drift in drifts]).tolist() if drifts else []
+        found = detect(Oracle(places), stream, learner="mean", label_space="task")
+        assert found.scores["n_false_alarms"] == 0
+        assert found.scores["false_alarms_per_1000"] == 0
+        if not drifts:
+            assert found.scores["detection_rate"] is None
+            return
+        assert [found.scores[one] for one in ("detection_rate", "precision", "recall", "f1")] == [1, 1, 1, 1]
+        assert [alarm.drift for alarm in found.alarms] == list(range(len(drifts)))
+        if len(rows) == stream.n_samples:
+            assert found.scores["mean_delay"] == found.scores["normalised_delay"] == 0
+
+    check_all(sorted(STREAMS), check)
 
 
-@pytest.mark.parametrize("name", sorted(STREAMS))
-def test_silence_finds_nothing_and_raises_no_false_alarm(name):
-    stream = STREAMS[name]()
-    found = detect(Oracle(), stream, learner="mean")
-    assert found.alarms == []
-    assert found.scores["false_alarms_per_1000"] == found.scores["alarms_per_1000"] == 0
-    assert found.scores["normalised_time_between"] is None
-    assert found.undefined["normalised_time_between"] == "There was no false alarm."
-    if found.drifts:
-        assert [found.scores[one] for one in ("detection_rate", "recall", "f1")] == [0, 0, 0]
-        assert found.undefined["mean_delay"] == "No drift was found."
-    else:
-        assert found.undefined["recall"] == "The stream has no drift that is known."
+def test_silence_finds_nothing_and_raises_no_false_alarm():
+    def check(name):
+        stream = STREAMS[name]()
+        found = detect(Oracle(), stream, learner="mean")
+        assert found.alarms == []
+        assert found.scores["false_alarms_per_1000"] == found.scores["alarms_per_1000"] == 0
+        assert found.scores["normalised_time_between"] is None
+        assert found.undefined["normalised_time_between"] == "There was no false alarm."
+        if found.drifts:
+            assert [found.scores[one] for one in ("detection_rate", "recall", "f1")] == [0, 0, 0]
+            assert found.undefined["mean_delay"] == "No drift was found."
+        else:
+            assert found.undefined["recall"] == "The stream has no drift that is known."
+
+    check_all(sorted(STREAMS), check)
 
 
 def test_alarms_are_those_of_a_loop_over_rows_with_detectors_of_river():
+    from river import drift as river
+
     """No code is shared: the learner is called row by row, the detector is River's."""
     X = np.concatenate([part.X for part in STREAM])
     Y = np.concatenate([part.Y for part in STREAM])
@@ -161,17 +167,24 @@ def test_label_drift_is_given_the_error_of_each_label():
     assert by_set.any()
 
 
-@pytest.mark.parametrize("name", sorted(DETECTORS))
-def test_alarms_do_not_depend_on_the_size_of_chunks(name):
+def test_alarms_do_not_depend_on_the_size_of_chunks():
     stream = missing_labels(STREAM, rate=0.3, per="row", seed=1)
-    alarms = []
-    for size in (1, 7, 1000):
-        watcher = Watcher(make_detector(name), "subset", stream.n_labels)
-        for mistakes in mistakes_along(fresh(make_strategy("mean"), 0), stream, Settings(chunk_size=size)):
-            watcher.watch(mistakes)
-        assert watcher.failure is None
-        alarms.append(watcher.alarms)
-    assert alarms[0] == alarms[1] == alarms[2]
+    chunked = [
+        list(mistakes_along(fresh(make_strategy("mean"), 0), stream, Settings(chunk_size=size)))
+        for size in (1, 7, 1000)
+    ]
+
+    def check(name):
+        alarms = []
+        for chunks in chunked:
+            watcher = Watcher(make_detector(name), "subset", stream.n_labels)
+            for mistakes in chunks:
+                watcher.watch(mistakes)
+            assert watcher.failure is None
+            alarms.append(watcher.alarms)
+        assert alarms[0] == alarms[1] == alarms[2]
+
+    check_all(sorted(DETECTORS), check)
 
 
 @pytest.mark.parametrize("name", sorted(set(DETECTORS) - {"KSWIN"}))
@@ -235,25 +248,28 @@ def test_one_detector_that_breaks_stops_no_other():
         detect(Broken(), STREAM, learner="mean")
 
 
-@pytest.mark.parametrize(
-    ("detector", "options", "message"),
-    [
-        ("ADWN", {}, "Got 'ADWN' instead; did you mean 'ADWIN'?"),
-        (ADWIN(delta=7), {}, "delta must be a finite number above 0 and below 1. Got 7 instead."),
-        (LabelDrift(DDM()), {}, "correction must be None for DDM"),
-        (EDDM(), {"errors": "hamming"}, "errors (--errors) must be 'subset' for EDDM, which takes 0 and 1 only."),
-        (LabelSetDrift(EDDM(), correction=None), {"errors": "hamming"}, "must be 'subset' for EDDM"),
-        (Silly(), {}, "Silly.update_many must return a value for each of 0 values. Got shape (1,) instead."),
-        ("ADWIN", {"errors": "cells"}, "errors must be one of 'subset', 'hamming'. Got 'cells' instead."),
-        ("ADWIN", {"max_delay": 0}, "max_delay must be a whole number, at least 1. Got 0 instead."),
-        ("ADWIN", {"max_early": -1}, "max_early must be a whole number, at least 0. Got -1 instead."),
-        ("ADWIN", {"seed": -1}, "seed must be a whole number from 0 to 2**32 - 1. Got -1 instead."),
-        ("ADWIN", {"learner": "NNN"}, "Got 'NNN' instead; did you mean 'NN'?"),
-    ],
-)
-def test_what_is_wrong_is_refused_before_a_row_is_learnt(detector, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        detect(detector, STREAM, **{"learner": Untouched(), **options})
+def test_what_is_wrong_is_refused_before_a_row_is_learnt():
+    def check(case):
+        detector, options, message = case
+        with pytest.raises(ValueError, match=re.escape(message)):
+            detect(detector, STREAM, **{"learner": Untouched(), **options})
+
+    check_all(
+        [
+            ("ADWN", {}, "Got 'ADWN' instead; did you mean 'ADWIN'?"),
+            (ADWIN(delta=7), {}, "delta must be a finite number above 0 and below 1. Got 7 instead."),
+            (LabelDrift(DDM()), {}, "correction must be None for DDM"),
+            (EDDM(), {"errors": "hamming"}, "errors (--errors) must be 'subset' for EDDM, which takes 0 and 1 only."),
+            (LabelSetDrift(EDDM(), correction=None), {"errors": "hamming"}, "must be 'subset' for EDDM"),
+            (Silly(), {}, "Silly.update_many must return a value for each of 0 values. Got shape (1,) instead."),
+            ("ADWIN", {"errors": "cells"}, "errors must be one of 'subset', 'hamming'. Got 'cells' instead."),
+            ("ADWIN", {"max_delay": 0}, "max_delay must be a whole number, at least 1. Got 0 instead."),
+            ("ADWIN", {"max_early": -1}, "max_early must be a whole number, at least 0. Got -1 instead."),
+            ("ADWIN", {"seed": -1}, "seed must be a whole number from 0 to 2**32 - 1. Got -1 instead."),
+            ("ADWIN", {"learner": "NNN"}, "Got 'NNN' instead; did you mean 'NN'?"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize("detector", [3, ADWIN, Online()])
@@ -272,5 +288,7 @@ def test_label_drift_takes_detectors_of_errors_whatever_rows_have():
 
 
 def test_a_detector_of_river_is_refused_in_one_line():
+    from river import drift as river
+
     with pytest.raises(TypeError, match=r"^[^\n]* `mlstream detectors` lists, [^\n]*Got an object of river\.[^\n]+$"):
         detect(river.ADWIN(), make_stream())

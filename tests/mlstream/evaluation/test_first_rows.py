@@ -1,6 +1,6 @@
 """A learner that cannot begin with one row waits for as many as it needs; each row is predicted before it is learnt."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 
 from estimators import BinaryRelevance, StreamRidgeClassifier
 from mlstream import Search, evaluate, run_campaign
@@ -17,6 +16,7 @@ from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.generators import missing_labels
 from tests.estimators.learners import Logistic
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream
 
 STREAM = make_stream()
@@ -43,7 +43,10 @@ class Neighbours(BaseEstimator):
     def predict(self, X):
         if not hasattr(self, "rows_"):
             raise NotFittedError
-        return KNeighborsClassifier(self.n_neighbors).fit(*self.rows_).predict(X)
+        rows, labels = self.rows_
+        distances = np.linalg.norm(np.asarray(X)[:, np.newaxis] - rows, axis=2)
+        nearest = np.argsort(distances, axis=1, kind="stable")[:, : self.n_neighbors]
+        return (labels[nearest].mean(axis=1) > 0.5).astype(int)
 
 
 class BothClasses(ClassifierMixin, BaseEstimator):
@@ -90,24 +93,27 @@ def in_chunks(learner, cuts, X=FIRST.X, Y=FIRST.Y, mask=FIRST.label_mask):
 CUTS = [[], [1], [3, 5], [2, 9, 20]]
 
 
-@pytest.mark.parametrize("cuts", CUTS)
-@pytest.mark.parametrize("n_neighbors", [1, 4, 7])
-def test_a_learner_waits_for_as_few_rows_as_it_accepts(n_neighbors, cuts):
-    learner = learner_of(Neighbours(n_neighbors))
-    expected, alone = slowly(Neighbours(n_neighbors), n_neighbors)
-    np.testing.assert_array_equal(in_chunks(learner, cuts), expected)
-    np.testing.assert_array_equal(learner.predict(NEXT.X).decided, alone.predict(NEXT.X))
-    assert learner.first_rows.n_together == (n_neighbors if n_neighbors > 1 else 0)
+def test_a_learner_waits_for_as_few_rows_as_it_accepts():
+    def check(case):
+        cuts, n_neighbors = case
+        learner = learner_of(Neighbours(n_neighbors))
+        expected, alone = slowly(Neighbours(n_neighbors), n_neighbors)
+        np.testing.assert_array_equal(in_chunks(learner, cuts), expected)
+        np.testing.assert_array_equal(learner.predict(NEXT.X).decided, alone.predict(NEXT.X))
+        assert learner.first_rows.n_together == (n_neighbors if n_neighbors > 1 else 0)
+
+    check_all(product(CUTS, [1, 4, 7]), check)
 
 
-@pytest.mark.parametrize("cuts", CUTS)
-@pytest.mark.parametrize("n_wait", [2, 6, 23])
-@pytest.mark.parametrize("estimator", [Online(), Neighbours(2), BinaryRelevance(GaussianNB())], ids=repr)
-def test_a_number_of_rows_may_be_asked_for(estimator, n_wait, cuts):
-    learner = learner_of(estimator, n_wait)
-    expected, _ = slowly(fresh(estimator, 0), n_wait)
-    np.testing.assert_array_equal(in_chunks(learner, cuts), expected)
-    assert learner.first_rows.n_together == n_wait
+def test_a_number_of_rows_may_be_asked_for():
+    def check(case):
+        cuts, n_wait, estimator = case
+        learner = learner_of(estimator, n_wait)
+        expected, _ = slowly(fresh(estimator, 0), n_wait)
+        np.testing.assert_array_equal(in_chunks(learner, cuts), expected)
+        assert learner.first_rows.n_together == n_wait
+
+    check_all(product(CUTS, [2, 6, 23], [Online(), Neighbours(2), BinaryRelevance(GaussianNB())]), check)
 
 
 def test_a_learner_with_a_start_state_predicts_from_it_while_it_waits():

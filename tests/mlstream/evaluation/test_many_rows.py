@@ -14,6 +14,7 @@ from mlstream import evaluate, load
 from mlstream.evaluation import held_out
 from mlstream.formats import save
 from mlstream.generators import environment_stream, iirc_stream, missing_labels, multiplier_stream
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import make_stream
 from tests.mlstream.evaluation.test_held_out import PARENTS, zoo
 
@@ -34,18 +35,25 @@ def record(strategy, stream):
 
 
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
-@pytest.mark.parametrize("strategy", ["NN", "BR_HT", "StreamRidge"])
-@pytest.mark.parametrize("kind", STREAMS)
-def test_a_stream_in_a_file_is_evaluated_as_one_in_memory_is(kind, strategy, tmp_path):
-    stream = STREAMS[kind]()
-    save(stream, tmp_path / "x.npz")
-    expected = record(strategy, stream)
-    assert record(strategy, tmp_path / "x.npz") == expected
-    assert record(strategy, load(tmp_path / "x.npz", mmap=True)) == expected
+@pytest.mark.parametrize(
+    "strategy",
+    ["NN", pytest.param("BR_HT", marks=pytest.mark.slow), pytest.param("StreamRidge", marks=pytest.mark.slow)],
+)
+def test_a_stream_in_a_file_is_evaluated_as_one_in_memory_is(tmp_path, strategy):
+    def check(kind):
+        stream, path = STREAMS[kind](), tmp_path / f"{kind}.npz"
+        save(stream, path)
+        expected = record(strategy, stream)
+        assert record(strategy, path) == expected
+        assert record(strategy, load(path, mmap=True)) == expected
+
+    check_all(STREAMS, check)
 
 
 @pytest.mark.filterwarnings("ignore::mlstream.evaluation.evaluate.UndefinedCellsWarning")
-@pytest.mark.parametrize("kind", STREAMS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind == "sparse" else [pytest.mark.slow]) for kind in STREAMS]
+)
 def test_held_out_rows_are_scored_in_parts_as_all_at_once(kind, monkeypatch):
     stream = STREAMS[kind]()
     whole = evaluate(make_strategy("BR_HT"), stream, energy="none", metrics=list(NAMED_METRICS), references=True)
@@ -70,6 +78,7 @@ evaluate(make_strategy("NN"), sys.argv[2], energy="none")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_the_memory_of_an_evaluation_does_not_depend_on_the_number_of_rows(tmp_path):
     weights = np.random.default_rng(0).normal(size=(2, 3, 50))

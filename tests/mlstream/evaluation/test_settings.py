@@ -6,31 +6,35 @@ import numpy as np
 import pytest
 
 from mlstream.evaluation.settings import Settings, require_seed
+from tests.loops import check_all
 
 
-@pytest.mark.parametrize(
-    ("choice", "message"),
-    [
-        ({"label_space": "tasks"}, "label_space must be one of 'task', 'seen', 'all'. Got 'tasks' instead"),
-        ({"one_class": None}, "one_class must be one of 'skip', 'recall', 'river'. Got None"),
-        ({"energy": "rapl"}, "energy must be one of 'codecarbon', 'cpu', 'none'. Got 'rapl'"),
-        ({"energy": "watt"}, "energy must be one of 'codecarbon'"),
-        ({"n_checkpoints": 0}, "n_checkpoints must be a whole number, at least 1. Got 0"),
-        ({"chunk_size": 1.5}, "chunk_size must be a whole number, at least 1. Got 1.5"),
-        ({"window": True}, "window must be a whole number, at least 1. Got True"),
-        ({"cpu_power_w": None}, "cpu_power_w must be a positive number. Got None"),
-        ({"metrics": "lrap"}, "metrics must be a list of names. Got 'lrap' instead"),
-        ({"metrics": ["f1"]}, "metrics must be among hamming_loss, .*, lrap.* Got 'f1' instead"),
-        ({"metrics": ["hamming_los"]}, "Got 'hamming_los' instead; did you mean 'hamming_loss'?"),
-        ({"metrics": ["lrap", "lrap"]}, r"metrics must hold each name once. Got \['lrap', 'lrap'\] instead"),
-        ({"references": 1}, "references must be True or False. Got 1"),
-        ({"time_cap_s": 0}, "time_cap_s must be a positive number, or inf for no cap. Got 0"),
-        ({"time_cap_s": math.nan}, "time_cap_s must be a positive number, or inf for no cap. Got nan"),
-    ],
-)
-def test_a_choice_that_is_none_is_refused_in_one_sentence(choice, message):
-    with pytest.raises(ValueError, match=message):
-        Settings(**choice)
+def test_a_choice_that_is_none_is_refused_in_one_sentence():
+    def check(case):
+        choice, message = case
+        with pytest.raises(ValueError, match=message):
+            Settings(**choice)
+
+    check_all(
+        [
+            ({"label_space": "tasks"}, "label_space must be one of 'task', 'seen', 'all'. Got 'tasks' instead"),
+            ({"one_class": None}, "one_class must be one of 'skip', 'recall', 'river'. Got None"),
+            ({"energy": "rapl"}, "energy must be one of 'codecarbon', 'cpu', 'none'. Got 'rapl'"),
+            ({"energy": "watt"}, "energy must be one of 'codecarbon'"),
+            ({"n_checkpoints": 0}, "n_checkpoints must be a whole number, at least 1. Got 0"),
+            ({"chunk_size": 1.5}, "chunk_size must be a whole number, at least 1. Got 1.5"),
+            ({"window": True}, "window must be a whole number, at least 1. Got True"),
+            ({"cpu_power_w": None}, "cpu_power_w must be a positive number. Got None"),
+            ({"metrics": "lrap"}, "metrics must be a list of names. Got 'lrap' instead"),
+            ({"metrics": ["f1"]}, "metrics must be among hamming_loss, .*, lrap.* Got 'f1' instead"),
+            ({"metrics": ["hamming_los"]}, "Got 'hamming_los' instead; did you mean 'hamming_loss'?"),
+            ({"metrics": ["lrap", "lrap"]}, r"metrics must hold each name once. Got \['lrap', 'lrap'\] instead"),
+            ({"references": 1}, "references must be True or False. Got 1"),
+            ({"time_cap_s": 0}, "time_cap_s must be a positive number, or inf for no cap. Got 0"),
+            ({"time_cap_s": math.nan}, "time_cap_s must be a positive number, or inf for no cap. Got nan"),
+        ],
+        check,
+    )
 
 
 def test_an_unknown_choice_is_refused_by_name():

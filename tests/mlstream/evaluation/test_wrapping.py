@@ -20,9 +20,11 @@ from mlstream import Search, evaluate, run_campaign
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.wrapping import wrap, wrapped_as
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import Online, Targeted, make_stream
 
 STREAM = make_stream()
+SMALL = make_stream(sizes=(9, 7, 8, 6))
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 
 
@@ -34,43 +36,52 @@ def record(estimator, stream=STREAM, **options):
 
 LOG_LOSS = SGDClassifier(loss="log_loss", average=True)
 SCALED = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+# An estimator, its wrapper, and what the record calls it.
+WRAPPED = [
+    (SGDClassifier(), BinaryRelevance(SGDClassifier()), "BinaryRelevance(SGDClassifier)"),
+    (LOG_LOSS, BinaryRelevance(LOG_LOSS), "BinaryRelevance(SGDClassifier)"),
+    (GaussianNB(), BinaryRelevance(GaussianNB()), "BinaryRelevance(GaussianNB)"),
+    (Perceptron(), BinaryRelevance(Perceptron()), "BinaryRelevance(Perceptron)"),
+    (
+        OneVsRestClassifier(SGDClassifier()),
+        BinaryRelevance(OneVsRestClassifier(SGDClassifier())),
+        "BinaryRelevance(OneVsRestClassifier)",
+    ),
+    (naive_bayes.GaussianNB(), RiverClassifier(naive_bayes.GaussianNB()), "RiverClassifier(GaussianNB)"),
+    (SCALED, RiverClassifier(SCALED), "RiverClassifier(Pipeline)"),
+    (
+        multioutput.ClassifierChain(linear_model.LogisticRegression()),
+        RiverClassifier(multioutput.ClassifierChain(linear_model.LogisticRegression())),
+        "RiverClassifier(ClassifierChain)",
+    ),
+    (
+        multioutput.MultiClassEncoder(tree.HoeffdingTreeClassifier()),
+        RiverClassifier(multioutput.MultiClassEncoder(tree.HoeffdingTreeClassifier())),
+        "RiverClassifier(MultiClassEncoder)",
+    ),
+]
 
 
 @pytest.mark.parametrize(
-    ("given", "wrapped", "name"),
+    ("cases", "references"),
     [
-        (SGDClassifier(), BinaryRelevance(SGDClassifier()), "BinaryRelevance(SGDClassifier)"),
-        (LOG_LOSS, BinaryRelevance(LOG_LOSS), "BinaryRelevance(SGDClassifier)"),
-        (GaussianNB(), BinaryRelevance(GaussianNB()), "BinaryRelevance(GaussianNB)"),
-        (Perceptron(), BinaryRelevance(Perceptron()), "BinaryRelevance(Perceptron)"),
-        (
-            OneVsRestClassifier(SGDClassifier()),
-            BinaryRelevance(OneVsRestClassifier(SGDClassifier())),
-            "BinaryRelevance(OneVsRestClassifier)",
-        ),
-        (naive_bayes.GaussianNB(), RiverClassifier(naive_bayes.GaussianNB()), "RiverClassifier(GaussianNB)"),
-        (SCALED, RiverClassifier(SCALED), "RiverClassifier(Pipeline)"),
-        (
-            multioutput.ClassifierChain(linear_model.LogisticRegression()),
-            RiverClassifier(multioutput.ClassifierChain(linear_model.LogisticRegression())),
-            "RiverClassifier(ClassifierChain)",
-        ),
-        (
-            multioutput.MultiClassEncoder(tree.HoeffdingTreeClassifier()),
-            RiverClassifier(multioutput.MultiClassEncoder(tree.HoeffdingTreeClassifier())),
-            "RiverClassifier(MultiClassEncoder)",
-        ),
+        ([WRAPPED[0], WRAPPED[-1]], False),
+        pytest.param(WRAPPED[1:-1], False, marks=pytest.mark.slow),
+        pytest.param(WRAPPED, True, marks=pytest.mark.slow),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ids=["one of each library", "others", "with references"],
 )
-@pytest.mark.parametrize("references", [False, True])
-def test_the_wrapper_by_default_is_the_one_written_out(given, wrapped, name, references):
-    before = repr(given)
-    automatic, explicit = (record(one, references=references) for one in (given, wrapped))
-    assert (automatic.pop("wrapped_as"), explicit.pop("wrapped_as")) == (name, None)
-    assert (automatic.pop("strategy"), explicit.pop("strategy")) == (type(given).__name__, type(wrapped).__name__)
-    assert automatic == explicit
-    assert repr(given) == before
+def test_the_wrapper_by_default_is_the_one_written_out(cases, references):
+    def check(case):
+        given, wrapped, name = case
+        before = repr(given)
+        automatic, explicit = (record(one, SMALL, references=references) for one in (given, wrapped))
+        assert (automatic.pop("wrapped_as"), explicit.pop("wrapped_as")) == (name, None)
+        assert (automatic.pop("strategy"), explicit.pop("strategy")) == (type(given).__name__, type(wrapped).__name__)
+        assert automatic == explicit
+        assert repr(given) == before
+
+    check_all(cases, check)
 
 
 @pytest.mark.parametrize(
@@ -91,25 +102,27 @@ def test_learners_of_labels_are_not_wrapped(estimator):
     assert wrapped_as(estimator) is None
 
 
-@pytest.mark.parametrize("classifier", [SGDClassifier(), LOG_LOSS, GaussianNB(), BernoulliNB(), Perceptron()], ids=repr)
-@pytest.mark.parametrize("label", range(5))
-def test_a_label_alone_is_the_loop_of_scikit_learn(classifier, label):
-    experience = STREAM.experiences[0]
-    learner = adapt_to_stream(fresh(classifier, 3), STREAM, ResourceMeter("none"))
-    predictions = learner.test_then_train(experience.X, experience.Y, experience.label_mask)
-    alone = clone(classifier)
-    assert not predictions.decided[0].any()
-    for i in range(len(experience)):
-        row = experience.X[i : i + 1]
-        if i:
-            assert predictions.decided[i, label] == alone.predict(row)[0]
-            if hasattr(alone, "predict_proba"):
-                expected = alone.predict_proba(row)[0, 1]
-                # Probabilities that are NaN count as 0, and ours are inside (0, 1).
-                expected = 0.0 if np.isnan(expected) else expected
-                inside = min(max(expected, np.finfo(float).tiny), np.nextafter(1.0, 0.0))
-                assert predictions.proba[i, label] == inside
-        alone.partial_fit(row, experience.Y[i : i + 1, label], classes=[0, 1])
+def test_a_label_alone_is_the_loop_of_scikit_learn():
+    def check(classifier):
+        experience = STREAM.experiences[0]
+        learner = adapt_to_stream(fresh(classifier, 3), STREAM, ResourceMeter("none"))
+        predictions = learner.test_then_train(experience.X, experience.Y, experience.label_mask)
+        assert not predictions.decided[0].any()
+        for label in range(5):
+            alone = clone(classifier)
+            for i in range(len(experience)):
+                row = experience.X[i : i + 1]
+                if i:
+                    assert predictions.decided[i, label] == alone.predict(row)[0]
+                    if hasattr(alone, "predict_proba"):
+                        expected = alone.predict_proba(row)[0, 1]
+                        # Probabilities that are NaN count as 0, and ours are inside (0, 1).
+                        expected = 0.0 if np.isnan(expected) else expected
+                        inside = min(max(expected, np.finfo(float).tiny), np.nextafter(1.0, 0.0))
+                        assert predictions.proba[i, label] == inside
+                alone.partial_fit(row, experience.Y[i : i + 1, label], classes=[0, 1])
+
+    check_all([SGDClassifier(), LOG_LOSS, GaussianNB(), BernoulliNB(), Perceptron()], check)
 
 
 class OfClasses(ClassifierMixin, BaseEstimator):

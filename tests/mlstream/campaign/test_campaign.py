@@ -125,19 +125,27 @@ def test_orders_and_splits_are_repeated_under_the_name_of_the_stream(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["..", "x" * 300, "\N{CJK UNIFIED IDEOGRAPH-6D41}", "CON", 'a<>:"|?*/b', "tiny", "Tiny"]
+    "name",
+    [
+        "..",
+        "Tiny",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("x" * 300, "\N{CJK UNIFIED IDEOGRAPH-6D41}", "CON", 'a<>:"|?*/b', "tiny")
+        ),
+    ],
 )
 def test_streams_and_strategies_of_any_name_keep_records_that_are_found_again(tmp_path, name):
     strategies = {name: Online(), f"{name}/": Online(), "a b": Online(), "a_b": Online()}
-    results = run(tmp_path, strategies, seeds=(0,), streams=(make_stream(name=name), make_stream(name="TINY")))
-    assert [(one.stream, one.strategy) for one in results] == [
-        (one, two) for one in (name, "TINY") for two in strategies
-    ]
+    one, other = (make_stream(sizes=(5, 4, 6, 3), name=title) for title in (name, "TINY"))
+    results = run(tmp_path, strategies, seeds=(0,), streams=(one, other))
+    expected = [(stream, strategy) for stream in (name, "TINY") for strategy in strategies]
+    assert [(result.stream, result.strategy) for result in results] == expected
     assert sorted(results, key=str) == sorted(load_runs(tmp_path / "runs"), key=str)
     assert load_cards(tmp_path / "runs").keys() == {name, "TINY"}
     told = []
-    run(tmp_path, strategies, seeds=(0,), streams=(make_stream(name=name),), progress=told.append)
-    assert [one.state for one in told] == ["kept"] * 4
+    run(tmp_path, strategies, seeds=(0,), streams=(one,), progress=told.append)
+    assert [report.state for report in told] == ["kept"] * 4
 
 
 def test_a_start_removes_what_killed_processes_left(tmp_path):
@@ -272,6 +280,7 @@ run_campaign(strategies, [make_stream()], range(2), folder, energy="none")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_records", [1, 3])
 def test_a_campaign_that_was_killed_ends_with_the_records_of_one_that_was_not(tmp_path, n_records):
     killed = tmp_path / "killed" / "runs"

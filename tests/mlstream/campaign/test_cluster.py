@@ -20,8 +20,6 @@ from mlstream.records.run_record import load_runs
 from tests.mlstream.campaign.test_executors import Deadly, Slow, records
 from tests.mlstream.evaluation.streams import Online, make_stream
 
-distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'mlstream[dask]'")
-
 STREAM = multiplier_stream("rand", seed=1, n_rows=60, name="small")
 # Python imports this before anything else: the worker may open no file below a folder, nor import some packages.
 GUARD = """
@@ -34,6 +32,11 @@ def refuse(event, arguments):
 if hidden:
     sys.addaudithook(refuse)
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def distributed():
+    return pytest.importorskip("distributed", reason="needs Dask: pip install 'mlstream[dask]'")
 
 
 class DeadlyOnce(Online):
@@ -130,7 +133,9 @@ class Answers:
         return {"workers": {"dead": {"nthreads": 1}, "alive": {"nthreads": 1}}}
 
     def run(self, check, learners, on_error):
-        return {"dead": distributed.comm.CommClosedError("closed"), "alive": check(learners)}
+        from distributed.comm import CommClosedError
+
+        return {"dead": CommClosedError("closed"), "alive": check(learners)}
 
 
 def test_a_worker_may_go_while_it_is_asked_what_it_has(tmp_path):
@@ -139,7 +144,7 @@ def test_a_worker_may_go_while_it_is_asked_what_it_has(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_the_workers_of_these_tests_may_not_open_the_folder(cluster):
+def test_the_workers_of_these_tests_may_not_open_the_folder(cluster, distributed):
     with distributed.Client(cluster.address) as client:
         client.wait_for_workers(2)
         with pytest.raises(PermissionError):

@@ -10,6 +10,7 @@ import pytest
 from mlstream.campaign.config import load_config
 from mlstream.campaign.search import Search
 from mlstream.evaluation.settings import CampaignOptions, Settings
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import Online
 
 HEAD = 'streams = ["a.npz"]\n'
@@ -107,51 +108,70 @@ def test_a_grid_without_a_number_of_configurations_is_refused(tmp_path):
         read.learners()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            'strategies = ["NN"]\nsedes = [1]',
-            r": every key .* Got 'sedes' instead; did you mean 'seeds'\?",
+def test_a_file_that_makes_no_sense_is_refused(tmp_path):
+    def check(case):
+        number, (text, message) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with pytest.raises(ValueError, match=f"^{folder / 'campaign.toml'}.*{message}") as refusal:
+            config(folder, HEAD + text)
+        assert not re.search(r"Input should|pydantic|\n", str(refusal.value).replace(str(folder), ""))
+
+    check_all(
+        enumerate(
+            [
+                (
+                    'strategies = ["NN"]\nsedes = [1]',
+                    r": every key .* Got 'sedes' instead; did you mean 'seeds'\?",
+                ),
+                (
+                    "[strategies.x]\nparametrs = {}",
+                    r"Got 'strategies.x.parametrs' instead; did you mean 'parameters'\?",
+                ),
+                ("", "strategies must be given"),
+                ("strategies = []", r"strategies must have at least 1 entry. Got \[\] instead"),
+                (
+                    "strategies = 3",
+                    "must be a list in square brackets, or be a table. Got 3 .a whole number. instead",
+                ),
+                ("strategies.x = 3", "strategies.x must be a table. Got 3 .a whole number. instead"),
+                (
+                    "[strategies.x]\ngrid = { a = [] }",
+                    r"strategies.x.grid.a must have at least 1 entry. Got \[\] instead",
+                ),
+                ('strategies = ["NN"]\nseeds = [-1]', r"seeds.0 must be at least 0. Got -1 instead"),
+                ('strategies = ["NN"]\nseeds = [1.0]', r"seeds.0 must be a whole number. Got 1.0 .a number. instead"),
+                (
+                    'strategies = ["NN"]\nseeds = 1',
+                    r"seeds must be a list in square brackets. Got 1 .a whole number. instead",
+                ),
+                ('strategies = ["NN"]\nn_jobs = "two"', r"n_jobs must be a whole number. Got 'two' .text. instead"),
+                ('strategies = ["NN"]\njobs = 2', r"Got 'jobs' instead; did you mean 'n_jobs'\?"),
+                ('strategies = ["NN"]\nn_jobs = 0', r"n_jobs must be a number of processes.*Got 0 instead"),
+                ('strategies = ["NN"]\nn_jobs = 1.5', r"n_jobs must be a whole number. Got 1.5 .a number. instead"),
+                (
+                    'strategies = ["NN"]\nreferences = 3',
+                    r"references must be true or false. Got 3 .a whole number. instead",
+                ),
+                ('strategies = ["NN"]\ntime_cap_s = "x"', r"time_cap_s must be a number. Got 'x' .text. instead"),
+                ('strategies = ["NN"]\ndirectory = ["x"]', r"directory must be text. Got \['x'\] .a list. instead"),
+                (
+                    f'strategies = ["NN"]\ndirectory = ["{"x" * 3000}"]',
+                    r"directory must be text. Got \['xxx[x.]{,120}'\] .a list. instead",
+                ),
+                ('strategies = ["NN"]\nlabel_space = "tsk"', "'task', 'seen' or 'all'"),
+                ('strategies = ["NN"]\nobjective = "frug"', "objective must be .*'frug_kwh' or 'frug_kj'"),
+                ('strategies = ["NN"]\ntime_cap_s = 0', "time_cap_s must be a positive number"),
+                ("strategies = NN", "must be TOML. Got this: .*line 2"),
+                ("kind = ['detect']", r"kind must be 'evaluate' or 'detect'. Got \['detect'\] instead"),
+                (f"seeds = [{'9' * 5000}]", "must be TOML. Got this: Exceeds the limit"),
+                (f"seeds = [0x{'f' * 5000}]", "must be TOML with integers of at most 64 bits"),
+                (f"x = {'[' * 5000}{']' * 5000}", "must be TOML of at most 50 levels"),
+                (f"x{'.x' * 500} = 1", "must be TOML of at most 50 levels"),
+            ]
         ),
-        ("[strategies.x]\nparametrs = {}", r"Got 'strategies.x.parametrs' instead; did you mean 'parameters'\?"),
-        ("", "strategies must be given"),
-        ("strategies = []", r"strategies must have at least 1 entry. Got \[\] instead"),
-        (
-            "strategies = 3",
-            "must be a list in square brackets, or be a table. Got 3 .a whole number. instead",
-        ),
-        ("strategies.x = 3", "strategies.x must be a table. Got 3 .a whole number. instead"),
-        ("[strategies.x]\ngrid = { a = [] }", r"strategies.x.grid.a must have at least 1 entry. Got \[\] instead"),
-        ('strategies = ["NN"]\nseeds = [-1]', r"seeds.0 must be at least 0. Got -1 instead"),
-        ('strategies = ["NN"]\nseeds = [1.0]', r"seeds.0 must be a whole number. Got 1.0 .a number. instead"),
-        ('strategies = ["NN"]\nseeds = 1', r"seeds must be a list in square brackets. Got 1 .a whole number. instead"),
-        ('strategies = ["NN"]\nn_jobs = "two"', r"n_jobs must be a whole number. Got 'two' .text. instead"),
-        ('strategies = ["NN"]\njobs = 2', r"Got 'jobs' instead; did you mean 'n_jobs'\?"),
-        ('strategies = ["NN"]\nn_jobs = 0', r"n_jobs must be a number of processes.*Got 0 instead"),
-        ('strategies = ["NN"]\nn_jobs = 1.5', r"n_jobs must be a whole number. Got 1.5 .a number. instead"),
-        ('strategies = ["NN"]\nreferences = 3', r"references must be true or false. Got 3 .a whole number. instead"),
-        ('strategies = ["NN"]\ntime_cap_s = "x"', r"time_cap_s must be a number. Got 'x' .text. instead"),
-        ('strategies = ["NN"]\ndirectory = ["x"]', r"directory must be text. Got \['x'\] .a list. instead"),
-        (
-            f'strategies = ["NN"]\ndirectory = ["{"x" * 3000}"]',
-            r"directory must be text. Got \['xxx[x.]{,120}'\] .a list. instead",
-        ),
-        ('strategies = ["NN"]\nlabel_space = "tsk"', "'task', 'seen' or 'all'"),
-        ('strategies = ["NN"]\nobjective = "frug"', "objective must be .*'frug_kwh' or 'frug_kj'"),
-        ('strategies = ["NN"]\ntime_cap_s = 0', "time_cap_s must be a positive number"),
-        ("strategies = NN", "must be TOML. Got this: .*line 2"),
-        ("kind = ['detect']", r"kind must be 'evaluate' or 'detect'. Got \['detect'\] instead"),
-        (f"seeds = [{'9' * 5000}]", "must be TOML. Got this: Exceeds the limit"),
-        (f"seeds = [0x{'f' * 5000}]", "must be TOML with integers of at most 64 bits"),
-        (f"x = {'[' * 5000}{']' * 5000}", "must be TOML of at most 50 levels"),
-        (f"x{'.x' * 5000} = 1", "must be TOML of at most 50 levels"),
-    ],
-)
-def test_a_file_that_makes_no_sense_is_refused(tmp_path, text, message):
-    with pytest.raises(ValueError, match=f"^{tmp_path / 'campaign.toml'}.*{message}") as refusal:
-        config(tmp_path, HEAD + text)
-    assert not re.search(r"Input should|pydantic|\n", str(refusal.value).replace(str(tmp_path), ""))
+        check,
+    )
 
 
 def test_a_file_is_bounded_and_plain(tmp_path):

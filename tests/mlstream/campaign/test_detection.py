@@ -9,6 +9,7 @@ from mlstream import detect, run_detections
 from mlstream.generators import drifting_stream
 from mlstream.records.detection_record import load_detection, load_detections
 from mlstream.records.run_record import load_cards
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import Online, make_stream
 from tests.mlstream.evaluation.test_detect import Broken, Untouched
 
@@ -114,25 +115,37 @@ def test_the_record_of_another_detection_is_refused_and_kept(tmp_path, changes, 
     assert load_detections(tmp_path) == [first]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"detectors": ["ADWN"]}, "did you mean 'ADWIN'?"),
-        ({"detectors": {"a": ADWIN(delta=7)}}, "delta must be"),
-        ({"detectors": ["EDDM"], "errors": "hamming"}, "errors (--errors) must be 'subset' for EDDM"),
-        ({"learners": ["NNN"]}, "did you mean 'NN'?"),
-        ({"seeds": [0, 0]}, "seeds must hold each number once"),
-        ({"n_jobs": 0}, "n_jobs must be a number of processes"),
-        ({"seeds": []}, "must have detectors, streams, learners and seeds. Got an empty list of one of them."),
-        ({"detectors": []}, "Got an empty list of one of them."),
-        ({"streams": [STREAM, STREAM]}, "Streams of a campaign must differ."),
-    ],
-)
-def test_what_is_wrong_is_refused_before_anything_is_written(tmp_path, changes, message):
-    given = {"detectors": ["ADWIN"], "streams": [STREAM], "learners": {"l": Untouched()}, "directory": tmp_path / "new"}
-    with pytest.raises(ValueError, match=re.escape(message)):
-        run_detections(**given | changes)
-    assert not (tmp_path / "new").exists()
+def test_what_is_wrong_is_refused_before_anything_is_written(tmp_path):
+    def check(case):
+        number, (changes, message) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        given = {
+            "detectors": ["ADWIN"],
+            "streams": [STREAM],
+            "learners": {"l": Untouched()},
+            "directory": folder / "new",
+        }
+        with pytest.raises(ValueError, match=re.escape(message)):
+            run_detections(**given | changes)
+        assert not (folder / "new").exists()
+
+    check_all(
+        enumerate(
+            [
+                ({"detectors": ["ADWN"]}, "did you mean 'ADWIN'?"),
+                ({"detectors": {"a": ADWIN(delta=7)}}, "delta must be"),
+                ({"detectors": ["EDDM"], "errors": "hamming"}, "errors (--errors) must be 'subset' for EDDM"),
+                ({"learners": ["NNN"]}, "did you mean 'NN'?"),
+                ({"seeds": [0, 0]}, "seeds must hold each number once"),
+                ({"n_jobs": 0}, "n_jobs must be a number of processes"),
+                ({"seeds": []}, "must have detectors, streams, learners and seeds. Got an empty list of one of them."),
+                ({"detectors": []}, "Got an empty list of one of them."),
+                ({"streams": [STREAM, STREAM]}, "Streams of a campaign must differ."),
+            ]
+        ),
+        check,
+    )
 
 
 @pytest.mark.parametrize("name", ["detectors", "streams", "learners"])

@@ -98,6 +98,7 @@ def test_other_processes_tell_how_far_they_are(tmp_path):
     assert [one.state for one in told].count("done") == 2
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_no_progress_of_processes(tmp_path):
     def interrupt(event):
         if event.state == "done":

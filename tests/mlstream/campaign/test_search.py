@@ -1,6 +1,7 @@
 """A configuration is drawn, tried on the first experience, and chosen for its frugality."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from mlstream.evaluation.settings import Settings
 from mlstream.records.run_record import load_runs
 from mlstream.records.selection_record import Trial
 from mlstream.stream import Stream, StreamParts
+from tests.loops import check_all
 from tests.mlstream.evaluation.streams import Online, as_stream, make_stream
 
 STREAM = make_stream()
@@ -83,16 +85,18 @@ def test_only_the_first_experience_is_met():
     assert [trial.ba_macro for trial in whole.trials] == [trial.ba_macro for trial in part.trials]
 
 
-@pytest.mark.parametrize("one_class", ["skip", "recall", "river"])
-@pytest.mark.parametrize("chunk_size", [1, 7, 1000])
-def test_a_trial_has_the_accuracy_of_a_run_on_the_first_experience(one_class, chunk_size):
-    alone = StreamParts(STREAM.tasks, STREAM.experiences[:1], STREAM.evaluation_sets)
-    settings = Settings(energy="none", one_class=one_class, chunk_size=chunk_size)
-    trials = choose(Search("NN_TL"), STREAM, 1, settings).trials
-    for trial in trials:
-        learner = make_strategy("NN_TL", **trial.parameters)
-        whole = evaluate(learner, Stream(alone, STREAM.card), seed=1, energy="none", one_class=one_class)
-        assert trial.ba_macro == whole.scores["ba_macro"]
+def test_a_trial_has_the_accuracy_of_a_run_on_the_first_experience():
+    def check(case):
+        one_class, chunk_size = case
+        alone = StreamParts(STREAM.tasks, STREAM.experiences[:1], STREAM.evaluation_sets)
+        settings = Settings(energy="none", one_class=one_class, chunk_size=chunk_size)
+        trials = choose(Search("NN_TL"), STREAM, 1, settings).trials
+        for trial in trials:
+            learner = make_strategy("NN_TL", **trial.parameters)
+            whole = evaluate(learner, Stream(alone, STREAM.card), seed=1, energy="none", one_class=one_class)
+            assert trial.ba_macro == whole.scores["ba_macro"]
+
+    check_all(product(["skip", "recall", "river"], [1, 7, 1000]), check)
 
 
 def test_energy_counts_unless_it_is_noise(monkeypatch):

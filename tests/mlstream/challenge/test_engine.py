@@ -537,6 +537,7 @@ def test_a_process_that_dies_while_it_scores_loses_nothing(tmp_path):
         assert len(challenge.close().generalisation) == 1
 
 
+@pytest.mark.slow
 def test_damaged_truth_is_no_text_in_any_reply(tmp_path):
     with make_challenge(tmp_path / "org", processes=True) as challenge:
         token, content = challenge.join("Ada"), draw(challenge)

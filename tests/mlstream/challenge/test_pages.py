@@ -9,7 +9,10 @@ from tests.mlstream.reporting.browser import Browser, find_chromium
 from tests.mlstream.reporting.test_accessibility import AUDIT, AXE, GRAVE
 
 CHROMIUM = find_chromium()
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
 TAB, ENTER, SPACE = ("Tab", 9), ("Enter", 13, "\r"), (" ", 32, " ")
 WIDTHS = (1400, 390)
 

@@ -19,6 +19,7 @@ from mlstream.challenge.errors import BudgetSpent, InvalidSubmission, PhaseClose
 from mlstream.challenge.server.serve import Address, serve
 from tests.mlstream.challenge.challenges import Clock
 from tests.mlstream.challenge.site import Site
+from tests.mlstream.cli.commands import invoke
 
 
 @pytest.fixture(scope="module")
@@ -356,6 +357,13 @@ def test_clients_refuse_addresses_in_clear(url):
         RemoteChallenge(url, "mlc-x")
 
 
+def test_a_folder_without_a_challenge_is_not_served(tmp_path):
+    done = invoke("challenge", "serve", tmp_path)
+    assert done.exit_code == 1
+    assert str(tmp_path / "challenge.toml") in str(done.exception)
+
+
+@pytest.mark.slow
 def test_the_command_serves_one_server_a_folder_and_survives_a_kill(tmp_path):
     site = Site(tmp_path, Clock())
     token, headers = site.join("first")

@@ -16,6 +16,7 @@ from mlstream.challenge.engine import Challenge
 from mlstream.challenge.scoring.metric import METRIC_NAMES
 from mlstream.challenge.scoring.scorer import Scorer
 from mlstream.generators import environment_stream
+from tests.loops import check_all
 from tests.mlstream.challenge.challenges import layout_of, truth_table
 from tests.mlstream.challenge.sample_files import WRITERS, as_csv, make_prob
 from tests.mlstream.cli.commands import invoke
@@ -31,6 +32,11 @@ def make(path, metric="nce", rules=""):
     return Challenge.create(stream, path / "c.toml", path / "org", path / "pub")
 
 
+def one_fast(cases):
+    """Mark all cases but the first as slow: each starts the program twice."""
+    return [pytest.param(case, marks=[pytest.mark.slow] if number else []) for number, case in enumerate(cases)]
+
+
 @pytest.fixture(scope="module")
 def challenge(tmp_path_factory):
     with make(tmp_path_factory.mktemp("codabench"), rules="in_distribution_score = true\n") as made:
@@ -44,7 +50,7 @@ def bundle(challenge):
     return output
 
 
-@pytest.mark.parametrize("metric", METRIC_NAMES)
+@pytest.mark.parametrize("metric", one_fast(METRIC_NAMES))
 def test_the_scoring_program_computes_the_scores_of_the_engine(tmp_path, metric):
     with make(tmp_path, metric, "k = 2\neps_final = 1e-9\n") as challenge:
         layout = layout_of(challenge)
@@ -81,7 +87,7 @@ def test_metrics_of_the_program_leave_out_unknown_and_masked_cells_as_the_engine
         assert got == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("form", ["csv", "csv.gz", "npz", "packed npz"])
+@pytest.mark.parametrize("form", one_fast(["csv", "csv.gz", "npz", "packed npz"]))
 def test_the_program_reads_every_form_of_a_submission_but_parquet(tmp_path, challenge, bundle, form):
     layout = layout_of(challenge)
     path = tmp_path / f"mine.{form.removeprefix('packed ')}"
@@ -93,6 +99,7 @@ def test_the_program_reads_every_form_of_a_submission_but_parquet(tmp_path, chal
     assert got["final"]["robustness"] == pytest.approx(-1, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -184,39 +191,46 @@ def put(*path_and_value):
     return change
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (put("version", 1), "version"),
-        (put("title", ""), "title"),
-        (put("pages", []), "pages"),
-        (put("pages", 0, "file", "nowhere.md"), "nowhere.md"),
-        (put("terms", None), "terms"),
-        (put("image", "pages/terms.md"), "image"),
-        (put("tasks", []), "tasks"),
-        (put("tasks", 1, "index", 0), "indices"),
-        (put("tasks", 0, "reference_data", "nowhere"), "nowhere"),
-        (put("tasks", 0, "ingestion_only_during_scoring", True), "result submissions"),
-        (put("phases", []), "phases"),
-        (put("phases", 0, "end", "2099-02-01 00:01:00"), "before the start"),
-        (put("phases", 0, "end", None), "must have an end"),
-        (put("phases", 0, "start", datetime(2020, 1, 1)), "as text"),
-        (put("phases", 0, "auto_migrate_to_this_phase", True), "first phase"),
-        (put("phases", 1, "tasks", [7]), "tasks that are there"),
-        (put("phases", 0, "public_data", "nowhere"), "nowhere"),
-        (put("leaderboards", []), "leaderboards"),
-        (put("leaderboards", 0, "columns", []), "columns"),
-        (put("leaderboards", 0, "columns", 1, "index", 0), "index"),
-        (put("leaderboards", 0, "columns", 1, "key", "validation"), "key"),
-        (put("leaderboards", 0, "columns", 1, "title", "x" * 37), "36 characters"),
-        (put("leaderboards", 0, "columns", 0, "sorting", "up"), "sorting"),
-        (put("leaderboards", 0, "submission_rule", "Best"), "submission_rule"),
-        (put("leaderboards", 0, "primary_index", 9), "primary_index"),
-    ],
-)
-def test_what_the_platform_refuses_is_found(tmp_path, bundle, change, words):
-    found = edit(bundle, tmp_path / "b.zip", change)
-    assert any(words in line for line in found), found
+def test_what_the_platform_refuses_is_found(tmp_path, bundle):
+    def check(case):
+        number, (change, words) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        found = edit(bundle, folder / "b.zip", change)
+        assert any(words in line for line in found), found
+
+    check_all(
+        enumerate(
+            [
+                (put("version", 1), "version"),
+                (put("title", ""), "title"),
+                (put("pages", []), "pages"),
+                (put("pages", 0, "file", "nowhere.md"), "nowhere.md"),
+                (put("terms", None), "terms"),
+                (put("image", "pages/terms.md"), "image"),
+                (put("tasks", []), "tasks"),
+                (put("tasks", 1, "index", 0), "indices"),
+                (put("tasks", 0, "reference_data", "nowhere"), "nowhere"),
+                (put("tasks", 0, "ingestion_only_during_scoring", True), "result submissions"),
+                (put("phases", []), "phases"),
+                (put("phases", 0, "end", "2099-02-01 00:01:00"), "before the start"),
+                (put("phases", 0, "end", None), "must have an end"),
+                (put("phases", 0, "start", datetime(2020, 1, 1)), "as text"),
+                (put("phases", 0, "auto_migrate_to_this_phase", True), "first phase"),
+                (put("phases", 1, "tasks", [7]), "tasks that are there"),
+                (put("phases", 0, "public_data", "nowhere"), "nowhere"),
+                (put("leaderboards", []), "leaderboards"),
+                (put("leaderboards", 0, "columns", []), "columns"),
+                (put("leaderboards", 0, "columns", 1, "index", 0), "index"),
+                (put("leaderboards", 0, "columns", 1, "key", "validation"), "key"),
+                (put("leaderboards", 0, "columns", 1, "title", "x" * 37), "36 characters"),
+                (put("leaderboards", 0, "columns", 0, "sorting", "up"), "sorting"),
+                (put("leaderboards", 0, "submission_rule", "Best"), "submission_rule"),
+                (put("leaderboards", 0, "primary_index", 9), "primary_index"),
+            ]
+        ),
+        check,
+    )
 
 
 def test_a_program_without_a_command_a_bundle_without_yaml_and_no_zip_are_found(tmp_path, bundle):

@@ -311,6 +311,7 @@ def test_a_row_of_several_tasks_stays_where_it_is_hidden_most():
     assert not train & test
 
 
+@pytest.mark.slow
 def test_the_baselines_run_on_a_copy_of_the_bundle_alone(tmp_path, challenge):
     _, bundle, manifest = challenge
     for method in ("base-rate", "logistic", "per-environment"):
@@ -326,6 +327,7 @@ def test_the_baselines_run_on_a_copy_of_the_bundle_alone(tmp_path, challenge):
         assert all(0 < float(row[name]) < 1 for row in rows for name in manifest.scored_names)
 
 
+@pytest.mark.slow
 def test_a_carved_table_with_several_labels_makes_a_challenge(tmp_path):
     X, Y = make_multilabel_classification(600, n_features=6, n_classes=4, random_state=1)
     table = Dataset(X, Y, tuple("abcdef"), ("l1", "l,2", "=l3", "l 4"), "toy")

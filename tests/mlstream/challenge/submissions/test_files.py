@@ -18,6 +18,7 @@ from mlstream.challenge.submissions import csv_files as submission_csv
 from mlstream.challenge.submissions.files import read_submission
 from mlstream.challenge.submissions.rows import SubmissionLayout
 from mlstream.challenge.truth import format_keys
+from tests.loops import check_all
 from tests.mlstream.challenge.sample_files import WRITERS, as_csv, as_npz, as_parquet, make_layout, make_prob
 
 LAYOUT = make_layout()
@@ -81,45 +82,56 @@ ID, OTHER = format_keys(LAYOUT.keys[[2, 3]])
 CELL = repr(float(PROB[2, 1]))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (edit(4, CELL, "1.5"), "a.csv, line 4: the probability of 'label 1' must be in [0, 1]. Got 1.5 instead."),
-        (edit(4, CELL, "-0.1"), "a.csv, line 4: the probability of 'label 1' must be in [0, 1]. Got -0.1 instead."),
-        (edit(4, CELL, "nan"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got 'nan'"),
-        (edit(4, CELL, "inf"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got 'inf'"),
-        (edit(4, CELL, ""), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got ''"),
-        (edit(4, CELL, "1_0"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got '1_0'"),
-        (edit(4, CELL, "1-1"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got '1-1'"),
-        (edit(4, CELL, "0.1,0.2"), "a.csv, line 4: a row must hold 3 values. Got 4."),
-        (edit(4, "," + CELL, ""), "a.csv, line 4: a row must hold 3 values. Got 2."),
-        (edit(4, ID, ID.upper()), "a.csv, line 4: row_id must be 16 hexadecimal digits in lower case."),
-        (edit(4, ID, ID[1:]), "a.csv, line 4: row_id must be 16 hexadecimal digits in lower case."),
-        (edit(4, ID, "0" * 16), f"a.csv, line 4: row_id must be one of the holdout. Got {'0' * 16} instead."),
-        (edit(4, ID, OTHER), f"a.csv, line 5: each row_id must be there once. Got {OTHER} a second time."),
-        (PLAIN.replace(ID, "x", 1), "a.csv, line 4: row_id must be 16"),
-        (PLAIN + PLAIN.split("\n")[1], "a.csv, line 9: each row_id must be there once."),
-        ("\n".join(PLAIN.split("\n")[:5]), "all 7 rows of the holdout must be there. Got 3 missing, the first of"),
-        ("", "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. Got 0 columns."),
-        (PLAIN.split("\n")[0], "all 7 rows of the holdout must be there. Got 7 missing"),
-        (edit(1, "label 1", "label 2"), "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. "
-         "Got 'label 2' in place of 'label 1'."),
-        (edit(1, ",label 1", ""), "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. Got 2"),
-        (PLAIN.encode() + b"\xff", "a.csv, line 9: text must be UTF-8. Got other bytes."),
-        (edit(4, CELL, '"0.5'), "a row must be CSV. Got: unexpected end of data."),
-        # Two numbers in one cell must not make up for a blank one.
-        (edit(4, f"{PROB[2, 0]!r},{CELL}".replace("np.float64(", "").replace(")", ""), "0.1 0.2, "),
-         "a.csv, line 4: the probability of 'label 0' must be a number in [0, 1]. Got '0.1 0.2' instead."),
-        (gzip.compress(PLAIN.encode())[:-9], "a.csv must be a whole gzip file. Got a damaged one."),
-        (b"PK\x03\x04", "a.csv must be a whole NPZ file. Got a damaged one."),
-        (b"PAR1", "a.csv must be a whole Parquet file. Got a damaged one."),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_named_with_file_and_line(content, message):
-    with pytest.raises(InvalidSubmission) as caught:
-        read(content)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_what_is_wrong_is_named_with_file_and_line():
+    def check(case):
+        content, message = case
+        with pytest.raises(InvalidSubmission) as caught:
+            read(content)
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    check_all(
+        [
+            (edit(4, CELL, "1.5"), "a.csv, line 4: the probability of 'label 1' must be in [0, 1]. Got 1.5 instead."),
+            (edit(4, CELL, "-0.1"), "a.csv, line 4: the probability of 'label 1' must be in [0, 1]. Got -0.1 instead."),
+            (edit(4, CELL, "nan"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got 'nan'"),
+            (edit(4, CELL, "inf"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got 'inf'"),
+            (edit(4, CELL, ""), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got ''"),
+            (edit(4, CELL, "1_0"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got '1_0'"),
+            (edit(4, CELL, "1-1"), "a.csv, line 4: the probability of 'label 1' must be a number in [0, 1]. Got '1-1'"),
+            (edit(4, CELL, "0.1,0.2"), "a.csv, line 4: a row must hold 3 values. Got 4."),
+            (edit(4, "," + CELL, ""), "a.csv, line 4: a row must hold 3 values. Got 2."),
+            (edit(4, ID, ID.upper()), "a.csv, line 4: row_id must be 16 hexadecimal digits in lower case."),
+            (edit(4, ID, ID[1:]), "a.csv, line 4: row_id must be 16 hexadecimal digits in lower case."),
+            (edit(4, ID, "0" * 16), f"a.csv, line 4: row_id must be one of the holdout. Got {'0' * 16} instead."),
+            (edit(4, ID, OTHER), f"a.csv, line 5: each row_id must be there once. Got {OTHER} a second time."),
+            (PLAIN.replace(ID, "x", 1), "a.csv, line 4: row_id must be 16"),
+            (PLAIN + PLAIN.split("\n")[1], "a.csv, line 9: each row_id must be there once."),
+            ("\n".join(PLAIN.split("\n")[:5]), "all 7 rows of the holdout must be there. Got 3 missing, the first of"),
+            ("", "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. Got 0 columns."),
+            (PLAIN.split("\n")[0], "all 7 rows of the holdout must be there. Got 7 missing"),
+            (
+                edit(1, "label 1", "label 2"),
+                "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. "
+                "Got 'label 2' in place of 'label 1'.",
+            ),
+            (
+                edit(1, ",label 1", ""),
+                "a.csv, line 1: the columns must be row_id and the 2 scored labels, in order. Got 2",
+            ),
+            (PLAIN.encode() + b"\xff", "a.csv, line 9: text must be UTF-8. Got other bytes."),
+            (edit(4, CELL, '"0.5'), "a row must be CSV. Got: unexpected end of data."),
+            # Two numbers in one cell must not make up for a blank one.
+            (
+                edit(4, f"{PROB[2, 0]!r},{CELL}".replace("np.float64(", "").replace(")", ""), "0.1 0.2, "),
+                "a.csv, line 4: the probability of 'label 0' must be a number in [0, 1]. Got '0.1 0.2' instead.",
+            ),
+            (gzip.compress(PLAIN.encode())[:-9], "a.csv must be a whole gzip file. Got a damaged one."),
+            (b"PK\x03\x04", "a.csv must be a whole NPZ file. Got a damaged one."),
+            (b"PAR1", "a.csv must be a whole Parquet file. Got a damaged one."),
+        ],
+        check,
+    )
 
 
 def npz(**arrays):
@@ -131,29 +143,32 @@ def npz(**arrays):
 IDS = np.array(format_keys(LAYOUT.keys))
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (npz(row_id=IDS), "must hold the arrays row_id and prob, nothing else. Got 'row_id'."),
-        (npz(row_id=IDS, prob=PROB, more=PROB), "must hold the arrays row_id and prob, nothing else."),
-        (npz(row_id=IDS[1:], prob=PROB), "row_id must have the shape (7,). Got (6,) instead."),
-        (npz(row_id=IDS, prob=PROB[:, :1]), "prob must have the shape (7, 2). Got (7, 1) instead."),
-        (npz(row_id=IDS, prob=PROB[:, 0]), "prob must have the shape (7, 2). Got (7,) instead."),
-        (npz(row_id=IDS, prob=(PROB > 0.5).astype(int)), "prob must hold floating-point numbers. Got int64."),
-        (npz(row_id=LAYOUT.keys.astype(np.int64), prob=PROB), "or numbers of type uint64. Got int64."),
-        (npz(row_id=np.char.upper(IDS), prob=PROB), "row_id must be 16 hexadecimal digits in lower case."),
-        (npz(row_id=np.array(list(IDS), object), prob=PROB), "row_id must be an array of numbers or texts."),
-        (
-            npz(row_id=IDS[::-1], prob=np.where(PROB.max() - 1e-9 < PROB, np.nan, PROB)),
-            "must be in [0, 1]. Got nan instead",
-        ),
-        (npz(row_id=np.r_[IDS[:6], IDS[:1]], prob=PROB), "a, row 7: each row_id must be there once."),
-    ],
-)
-def test_what_is_wrong_in_an_npz_file_is_named(content, message):
-    with pytest.raises(InvalidSubmission) as caught:
-        read(content, "a")
-    assert message in str(caught.value)
+def test_what_is_wrong_in_an_npz_file_is_named():
+    def check(case):
+        content, message = case
+        with pytest.raises(InvalidSubmission) as caught:
+            read(content, "a")
+        assert message in str(caught.value)
+
+    check_all(
+        [
+            (npz(row_id=IDS), "must hold the arrays row_id and prob, nothing else. Got 'row_id'."),
+            (npz(row_id=IDS, prob=PROB, more=PROB), "must hold the arrays row_id and prob, nothing else."),
+            (npz(row_id=IDS[1:], prob=PROB), "row_id must have the shape (7,). Got (6,) instead."),
+            (npz(row_id=IDS, prob=PROB[:, :1]), "prob must have the shape (7, 2). Got (7, 1) instead."),
+            (npz(row_id=IDS, prob=PROB[:, 0]), "prob must have the shape (7, 2). Got (7,) instead."),
+            (npz(row_id=IDS, prob=(PROB > 0.5).astype(int)), "prob must hold floating-point numbers. Got int64."),
+            (npz(row_id=LAYOUT.keys.astype(np.int64), prob=PROB), "or numbers of type uint64. Got int64."),
+            (npz(row_id=np.char.upper(IDS), prob=PROB), "row_id must be 16 hexadecimal digits in lower case."),
+            (npz(row_id=np.array(list(IDS), object), prob=PROB), "row_id must be an array of numbers or texts."),
+            (
+                npz(row_id=IDS[::-1], prob=np.where(PROB.max() - 1e-9 < PROB, np.nan, PROB)),
+                "must be in [0, 1]. Got nan instead",
+            ),
+            (npz(row_id=np.r_[IDS[:6], IDS[:1]], prob=PROB), "a, row 7: each row_id must be there once."),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize("kind", [b"'<f3'", b"'<i0'"])
@@ -186,27 +201,30 @@ def table(**columns):
 COLUMNS = {"row_id": IDS.tolist(), "label 0": PROB[:, 0], "label 1": PROB[:, 1]}
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (
-            table(**{**COLUMNS, "label 2": PROB[:, 0]}),
-            "the columns must be row_id and the scored labels. Got 'label 2'.",
-        ),
-        (table(a=IDS.tolist()), "the columns must be row_id and the scored labels. Got no row_id."),
-        (table(row_id=IDS.tolist()), "the columns must be row_id and the scored labels. Got 1 columns."),
-        (table(**{name: values[1:] for name, values in COLUMNS.items()}), "must have 7 rows. Got 6."),
-        (table(**{**COLUMNS, "label 1": ["x"] * 7}), "'label 1' must hold floating-point numbers. Got string."),
-        (table(**{**COLUMNS, "label 1": [None, *[0.5] * 6]}), "a, row 1: the probability of 'label 1' must be in"),
-        (table(**{**COLUMNS, "row_id": [None, *IDS[1:]]}), "row_id must hold texts of 16 digits"),
-        (table(**{**COLUMNS, "row_id": ["x", *IDS[1:]]}), "row_id must be 16 hexadecimal digits"),
-        (table(**{**COLUMNS, "row_id": [1.0] * 7}), "row_id must hold texts of 16 digits"),
-    ],
-)
-def test_what_is_wrong_in_a_parquet_file_is_named(content, message):
-    with pytest.raises(InvalidSubmission) as caught:
-        read(content, "a")
-    assert message in str(caught.value)
+def test_what_is_wrong_in_a_parquet_file_is_named():
+    def check(case):
+        content, message = case
+        with pytest.raises(InvalidSubmission) as caught:
+            read(content, "a")
+        assert message in str(caught.value)
+
+    check_all(
+        [
+            (
+                table(**{**COLUMNS, "label 2": PROB[:, 0]}),
+                "the columns must be row_id and the scored labels. Got 'label 2'.",
+            ),
+            (table(a=IDS.tolist()), "the columns must be row_id and the scored labels. Got no row_id."),
+            (table(row_id=IDS.tolist()), "the columns must be row_id and the scored labels. Got 1 columns."),
+            (table(**{name: values[1:] for name, values in COLUMNS.items()}), "must have 7 rows. Got 6."),
+            (table(**{**COLUMNS, "label 1": ["x"] * 7}), "'label 1' must hold floating-point numbers. Got string."),
+            (table(**{**COLUMNS, "label 1": [None, *[0.5] * 6]}), "a, row 1: the probability of 'label 1' must be in"),
+            (table(**{**COLUMNS, "row_id": [None, *IDS[1:]]}), "row_id must hold texts of 16 digits"),
+            (table(**{**COLUMNS, "row_id": ["x", *IDS[1:]]}), "row_id must be 16 hexadecimal digits"),
+            (table(**{**COLUMNS, "row_id": [1.0] * 7}), "row_id must hold texts of 16 digits"),
+        ],
+        check,
+    )
 
 
 def test_a_parquet_file_with_any_byte_changed_is_refused_or_read():
@@ -242,6 +260,7 @@ def bombs():
     return {"gzip": zeros, "zip": file.getvalue(), "longer member": longer.getvalue(), "parquet": text}
 
 
+@pytest.mark.slow
 def test_files_that_unpack_to_too_much_are_refused_before_memory_is_taken():
     for kind, content in bombs().items():
         tracemalloc.start()

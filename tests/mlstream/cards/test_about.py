@@ -21,6 +21,7 @@ from mlstream.cards.zenodo import card_zenodo
 from mlstream.formats import load
 from mlstream.generators import missing_labels, multiplier_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
+from tests.loops import check_all
 from tests.mlstream.streams import make_stream
 
 yaml = pytest.importorskip("yaml")
@@ -90,6 +91,7 @@ def test_without_statements_all_forms_are_as_before() -> None:
     assert [key for key in found if key.startswith("rai:")] == ["rai:dataLimitations"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_library_of_croissant_reads_every_statement(tmp_path: Path) -> None:
     mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra `croissant`")
@@ -102,6 +104,7 @@ def test_the_library_of_croissant_reads_every_statement(tmp_path: Path) -> None:
     assert metadata.data_social_impact == ABOUT["data_social_impact"]
 
 
+@pytest.mark.slow
 def test_statements_survive_verify_regenerate_copies_and_a_second_publication(tmp_path: Path) -> None:
     stream = with_terms(task_stream("yeast", n_init=1), about=ABOUT)
     folder = publish(stream, tmp_path / "out")
@@ -143,28 +146,31 @@ def test_creators_are_stated_by_name_or_with_more() -> None:
         with_terms(alone, creators=["Bob"])
 
 
-@pytest.mark.parametrize(
-    ("about", "message"),
-    [
-        (3, r"^about must be a table\. Got 3"),
-        ({"bias": "x"}, r"^Keys of about must be among data_biases, .*, creators\. Got 'bias' instead\.$"),
-        ({"data_biases": ["x"]}, r"^about\.data_biases must be text\. Got \['x'\] \(a list\) instead\.$"),
-        ({"data_biases": "\x1b[31m"}, r"^data_biases must be text without control characters"),
-        ({"data_biases": "x" * 50_001}, r"^about.data_biases must have at most 50000 characters"),
-        ({"has_synthetic_data": 1}, r"^about\.has_synthetic_data must be true or false\. Got 1"),
-        ({"creators": ["Ada"]}, r"^about\.creators\.0 must be a table\. Got 'Ada'"),
-        ({"creators": [{"orcid": ORCID}]}, r"^about\.creators\.0\.name must be given"),
-        (
-            {"creators": [{"name": "A", "orcid": "0000-0002-1825-0098"}]},
-            r"^orcid must be an ORCID such as 0000-.* Got '0",
-        ),
-        ({"creators": [{"name": "A", "orcid": f"http://evil/{ORCID}"}]}, r"^orcid must be an ORCID"),
-    ],
-)
-def test_a_statement_of_another_form_is_one_line_that_names_the_key(about: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        with_terms(make_stream(), about=about)
-    assert "\n" not in str(caught.value)
+def test_a_statement_of_another_form_is_one_line_that_names_the_key() -> None:
+    def check(case: tuple[Any, str]) -> None:
+        about, message = case
+        with pytest.raises(ValueError, match=message) as caught:
+            with_terms(make_stream(), about=about)
+        assert "\n" not in str(caught.value)
+
+    check_all(
+        [
+            (3, r"^about must be a table\. Got 3"),
+            ({"bias": "x"}, r"^Keys of about must be among data_biases, .*, creators\. Got 'bias' instead\.$"),
+            ({"data_biases": ["x"]}, r"^about\.data_biases must be text\. Got \['x'\] \(a list\) instead\.$"),
+            ({"data_biases": "\x1b[31m"}, r"^data_biases must be text without control characters"),
+            ({"data_biases": "x" * 50_001}, r"^about.data_biases must have at most 50000 characters"),
+            ({"has_synthetic_data": 1}, r"^about\.has_synthetic_data must be true or false\. Got 1"),
+            ({"creators": ["Ada"]}, r"^about\.creators\.0 must be a table\. Got 'Ada'"),
+            ({"creators": [{"orcid": ORCID}]}, r"^about\.creators\.0\.name must be given"),
+            (
+                {"creators": [{"name": "A", "orcid": "0000-0002-1825-0098"}]},
+                r"^orcid must be an ORCID such as 0000-.* Got '0",
+            ),
+            ({"creators": [{"name": "A", "orcid": f"http://evil/{ORCID}"}]}, r"^orcid must be an ORCID"),
+        ],
+        check,
+    )
 
 
 def test_rows_that_were_drawn_are_synthetic_whatever_is_stated() -> None:

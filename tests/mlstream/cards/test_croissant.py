@@ -3,6 +3,7 @@
 import json
 import tempfile
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from mlstream.data.datasets import load_dataset
 from mlstream.generators import multiplier_stream, task_stream
 from mlstream.publishing.folder import publish
 from mlstream.stream import Stream
+from tests.loops import check_all
 from tests.mlstream.streams import Shape, make_stream, streams
 
 # Streams made by hand state no terms, which `publish` warns of.
@@ -82,26 +84,36 @@ def test_the_library_of_croissant_accepts_the_description(folder: Path) -> None:
     assert read_dataset(folder).metadata.data_limitations == known_limits(load_card(folder / "stream.card.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize(
-    "shape",
-    [
-        Shape(),
-        Shape(dtype=np.float32, by_row=True),
-        Shape(unknown=0.3),
-        Shape(label_names=("it's", "50%", '"'), feature_names=("task", "task_", "a, b", "\n", "index")),
-        Shape(sizes=(0, 1), evaluation_sizes=(0, 0)),
-    ],
-    ids=["plain", "masks by row", "unknown", "odd", "empty"],
-)
-def test_the_library_of_croissant_reads_every_row(tmp_path: Path, shape: Shape, is_sparse: bool) -> None:
-    stream = make_stream(replace(shape, sparse=is_sparse))
-    found = read_records(publish(stream, tmp_path / "out"))
-    assert {"stream.train", "stream.test"} <= found.keys()
-    require_same(found, stream)
+def test_the_library_of_croissant_reads_every_row(tmp_path: Path) -> None:
+    def check(case: tuple[int, tuple[bool, Shape]]) -> None:
+        number, (is_sparse, shape) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        stream = make_stream(replace(shape, sparse=is_sparse))
+        found = read_records(publish(stream, folder / "out"))
+        assert {"stream.train", "stream.test"} <= found.keys()
+        require_same(found, stream)
+
+    check_all(
+        enumerate(
+            product(
+                [False, True],
+                [
+                    Shape(),
+                    Shape(dtype=np.float32, by_row=True),
+                    Shape(unknown=0.3),
+                    Shape(label_names=("it's", "50%", '"'), feature_names=("task", "task_", "a, b", "\n", "index")),
+                    Shape(sizes=(0, 1), evaluation_sizes=(0, 0)),
+                ],
+            )
+        ),
+        check,
+    )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @given(streams())
 @example(make_stream(Shape(label_names=("", "l", "m"))))

@@ -88,6 +88,7 @@ def test_texts_are_in_ascii_and_within_their_lengths() -> None:
     assert all(dict(found)[tag].endswith("...") for tag in ("description", "citation"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [Shape(), Shape(sparse=True), Shape(label_names=("two words", "l")), Shape(label_names=("a,b", "ü"))],

@@ -23,6 +23,7 @@ from mlstream.formats import load, save
 from mlstream.generators import missing_labels, multiplier_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
 from mlstream.stream import Stream
+from tests.loops import check_all
 from tests.mlstream.streams import make_stream
 
 yaml = pytest.importorskip("yaml")
@@ -167,10 +168,12 @@ def test_every_text_comes_back_from_yaml_and_json_as_it_was(
     require_same(TermsCard(title=title, description=description, licence=licence, citation=citation, creators=creators))
 
 
-@pytest.mark.parametrize("text", NASTY)
-def test_texts_that_look_like_yaml_or_html_come_back_too(text: str) -> None:
-    line = text.replace("\n", " ")[:300]
-    require_same(TermsCard(title=line, description=text, licence=line, citation=text, creators=[line]))
+def test_texts_that_look_like_yaml_or_html_come_back_too() -> None:
+    def check(text: str) -> None:
+        line = text.replace("\n", " ")[:300]
+        require_same(TermsCard(title=line, description=text, licence=line, citation=text, creators=[line]))
+
+    check_all(NASTY, check)
 
 
 def require_same(own: TermsCard) -> None:
@@ -210,27 +213,36 @@ def kinds(card: StreamCard) -> dict[str, int]:
     return {kind: sum(token.type == kind for token in tokens) for kind in counted}
 
 
-@pytest.mark.parametrize(
-    ("terms", "message"),
-    [
-        ({"title": "a\nb"}, r"title must be one line of text, without control characters\. Got 'a\\nb'\.$"),
-        ({"licence": "x" * 301}, r"licence must have at most 300 characters"),
-        ({"description": "a\x00b"}, r"description must be text without control characters\. Got the character '\\x00'"),
-        ({"description": "x" * 50_001}, r"description must have at most 50000 characters"),
-        ({"creators": ["a", ""]}, r"creators must be one line of text"),
-        ({"creators": "Ada"}, r"creators must be a list"),
-        ({"homepage": "example.org"}, r"homepage must be an address that begins with http:// or https://\. Got 'exam"),
-        ({"homepage": "javascript:alert(1)"}, r"homepage must be an address"),
-        ({"homepage": "https://a/<b>"}, r"homepage must be an address"),
-        ({"homepage": "https://a/b c"}, r"homepage must be an address"),
-        ({"title": "\udc80"}, r"title must be"),
-        ({"title": 3}, r"title must be text"),
-    ],
-)
-def test_a_term_of_another_form_is_one_line_that_names_it(terms: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        with_terms(make_stream(), **terms)
-    assert "\n" not in str(caught.value)
+def test_a_term_of_another_form_is_one_line_that_names_it() -> None:
+    def check(case: tuple[dict[str, Any], str]) -> None:
+        terms, message = case
+        with pytest.raises(ValueError, match=message) as caught:
+            with_terms(make_stream(), **terms)
+        assert "\n" not in str(caught.value)
+
+    check_all(
+        [
+            ({"title": "a\nb"}, r"title must be one line of text, without control characters\. Got 'a\\nb'\.$"),
+            ({"licence": "x" * 301}, r"licence must have at most 300 characters"),
+            (
+                {"description": "a\x00b"},
+                r"description must be text without control characters\. Got the character '\\x00'",
+            ),
+            ({"description": "x" * 50_001}, r"description must have at most 50000 characters"),
+            ({"creators": ["a", ""]}, r"creators must be one line of text"),
+            ({"creators": "Ada"}, r"creators must be a list"),
+            (
+                {"homepage": "example.org"},
+                r"homepage must be an address that begins with http:// or https://\. Got 'exam",
+            ),
+            ({"homepage": "javascript:alert(1)"}, r"homepage must be an address"),
+            ({"homepage": "https://a/<b>"}, r"homepage must be an address"),
+            ({"homepage": "https://a/b c"}, r"homepage must be an address"),
+            ({"title": "\udc80"}, r"title must be"),
+            ({"title": 3}, r"title must be text"),
+        ],
+        check,
+    )
 
 
 def test_an_unknown_term_lists_those_that_there_are() -> None:
@@ -238,12 +250,14 @@ def test_an_unknown_term_lists_those_that_there_are() -> None:
         with_terms(make_stream(), license="MIT")  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize(
-    "name", ["", " ", ".", "..", ".hidden", "a/b", "a\\b", "a:b", "a*", "a\nb", "a.", "a ", "-rf", "CON", "nul.txt"]
-)
-def test_a_name_that_no_file_can_bear_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"^name must be the name of a file, 1 to 100 characters: .* instead\.$"):
-        require_name(name)
+def test_a_name_that_no_file_can_bear_is_refused() -> None:
+    def check(name: str) -> None:
+        with pytest.raises(ValueError, match=r"^name must be the name of a file, 1 to 100 characters: .* instead\.$"):
+            require_name(name)
+
+    check_all(
+        ["", " ", ".", "..", ".hidden", "a/b", "a\\b", "a:b", "a*", "a\nb", "a.", "a ", "-rf", "CON", "nul.txt"], check
+    )
 
 
 @pytest.mark.parametrize("name", ["x" * 101, "a\x1b", "a\udc80", "a\u2028b"])

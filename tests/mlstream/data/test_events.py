@@ -5,6 +5,7 @@ import pytest
 
 from mlstream import Events, TextColumn
 from mlstream.data.durations import parse_duration
+from tests.loops import check_all
 
 TIMES = np.array([0, 5], "datetime64[us]")
 
@@ -43,7 +44,9 @@ def test_durations_are_a_number_and_a_unit(text, us):
     assert parse_duration(text, "every") == us
 
 
-@pytest.mark.parametrize("text", ["", "10", "min", "0min", "-1s", "1.5h", "1w", "1 0s", "1" * 30 + "s", "٣s", 10, None])
-def test_other_durations_are_refused(text):
-    with pytest.raises(ValueError, match="every must be a whole number, at least 1, and a unit"):
-        parse_duration(text, "every")
+def test_other_durations_are_refused():
+    def check(text):
+        with pytest.raises(ValueError, match="every must be a whole number, at least 1, and a unit"):
+            parse_duration(text, "every")
+
+    check_all(["", "10", "min", "0min", "-1s", "1.5h", "1w", "1 0s", "1" * 30 + "s", "٣s", 10, None], check)

@@ -9,6 +9,7 @@ from mlstream.data.datasets import load_dataset
 from mlstream.data.hierarchical_tables import is_hierarchical, read_hierarchical_table
 from mlstream.formats.content import FormatError
 from mlstream.generators import iirc_stream
+from tests.loops import check_all
 
 HEADER = "@RELATION toy\n% a comment\n@ATTRIBUTE x NUMERIC\n@attribute 'y z' {u,v}\n"
 TREE = "@ATTRIBUTE class hierarchical a,b,a/1,a/1/0,b/7\n"
@@ -57,26 +58,33 @@ def test_rows_of_two_files_follow_each_other(tmp_path):
         read_hierarchical_table(paths, [(HEADER + TREE + ROWS).encode(), other.encode()])
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (HEADER + TREE + ROWS + "1,u,c\n", r"toy.arff, line 12: classes must be declared ones. Got 'c'"),
-        (HEADER + TREE + ROWS + "1,u,\n", r"line 12: classes must be declared ones. Got ''"),
-        (HEADER + TREE + ROWS + "1,a\n", r"line 12"),
-        (HEADER + TREE + ROWS + "?,u,a\n", r"line 12"),
-        (
-            HEADER + TREE.replace("a/1,", "") + ROWS,
-            r"line 5: the class above 'a/1/0' must be declared",
+def test_errors_say_file_and_line(tmp_path):
+    def check(case):
+        number, (text, message) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with pytest.raises(FormatError, match=message):
+            load_dataset(write(folder / "toy.arff", text))
+
+    check_all(
+        enumerate(
+            [
+                (HEADER + TREE + ROWS + "1,u,c\n", r"toy.arff, line 12: classes must be declared ones. Got 'c'"),
+                (HEADER + TREE + ROWS + "1,u,\n", r"line 12: classes must be declared ones. Got ''"),
+                (HEADER + TREE + ROWS + "1,a\n", r"line 12"),
+                (HEADER + TREE + ROWS + "?,u,a\n", r"line 12"),
+                (
+                    HEADER + TREE.replace("a/1,", "") + ROWS,
+                    r"line 5: the class above 'a/1/0' must be declared",
+                ),
+                (HEADER + TREE.replace("b,", "b,a,") + ROWS, r"line 5: classes must have names that differ"),
+                (HEADER + TREE + "@attribute z numeric\n" + ROWS, r"line 6: the column of classes must be the last"),
+                (HEADER + TREE, r"toy.arff must declare classes .* and @data"),
+                (HEADER + TREE + "@data\n", r"toy.arff must hold at least one row"),
+            ]
         ),
-        (HEADER + TREE.replace("b,", "b,a,") + ROWS, r"line 5: classes must have names that differ"),
-        (HEADER + TREE + "@attribute z numeric\n" + ROWS, r"line 6: the column of classes must be the last"),
-        (HEADER + TREE, r"toy.arff must declare classes .* and @data"),
-        (HEADER + TREE + "@data\n", r"toy.arff must hold at least one row"),
-    ],
-)
-def test_errors_say_file_and_line(text, message, tmp_path):
-    with pytest.raises(FormatError, match=message):
-        load_dataset(write(tmp_path / "toy.arff", text))
+        check,
+    )
 
 
 def test_labels_cannot_be_chosen_where_the_tree_says_them(tmp_path):

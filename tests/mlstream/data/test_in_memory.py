@@ -1,6 +1,7 @@
 """A table is had from a frame, a Bunch, a pair of arrays, a file or a name; what a frame holds comes through."""
 
 import datetime as dt
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from sklearn.utils import Bunch
 
 from mlstream import Dataset
 from mlstream.data import as_dataset
+from tests.loops import check_all
 
 FRAMES = [pd.DataFrame, pl.DataFrame]
 COLUMNS = {"k": [1, 0, None], "age": [3, 4, 5], "smokes": [True, False, True], "l": [True, None, False]}
@@ -117,26 +119,31 @@ def test_numbers_among_sparse_columns_and_words_among_them():
     assert words.X.tolist() == [[1, 0, 0], [0, 1, 1]]
 
 
-@pytest.mark.parametrize(
-    ("columns", "labels", "message"),
-    [
-        ({"a": [1], "k": [1]}, ["z"], "labels must be columns, each named once. Got 'z', which is no column"),
-        ({"a": [1], "k": [1]}, "k", "labels must be a number of columns, a list of names"),
-        ({"a": [1], "k": [1]}, None, "labels must name the label columns of a frame, as in Dataset.from_frame"),
-        ({"a": [1], "k": [1]}, ["a", "k"], "features the others. Got 2 labels"),
-        ({"a": [1], "k": [2]}, ["k"], "label 'k' must be 0 or 1. Got 2"),
-        ({"a": [], "k": []}, ["k"], "^table must hold at least one row. Got 0.$"),
-        ({"a": [1.0, None], "k": [1, 0]}, ["k"], "column 'a' must have a value in every row.*missing="),
-        ({"a": ["u", "v"], "k": [1, 0]}, ["k"], "column 'a' must be a finite number.*categories="),
-        ({"a": [np.inf, 1], "k": [1, 0]}, ["k"], "column 'a' must hold finite numbers. Got infinity"),
-        ({"a": [dt.datetime(2026, 1, 1)], "k": [1]}, ["k"], "column 'a' must hold numbers or words. Got dates"),
-    ],
-)
-@pytest.mark.parametrize("frame", FRAMES)
-def test_a_frame_that_cannot_be_read_is_refused_in_one_line(frame, columns, labels, message):
-    with pytest.raises(ValueError, match=message) as caught:
-        Dataset.from_frame(frame(columns), labels)
-    assert "\n" not in str(caught.value)
+def test_a_frame_that_cannot_be_read_is_refused_in_one_line():
+    def check(case):
+        (columns, labels, message), frame = case
+        with pytest.raises(ValueError, match=message) as caught:
+            Dataset.from_frame(frame(columns), labels)
+        assert "\n" not in str(caught.value)
+
+    check_all(
+        product(
+            [
+                ({"a": [1], "k": [1]}, ["z"], "labels must be columns, each named once. Got 'z', which is no column"),
+                ({"a": [1], "k": [1]}, "k", "labels must be a number of columns, a list of names"),
+                ({"a": [1], "k": [1]}, None, "labels must name the label columns of a frame, as in Dataset.from_frame"),
+                ({"a": [1], "k": [1]}, ["a", "k"], "features the others. Got 2 labels"),
+                ({"a": [1], "k": [2]}, ["k"], "label 'k' must be 0 or 1. Got 2"),
+                ({"a": [], "k": []}, ["k"], "^table must hold at least one row. Got 0.$"),
+                ({"a": [1.0, None], "k": [1, 0]}, ["k"], "column 'a' must have a value in every row.*missing="),
+                ({"a": ["u", "v"], "k": [1, 0]}, ["k"], "column 'a' must be a finite number.*categories="),
+                ({"a": [np.inf, 1], "k": [1, 0]}, ["k"], "column 'a' must hold finite numbers. Got infinity"),
+                ({"a": [dt.datetime(2026, 1, 1)], "k": [1]}, ["k"], "column 'a' must hold numbers or words. Got dates"),
+            ],
+            FRAMES,
+        ),
+        check,
+    )
 
 
 @pytest.mark.parametrize("cell", [dt.time(1), [1, 2], {"b": 1}, b"x"])
@@ -207,26 +214,29 @@ def test_bunches_of_frames_as_openml_gives_them_are_tables(target):
     assert table.Y.tolist() == ([[1, 0], [0, 1]] if target == "frame" else [[1], [0]])
 
 
-@pytest.mark.parametrize(
-    ("source", "options", "message"),
-    [
-        (3, {}, r"A table must be a Dataset, the name .* or a pair \(X, Y\). Got int instead"),
-        (np.eye(3), {"labels": [1]}, "Got ndarray instead"),
-        ({"data": np.eye(3)}, {}, "Got dict instead"),
-        ((np.eye(3),), {}, "Got tuple instead"),
-        ((np.eye(3), np.eye(3)), {"labels": ["a"]}, r"labels must be left out for a tuple, .*. Got \['a'\]"),
-        ((np.eye(3), np.eye(3)), {"missing": "drop"}, "missing must be left out: only files and frames"),
-        (pd.DataFrame({"a": [1], "k": [1]}), {}, "labels must name the label columns of a frame"),
-        ("yeats", {}, "did you mean 'yeast'"),
-        (load_iris(), {}, r"Y must be 2-D, .* Got the shape \(150,\)"),
-        (load_iris(as_frame=True), {}, "label 'target' must be 0 or 1. Got 2"),
-        (load_linnerud(), {}, r"Y must hold 0, 1 and NaN \(unknown\) only. Got 191"),
-    ],
-)
-def test_what_is_no_table_is_refused_in_one_line(source, options, message):
-    with pytest.raises((TypeError, ValueError, FileNotFoundError), match=message) as caught:
-        as_dataset(source, **options)
-    assert "\n" not in str(caught.value)
+def test_what_is_no_table_is_refused_in_one_line():
+    def check(case):
+        source, options, message = case
+        with pytest.raises((TypeError, ValueError, FileNotFoundError), match=message) as caught:
+            as_dataset(source, **options)
+        assert "\n" not in str(caught.value)
+
+    check_all(
+        [
+            (3, {}, r"A table must be a Dataset, the name .* or a pair \(X, Y\). Got int instead"),
+            (np.eye(3), {"labels": [1]}, "Got ndarray instead"),
+            ({"data": np.eye(3)}, {}, "Got dict instead"),
+            ((np.eye(3),), {}, "Got tuple instead"),
+            ((np.eye(3), np.eye(3)), {"labels": ["a"]}, r"labels must be left out for a tuple, .*. Got \['a'\]"),
+            ((np.eye(3), np.eye(3)), {"missing": "drop"}, "missing must be left out: only files and frames"),
+            (pd.DataFrame({"a": [1], "k": [1]}), {}, "labels must name the label columns of a frame"),
+            ("yeats", {}, "did you mean 'yeast'"),
+            (load_iris(), {}, r"Y must be 2-D, .* Got the shape \(150,\)"),
+            (load_iris(as_frame=True), {}, "label 'target' must be 0 or 1. Got 2"),
+            (load_linnerud(), {}, r"Y must hold 0, 1 and NaN \(unknown\) only. Got 191"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize("frame", FRAMES)

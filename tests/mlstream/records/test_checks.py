@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from mlstream.records import schema
 from mlstream.records.run_record import load_run, load_runs
 from mlstream.reporting.report import report
+from tests.loops import check_all
 from tests.mlstream.campaign.test_job import plan, record
 from tests.mlstream.records.run_records import ORDER, SIZES, TASKS, make_run, save_run, write_campaign
 
@@ -27,42 +29,73 @@ def write_changed(directory, *path, value):
     return file
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        (("task_names",), [], "task_names must name a task. Got []"),
-        (("order",), [], "order must hold an experience. Got []"),
-        (("order", 3), [4], "order must hold tasks from 0 to 3. Got 4"),
-        (("order", 3), [-1], "order must hold tasks from 0 to 3. Got -1"),
-        (("experience_sizes",), [9], "experience_sizes must have a value for each experience, 8 in all. Got 1 values"),
-        (("experience_sizes", 0), 0, "experience_sizes must be positive. Got 0"),
-        (("experience_sizes", 0), 10**400, "experience_sizes must be a finite number of at most 1e+15"),
-        (("R", "ba_macro"), [[0.5] * 4], "R.ba_macro must have 9 rows of 4 scores: experiences + 1, and tasks. Got 1"),
-        (("R", "ba_macro", 2), [0.5] * 5, "R.ba_macro must have 9 rows of 4 scores"),
-        (("R", "ba_macro"), [], "R.ba_macro must have 9 rows of 4 scores"),
-        (("R", "ba_macro", 2, 1), float("nan"), "R.ba_macro must be a finite number of at most 1e+15. Got nan"),
-        (("scores", "acc"), float("-inf"), "scores.acc must be a finite number of at most 1e+15. Got -inf"),
-        (("scores", "acc"), 1e308, "scores.acc must be a finite number"),
-        (("resources", "phases", "online", "wall_time_s"), -1, "resources.phases.online.wall_time_s"),
-        (("resources", "phases", "online", "energy_kwh"), float("inf"), "resources.phases.online.energy_kwh must be a"),
-        (("parameters",), {"a": [float("nan")]}, "parameters.a must be a finite number"),
-        (("curves", "ba_macro", "windowed"), [0.5], "curves.ba_macro.windowed must have a value for each checkpoint"),
-        (("curves", "ba_macro", "n_rows", 5), 1, f"curves.ba_macro.n_rows must increase from 1 to at most {N_ROWS}"),
-        (("curves", "ba_macro", "n_rows", -1), N_ROWS + 1, "curves.ba_macro.n_rows must increase from 1 to at most"),
-        (
-            ("references",),
-            {"joint": [], "joint_at_first_visit": [], "single": []},
-            "references.joint must have a value",
+def test_a_record_that_contradicts_itself_is_refused(tmp_path):
+    def check(case):
+        number, (path, value, message) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        file = write_changed(folder, *path, value=value)
+        with pytest.raises(ValueError, match=re.escape(f"{file} must hold a RunResult of this version")) as refusal:
+            load_runs(folder)
+        assert message in str(refusal.value)
+        assert len(str(refusal.value).splitlines()) == 1
+
+    check_all(
+        enumerate(
+            [
+                (("task_names",), [], "task_names must name a task. Got []"),
+                (("order",), [], "order must hold an experience. Got []"),
+                (("order", 3), [4], "order must hold tasks from 0 to 3. Got 4"),
+                (("order", 3), [-1], "order must hold tasks from 0 to 3. Got -1"),
+                (
+                    ("experience_sizes",),
+                    [9],
+                    "experience_sizes must have a value for each experience, 8 in all. Got 1 values",
+                ),
+                (("experience_sizes", 0), 0, "experience_sizes must be positive. Got 0"),
+                (("experience_sizes", 0), 10**400, "experience_sizes must be a finite number of at most 1e+15"),
+                (
+                    ("R", "ba_macro"),
+                    [[0.5] * 4],
+                    "R.ba_macro must have 9 rows of 4 scores: experiences + 1, and tasks. Got 1",
+                ),
+                (("R", "ba_macro", 2), [0.5] * 5, "R.ba_macro must have 9 rows of 4 scores"),
+                (("R", "ba_macro"), [], "R.ba_macro must have 9 rows of 4 scores"),
+                (("R", "ba_macro", 2, 1), float("nan"), "R.ba_macro must be a finite number of at most 1e+15. Got nan"),
+                (("scores", "acc"), float("-inf"), "scores.acc must be a finite number of at most 1e+15. Got -inf"),
+                (("scores", "acc"), 1e308, "scores.acc must be a finite number"),
+                (("resources", "phases", "online", "wall_time_s"), -1, "resources.phases.online.wall_time_s"),
+                (
+                    ("resources", "phases", "online", "energy_kwh"),
+                    float("inf"),
+                    "resources.phases.online.energy_kwh must be a",
+                ),
+                (("parameters",), {"a": [float("nan")]}, "parameters.a must be a finite number"),
+                (
+                    ("curves", "ba_macro", "windowed"),
+                    [0.5],
+                    "curves.ba_macro.windowed must have a value for each checkpoint",
+                ),
+                (
+                    ("curves", "ba_macro", "n_rows", 5),
+                    1,
+                    f"curves.ba_macro.n_rows must increase from 1 to at most {N_ROWS}",
+                ),
+                (
+                    ("curves", "ba_macro", "n_rows", -1),
+                    N_ROWS + 1,
+                    "curves.ba_macro.n_rows must increase from 1 to at most",
+                ),
+                (
+                    ("references",),
+                    {"joint": [], "joint_at_first_visit": [], "single": []},
+                    "references.joint must have a value",
+                ),
+                (("selection",), {"trials": [TRIAL], "chosen": 1}, "selection.chosen must be at most 0. Got 1"),
+            ]
         ),
-        (("selection",), {"trials": [TRIAL], "chosen": 1}, "selection.chosen must be at most 0. Got 1"),
-    ],
-)
-def test_a_record_that_contradicts_itself_is_refused(tmp_path, path, value, message):
-    file = write_changed(tmp_path, *path, value=value)
-    with pytest.raises(ValueError, match=re.escape(f"{file} must hold a RunResult of this version")) as refusal:
-        load_runs(tmp_path)
-    assert message in str(refusal.value)
-    assert len(str(refusal.value).splitlines()) == 1
+        check,
+    )
 
 
 def test_parameters_and_settings_may_be_of_any_size(tmp_path):
@@ -107,8 +140,9 @@ def test_what_is_no_plain_file_is_refused(tmp_path):
         job.path.rmdir() if job.path.is_dir() else job.path.unlink()
 
 
-def test_a_file_that_is_larger_than_any_record_is_not_read(tmp_path):
+def test_a_file_that_is_larger_than_any_record_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(schema, "_MAX_BYTES", 2**16)
     file = save_run(make_run(), tmp_path)
     os.truncate(file, 2**30)
-    with pytest.raises(ValueError, match=r"NN-seed0.json must have at most 268,435,456 bytes. Got more"):
+    with pytest.raises(ValueError, match=r"NN-seed0.json must have at most 65,536 bytes. Got more"):
         load_run(file)

@@ -56,6 +56,7 @@ def try_to_save(result, directory):
     return result.status != "failed"
 
 
+@pytest.mark.slow
 def test_of_many_processes_that_save_a_run_at_once_one_succeeds(tmp_path, result):
     results = [result.model_copy(update={"status": one}) for one in ("failed", "done", "capped", "failed", "done")]
     with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from mlstream.card_model import load_card
 from mlstream.formats import save
@@ -42,8 +42,8 @@ def test_a_published_folder_is_loaded_whole(datasets: Any, tmp_path: Path, shape
         assert dense[list(shape.feature_names)].to_numpy().tolist() == expected
 
 
+@pytest.mark.slow
 @given(stream=streams())
-@settings(max_examples=30)
 def test_any_names_pass_through(datasets: Any, tmp_path_factory: pytest.TempPathFactory, stream: Stream) -> None:
     # The library has no splits without rows.
     assume(stream.n_samples and any(map(len, stream.evaluation_sets)))

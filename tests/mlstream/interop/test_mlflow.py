@@ -96,6 +96,7 @@ def test_a_campaign_is_there_whole_and_once(client, server, tmp_path):
     assert len(runs_of(client, "whole")) == N_RECORDS
 
 
+@pytest.mark.slow
 def test_curves_and_the_record_itself_come_back(client, server, tmp_path):
     path = save_run(make_run("NN_TL"), tmp_path / "campaign")
     track(tmp_path / "campaign", server, experiment="curves")
@@ -107,6 +108,7 @@ def test_curves_and_the_record_itself_come_back(client, server, tmp_path):
     assert Path(copy).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_record_made_again_is_another_run_and_one_left_half_written_is_replaced(client, server, tmp_path):
     folder = tmp_path / "campaign"
     path = save_run(make_failed("NN", 0), folder)
@@ -125,6 +127,7 @@ def test_a_record_made_again_is_another_run_and_one_left_half_written_is_replace
     assert path == run_path(folder, "yeast", "NN", 0)
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_wrote_and_what_is_wrong(client, server, tmp_path):
     save_run(make_run(), tmp_path / "campaign")
     command = ("track", tmp_path / "campaign", "--to", server)

@@ -1,6 +1,7 @@
 """Streams in the forms of PyTorch and Avalanche."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +10,15 @@ from mlstream import interop
 from mlstream.formats import load, save
 from tests.mlstream.streams import Shape, make_stream
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: the extra torch")
+
+# Its import takes seconds, which those who only collect tests need not wait for.
+@pytest.fixture(scope="module", autouse=True)
+def torch() -> Any:
+    return pytest.importorskip("torch", reason="needs PyTorch: the extra torch")
 
 
 @pytest.mark.parametrize("shape", [Shape(), Shape(sparse=True), Shape(by_row=True), Shape(dtype=np.float32)])
-def test_a_loader_gives_all_rows_in_order(shape: Shape) -> None:
+def test_a_loader_gives_all_rows_in_order(torch: Any, shape: Shape) -> None:
     stream = make_stream(shape)
     batches = list(torch.utils.data.DataLoader(interop.to_torch(stream), batch_size=4))
     assert [len(batch["x"]) for batch in batches] == [4, 4, 4, 2]
@@ -61,7 +66,7 @@ def test_a_benchmark_has_the_parts_under_other_names(is_sparse: bool) -> None:
     assert [got.task_labels for got in benchmark.test_stream] == [[0], [1]]
 
 
-def test_batches_of_unknown_labels_are_of_one_type() -> None:
+def test_batches_of_unknown_labels_are_of_one_type(torch: Any) -> None:
     stream = make_stream(Shape(unknown=0.1, sizes=(6, 6, 2, 1)))
     assert len({part.Y.dtype for part in stream}) == 2
     batches = list(torch.utils.data.DataLoader(interop.to_torch(stream), batch_size=4))

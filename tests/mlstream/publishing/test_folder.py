@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from mlstream.formats.mulan import read_labels
 from mlstream.generators import carve_environments, scenario_stream, task_stream
 from mlstream.publishing.folder import publish, regenerate, verify
 from mlstream.stream import Stream, StreamParts
+from tests.loops import check_all
 from tests.mlstream.streams import Shape, assert_same_stream, make_stream
 
 # Streams made by hand state no terms, which `publish` warns of.
@@ -223,30 +225,34 @@ def list_everything(place: Path) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("change", "got"),
-    [
-        (add_a_file, "and hold nothing else. Got 'thesis.pdf'; move them elsewhere first"),
-        (add_a_listed_file, "Got 'thesis.pdf'"),
-        (add_a_hidden_file, "Got '.thesis'"),
-        (add_a_folder, "Got 'thesis'"),
-        (add_a_link, "Got 'images'"),
-        (link_a_file_of_ours, "Got 'README.md'"),
-        (make_a_folder_of_a_file_of_ours, "Got 'stream.xml'"),
-        (add_a_pipe, "Got 'pipe'"),
-        (add_many_files, "Got '0.iso', '1.iso', '2.iso', '3.iso', '4.iso' and 4 more"),
-        (drop_the_card, "with a valid stream.card.json in it. Got no valid card; remove the folder first"),
-        (put_in_another_card, "with a valid stream.card.json in it"),
-    ],
-)
-def test_force_replaces_nothing_that_was_not_published(
-    published: Path, tmp_path: Path, change: Callable[[Path], None], got: str
-) -> None:
-    change(published)
-    before = list_everything(tmp_path)
-    with pytest.raises(FileExistsError, match=re.escape(got)):
-        publish(make_stream(Shape(seed=1)), published, force=True)
-    assert list_everything(tmp_path) == before
+def test_force_replaces_nothing_that_was_not_published(published: Path, tmp_path: Path) -> None:
+    def check(case: tuple[int, tuple[Callable[[Path], None], str]]) -> None:
+        number, (change, got) = case
+        folder = shutil.copytree(published, tmp_path / str(number) / "out")
+        change(folder)
+        before = list_everything(folder.parent)
+        with pytest.raises(FileExistsError, match=re.escape(got)):
+            publish(make_stream(Shape(seed=1)), folder, force=True)
+        assert list_everything(folder.parent) == before
+
+    check_all(
+        enumerate(
+            [
+                (add_a_file, "and hold nothing else. Got 'thesis.pdf'; move them elsewhere first"),
+                (add_a_listed_file, "Got 'thesis.pdf'"),
+                (add_a_hidden_file, "Got '.thesis'"),
+                (add_a_folder, "Got 'thesis'"),
+                (add_a_link, "Got 'images'"),
+                (link_a_file_of_ours, "Got 'README.md'"),
+                (make_a_folder_of_a_file_of_ours, "Got 'stream.xml'"),
+                (add_a_pipe, "Got 'pipe'"),
+                (add_many_files, "Got '0.iso', '1.iso', '2.iso', '3.iso', '4.iso' and 4 more"),
+                (drop_the_card, "with a valid stream.card.json in it. Got no valid card; remove the folder first"),
+                (put_in_another_card, "with a valid stream.card.json in it"),
+            ]
+        ),
+        check,
+    )
 
 
 def test_force_deletes_no_folder_of_disk_images(tmp_path: Path) -> None:
@@ -308,6 +314,7 @@ def test_a_folder_that_is_replaced_keeps_its_permissions(published: Path) -> Non
     assert (published / "stream.npz").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_swept_by_the_next_one(tmp_path: Path) -> None:
     script = PUBLISH + (
         "import os, signal\n"
@@ -418,6 +425,7 @@ def test_a_full_disk_is_one_error_and_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["save", "verify", "card_page", "write_text_atomically"])
 def test_a_process_killed_on_the_way_leaves_nothing_in_the_place(tmp_path: Path, step: str) -> None:
     script = PUBLISH + (
@@ -468,6 +476,7 @@ def test_a_process_killed_at_any_moment_leaves_the_old_folder_or_the_new_one(tmp
     assert all(re.fullmatch(r"\.out\..*\.part|out", path.name) for path in tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_process_killed_between_the_exchange_and_the_end_leaves_the_new_folder(tmp_path: Path) -> None:
     script = PUBLISH + (
         "import mlstream._files as f, os, signal\n"
@@ -516,28 +525,34 @@ def change_text(name: str, old: str, new: str) -> Callable[[Path], None]:
     return change
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda folder: (folder / "stream.npz").write_bytes(b"spoilt"), "stream.npz has changed"),
-        (lambda folder: (folder / "stream.xml").unlink(), "stream.xml is missing"),
-        (lambda folder: (folder / "SHA256SUMS").unlink(), "SHA256SUMS is missing"),
-        (lambda folder: (folder / "extra").touch(), "extra is not listed in SHA256SUMS"),
-        (change_text("README.md", "Tasks", "tasks"), "README.md has changed"),
-        (lambda folder: link_elsewhere(folder / "README.md"), "README.md is not a plain file"),
-        (lambda folder: make_folder(folder / "stream.npz"), "stream.npz is not a plain file"),
-        (
-            lambda folder: os.truncate(folder / "SHA256SUMS", 2**34),
-            "SHA256SUMS holds a line that is not a hash",
+def test_whatever_differs_is_said(published: Path, tmp_path: Path) -> None:
+    def check(case: tuple[int, tuple[Callable[[Path], object], str]]) -> None:
+        number, (change, message) = case
+        folder = shutil.copytree(published, tmp_path / str(number) / "out")
+        change(folder)
+        with pytest.raises(ValueError, match=f"out must be as it was published. Got: .*{message}"):
+            verify(folder)
+
+    check_all(
+        enumerate(
+            [
+                (lambda folder: (folder / "stream.npz").write_bytes(b"spoilt"), "stream.npz has changed"),
+                (lambda folder: (folder / "stream.xml").unlink(), "stream.xml is missing"),
+                (lambda folder: (folder / "SHA256SUMS").unlink(), "SHA256SUMS is missing"),
+                (lambda folder: (folder / "extra").touch(), "extra is not listed in SHA256SUMS"),
+                (change_text("README.md", "Tasks", "tasks"), "README.md has changed"),
+                (lambda folder: link_elsewhere(folder / "README.md"), "README.md is not a plain file"),
+                (lambda folder: make_folder(folder / "stream.npz"), "stream.npz is not a plain file"),
+                (
+                    lambda folder: os.truncate(folder / "SHA256SUMS", 2**34),
+                    "SHA256SUMS holds a line that is not a hash",
+                ),
+                (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is not a hash"),
+                (change_text("SHA256SUMS", "  README.md", "  ../README.md"), "README.md is not listed in SHA256SUMS"),
+            ]
         ),
-        (change_text("SHA256SUMS", "  ", " "), "SHA256SUMS holds a line that is not a hash"),
-        (change_text("SHA256SUMS", "  README.md", "  ../README.md"), "README.md is not listed in SHA256SUMS"),
-    ],
-)
-def test_whatever_differs_is_said(published: Path, change: Callable[[Path], None], message: str) -> None:
-    change(published)
-    with pytest.raises(ValueError, match=f"out must be as it was published. Got: .*{message}"):
-        verify(published)
+        check,
+    )
 
 
 def test_all_that_differs_is_said_at_once(published: Path) -> None:

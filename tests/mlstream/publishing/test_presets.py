@@ -15,6 +15,7 @@ from mlstream.publishing.presets import (
     warn_of_other_data,
     write_cards,
 )
+from tests.loops import check_all
 
 CARDS = Path(__file__).parents[3] / "data_cards"
 
@@ -23,26 +24,34 @@ def without_versions(card):
     return card.model_copy(update={"versions": {}})
 
 
-@pytest.mark.parametrize("name", list_presets())
-def test_a_card_is_that_of_its_stream(name, monkeypatch, shared_data):
+@pytest.mark.slow
+def test_a_card_is_that_of_its_stream(monkeypatch, shared_data):
     monkeypatch.setenv("MLSTREAM_DATA", str(shared_data("multilabel").parent))
-    assert without_versions(load_card(CARDS / f"{name}.card.json")) == without_versions(make_preset(name).card)
+
+    def check(name):
+        assert without_versions(load_card(CARDS / f"{name}.card.json")) == without_versions(make_preset(name).card)
+
+    check_all(list_presets(), check)
 
 
-@pytest.mark.parametrize("name", list_presets())
-def test_the_files_of_a_card_are_those_that_are_written_today(name):
-    files = card_files(load_card(CARDS / f"{name}.card.json"), name)
-    assert len(files) == 4
-    for file, text in files.items():
-        assert (CARDS / file).read_text(encoding="utf-8") == text
+def test_the_files_of_a_card_are_those_that_are_written_today():
+    def check(name):
+        files = card_files(load_card(CARDS / f"{name}.card.json"), name)
+        assert len(files) == 4
+        for file, text in files.items():
+            assert (CARDS / file).read_text(encoding="utf-8") == text
+
+    check_all(list_presets(), check)
 
 
-@pytest.mark.parametrize("name", list_presets())
-def test_the_listed_size_is_that_on_the_card(name):
-    card, preset = load_card(CARDS / f"{name}.card.json"), PRESETS[name]
-    n_rows = sum(experience.n_samples for experience in card.experiences)
-    assert preset.data_sha256 == card.data_sha256
-    assert preset[3:] == (n_rows, *map(len, (card.feature_names, card.label_names, card.tasks, card.experiences)))
+def test_the_listed_size_is_that_on_the_card():
+    def check(name):
+        card, preset = load_card(CARDS / f"{name}.card.json"), PRESETS[name]
+        n_rows = sum(experience.n_samples for experience in card.experiences)
+        assert preset.data_sha256 == card.data_sha256
+        assert preset[3:] == (n_rows, *map(len, (card.feature_names, card.label_names, card.tasks, card.experiences)))
+
+    check_all(list_presets(), check)
 
 
 def test_there_is_nothing_else_among_the_cards():
@@ -67,6 +76,7 @@ def test_newsgroups_are_refined_below_the_hierarchies_of_usenet(monkeypatch, sha
     assert len(parents) == 17
 
 
+@pytest.mark.slow
 def test_cards_of_tables_that_cannot_be_had_are_left_as_they_are(tmp_path, monkeypatch):
     monkeypatch.delenv("MLSTREAM_DATA", raising=False)
     outcomes = dict(write_cards(tmp_path))
@@ -81,13 +91,15 @@ def test_an_unknown_name_is_refused():
         make_preset("yeast")
 
 
-@pytest.mark.parametrize("name", list_presets())
-def test_a_published_stream_is_told_by_its_data_from_others_of_its_name(name, recwarn):
-    card = load_card(CARDS / f"{name}.card.json")
-    warn_of_other_data([card, card.model_copy(update={"name": f"{name}-2", "data_sha256": "0" * 64})])
-    assert recwarn.list == []
-    with pytest.warns(UserWarning, match=f"^This project publishes other data as {name}, and results .* --name"):
-        warn_of_other_data([card.model_copy(update={"data_sha256": "0" * 64})])
+def test_a_published_stream_is_told_by_its_data_from_others_of_its_name(recwarn):
+    def check(name):
+        card = load_card(CARDS / f"{name}.card.json")
+        warn_of_other_data([card, card.model_copy(update={"name": f"{name}-2", "data_sha256": "0" * 64})])
+        assert recwarn.list == []
+        with pytest.warns(UserWarning, match=f"^This project publishes other data as {name}, and results .* --name"):
+            warn_of_other_data([card.model_copy(update={"data_sha256": "0" * 64})])
+
+    check_all(list_presets(), check)
 
 
 def test_a_stream_of_another_seed_has_other_data():

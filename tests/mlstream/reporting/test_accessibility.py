@@ -36,6 +36,7 @@ def find_axe() -> Path | None:
 
 AXE = find_axe()
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
     pytest.mark.skipif(AXE is None, reason="needs axe-core: the package axe-playwright-python, or MLSTREAM_AXE"),
 ]
@@ -75,7 +76,6 @@ def test_the_audit_finds_what_is_wrong(browser, tmp_path):
     assert {rule["id"] for rule in audit(browser)} == {"color-contrast", "image-alt", "select-name"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 400])
 @pytest.mark.parametrize("name", ["one", "several", "detections"])

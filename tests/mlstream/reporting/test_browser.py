@@ -20,6 +20,7 @@ GROWING = """<!doctype html><title>t</title>
 </script>"""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 def test_a_click_reaches_an_element_that_moves_once(tmp_path):
     (tmp_path / "page.html").write_text(GROWING)

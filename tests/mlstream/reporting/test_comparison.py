@@ -1,6 +1,7 @@
 """Strategies are compared as SciPy, scikit-posthocs and the book of rules say."""
 
 import math
+from functools import cache
 from itertools import chain, combinations
 
 import numpy as np
@@ -118,12 +119,17 @@ def choose_slowly(filled):
     return [(names, shared) for names, (*size, shared) in sizes.items() if tuple(size) == best]
 
 
+@cache
+def one_run(row, column):
+    return make_run(f"{column}", 0, f"{row}", scores={"acc": 0.5})
+
+
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.8, 0.9])
 def test_the_choice_is_that_of_a_search_through_all_sets(share):
     rng = np.random.default_rng(int(100 * share))
     for shape in rng.integers(2, 7, size=(100, 2)):
         filled = rng.random(shape) < share
-        runs = [make_run(f"{column}", 0, f"{row}", scores={"acc": 0.5}) for row, column in np.argwhere(filled)]
+        runs = [one_run(int(row), int(column)) for row, column in np.argwhere(filled)]
         block = choose_block(group_runs(runs), "acc")
         allowed = choose_slowly(filled.tolist())
         if block is None:

@@ -263,6 +263,7 @@ def test_tables_stand_alone(detector):
     assert re.fullmatch(r"\+\d+|missed", delay_table(groups).rows[0][4].text)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 @pytest.mark.parametrize(("width", "dark"), [(1400, False), (390, True)])
 def test_in_a_browser_views_and_legend_switch_the_chart_and_nothing_overflows(tmp_path, width, dark):

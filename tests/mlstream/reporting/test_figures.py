@@ -54,6 +54,7 @@ def test_tasks_and_costs_and_ranks_are_drawn():
     assert sum(SIZES[:1]) in [line.get_xdata()[0] for line in draw_curves(STREAMS["x"], "ba_macro").axes[0].lines]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [r"$\frac$", "a$b$c", "_NN", r"\$x", "x\ny"])
 def test_names_are_drawn_as_they_are(tmp_path, name):
     tasks = [name, *TASKS[1:]]

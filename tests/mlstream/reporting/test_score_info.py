@@ -1,17 +1,19 @@
-import pytest
-
 import metrics
 from mlstream.reporting.score_info import SCORE_HEADINGS, score_heading
+from tests.loops import check_all
 
 FUNCTIONS = {name: name for name in ("ba_macro", "precision_at_k", "rmse", "acc", "bwt", "fwt", "fm")}
 FUNCTIONS |= {"frug_kwh": "frug", "frug_kj": "frug"}
 FUNCTIONS |= {"im": "intransigence", "hamming_loss": "hamming_loss", "subset_accuracy": "subset_accuracy"}
 
 
-@pytest.mark.parametrize(("name", "function"), FUNCTIONS.items())
-def test_directions_are_those_that_the_functions_document(name, function):
-    summary = getattr(metrics, function).__doc__.splitlines()[0]
-    assert f"{score_heading(name).better} is better" in summary
+def test_directions_are_those_that_the_functions_document():
+    def check(case):
+        name, function = case
+        summary = getattr(metrics, function).__doc__.splitlines()[0]
+        assert f"{score_heading(name).better} is better" in summary
+
+    check_all(FUNCTIONS.items(), check)
 
 
 def test_every_score_says_what_it_is():

@@ -14,7 +14,10 @@ from tests.mlstream.records.run_records import ORDER, STRATEGIES, make_card, mak
 from tests.mlstream.reporting.browser import Browser, find_chromium
 
 CHROMIUM = find_chromium()
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
 
 ALL_DRAWN = "[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('.main-svg'))"
 CURVES = "document.querySelector('#stream-1-curves .plot')"
@@ -242,7 +245,6 @@ def test_hostile_names_are_shown_and_never_run(browser, tmp_path):
     assert browser.problems == []
 
 
-@pytest.mark.slow
 def test_several_streams_have_an_overview_and_all_their_charts_in_the_end(browser, tmp_path):
     browser.open(report(write_campaign(tmp_path, streams=("a", "b"))))
     assert browser.run("[...document.querySelectorAll('main > section')].map(one => one.id)") == [
@@ -267,7 +269,6 @@ def test_several_streams_have_an_overview_and_all_their_charts_in_the_end(browse
     assert browser.problems == []
 
 
-@pytest.mark.slow
 def test_the_whole_benchmark_fits_a_page_of_ten_megabytes_whose_charts_are_drawn_as_they_are_needed(browser, tmp_path):
     # More seeds make no larger page: figures are means over them.
     for stream in (f"stream-{number}" for number in range(9)):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from mlstream._files import (
     sha256_of,
     write_text_atomically,
 )
+from tests.loops import check_all
 
 
 @pytest.fixture(params=[0o022, 0o077, 0o002])
@@ -36,13 +38,18 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-@pytest.mark.parametrize("kept", [0o600, 0o640, 0o644, 0o444, 0o664])
-def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, umask: int, kept: int) -> None:
-    path = tmp_path / "x"
-    path.write_text("old")
-    path.chmod(kept)
-    write_text_atomically(path, "new")
-    assert (path.read_text(), mode(path)) == ("new", kept)
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, umask: int) -> None:
+    def check(case: tuple[int, int]) -> None:
+        number, kept = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = folder / "x"
+        path.write_text("old")
+        path.chmod(kept)
+        write_text_atomically(path, "new")
+        assert (path.read_text(), mode(path)) == ("new", kept)
+
+    check_all(enumerate([0o600, 0o640, 0o644, 0o444, 0o664]), check)
 
 
 def test_new_files_and_folders_obey_the_umask(tmp_path: Path, umask: int) -> None:
@@ -84,21 +91,23 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("number", [0, 1, 2])
-@pytest.mark.parametrize("there", [(), ("a", "b", "c"), ("b",)])
-def test_of_several_files_all_are_new_or_all_as_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, there: tuple[str, ...]
-) -> None:
-    paths = [tmp_path / name for name in "abc"]
-    for name in there:
-        (tmp_path / name).write_text("old")
-    with monkeypatch.context() as patch:
-        fail_at(patch, mlstream._files, "_put", number)
-        with pytest.raises(OSError, match=os.strerror(errno.EIO)):
-            write_all(paths, "new")
-    assert contents(tmp_path) == dict.fromkeys(there, "old")
-    write_all(paths, "new")
-    assert contents(tmp_path) == dict.fromkeys("abc", "new")
+def test_of_several_files_all_are_new_or_all_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(case: tuple[int, tuple[int, tuple[str, ...]]]) -> None:
+        number, (n_put, there) = case
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        paths = [folder / name for name in "abc"]
+        for name in there:
+            (folder / name).write_text("old")
+        with monkeypatch.context() as patch:
+            fail_at(patch, mlstream._files, "_put", n_put)
+            with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+                write_all(paths, "new")
+        assert contents(folder) == dict.fromkeys(there, "old")
+        write_all(paths, "new")
+        assert contents(folder) == dict.fromkeys("abc", "new")
+
+    check_all(enumerate(product([0, 1, 2], [(), ("a", "b", "c"), ("b",)])), check)
 
 
 @pytest.mark.parametrize("number", [0, 1])

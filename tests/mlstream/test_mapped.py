@@ -159,6 +159,7 @@ make(100_000, "many")
 """
 
 
+@pytest.mark.slow
 @linux
 def test_a_stream_is_made_written_and_published_in_less_memory_than_it_has(tmp_path):
     run = subprocess.run([sys.executable, "-c", PROGRAM, tmp_path], capture_output=True, text=True, check=False)

@@ -16,29 +16,33 @@ from mlstream.generators import (
     multiplier_rows,
     multiplier_stream,
 )
+from tests.loops import check_all
 
 HUGE = 10**13
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: drifting_stream(n_rows=HUGE),
-        lambda: drifting_stream(n_features=HUGE),
-        lambda: drifting_stream(n_labels=HUGE),
-        lambda: drifting_stream(n_concepts=HUGE),
-        lambda: multiplier_stream("bilab", n_rows=HUGE),
-        lambda: next(multiplier_rows([1, 0], seed=0, chunk_size=HUGE)),
-        lambda: environment_stream(n_rows=HUGE),
-        lambda: environment_stream(n_labels=HUGE),
-        lambda: environment_stream(invariant=(2, HUGE)),
-        lambda: environment_stream(spurious=(HUGE,), encoding="one-hot"),
-        lambda: hat_and_shirt_stream(n_copies=HUGE),
-    ],
-)
-def test_a_generator_says_how_much_memory_its_options_need(make):
-    with pytest.raises(ValueError, match=r"must fit into the memory of this machine, .* Got [\d,.]+ GiB instead"):
-        make()
+def test_a_generator_says_how_much_memory_its_options_need():
+    def check(make):
+        with pytest.raises(ValueError, match=r"must fit into the memory of this machine, .* Got [\d,.]+ GiB instead"):
+            make()
+
+    check_all(
+        [
+            lambda: drifting_stream(n_rows=HUGE),
+            lambda: drifting_stream(n_features=HUGE),
+            lambda: drifting_stream(n_labels=HUGE),
+            lambda: drifting_stream(n_concepts=HUGE),
+            lambda: multiplier_stream("bilab", n_rows=HUGE),
+            lambda: next(multiplier_rows([1, 0], seed=0, chunk_size=HUGE)),
+            lambda: environment_stream(n_rows=HUGE),
+            lambda: environment_stream(n_labels=HUGE),
+            lambda: environment_stream(invariant=(2, HUGE)),
+            lambda: environment_stream(spurious=(HUGE,), encoding="one-hot"),
+            lambda: hat_and_shirt_stream(n_copies=HUGE),
+        ],
+        check,
+        name=lambda make: f"line {make.__code__.co_firstlineno}",
+    )
 
 
 def test_the_size_in_the_error_is_that_of_the_table(monkeypatch):

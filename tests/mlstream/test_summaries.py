@@ -10,6 +10,7 @@ from scipy import sparse
 
 from mlstream import Dataset, _html
 from mlstream.stream import Experience, Task
+from tests.loops import check_all
 from tests.mlstream.records.run_records import make_failed, make_run
 from tests.mlstream.streams import Shape, make_stream
 
@@ -43,23 +44,26 @@ def bars(page):
     return [(float(one.get("y")) // 22, float(one.get("x")), float(one.get("width"))) for one in found]
 
 
-@pytest.mark.parametrize(
-    ("shown", "expected"),
-    [
-        (TABLE, "Dataset('tiny': 2 rows, 2 features, 2 labels)"),
-        (replace(TABLE, X=sparse.csr_array(TABLE.X)), "Dataset('tiny': 2 rows, 2 sparse features, 2 labels)"),
-        (Task("t", np.array([True, False, True])), "Task('t': 2 of 3 labels)"),
-        (SHOWN["experience"], "Experience(6 rows, 4 features, 3 labels; task 0)"),
-        (SHOWN["mixed experience"], "Experience(12 rows, 4 features, 3 labels; tasks 0, 1)"),
-        (SHOWN["empty experience"], "Experience(0 rows, 4 features, 3 labels; no task)"),
-        (SHOWN["evaluation set"], "EvaluationSet(2 rows, 4 features, 3 labels; task 1)"),
-        (STREAM, "Stream('hand: made': 4 experiences of 2 tasks, 16 rows, 4 features, 3 labels)"),
-        (STREAM.card, "StreamCard('hand: made': 4 experiences of 2 tasks, 16 rows, 4 features, 3 labels)"),
-        (SHOWN["failed run"], "RunResult('1NN' on 'yeast', seed 1: failed)"),
-    ],
-)
-def test_a_line_shows_sizes_and_no_arrays(shown, expected):
-    assert repr(shown) == str(shown) == expected
+def test_a_line_shows_sizes_and_no_arrays():
+    def check(case):
+        shown, expected = case
+        assert repr(shown) == str(shown) == expected
+
+    check_all(
+        [
+            (TABLE, "Dataset('tiny': 2 rows, 2 features, 2 labels)"),
+            (replace(TABLE, X=sparse.csr_array(TABLE.X)), "Dataset('tiny': 2 rows, 2 sparse features, 2 labels)"),
+            (Task("t", np.array([True, False, True])), "Task('t': 2 of 3 labels)"),
+            (SHOWN["experience"], "Experience(6 rows, 4 features, 3 labels; task 0)"),
+            (SHOWN["mixed experience"], "Experience(12 rows, 4 features, 3 labels; tasks 0, 1)"),
+            (SHOWN["empty experience"], "Experience(0 rows, 4 features, 3 labels; no task)"),
+            (SHOWN["evaluation set"], "EvaluationSet(2 rows, 4 features, 3 labels; task 1)"),
+            (STREAM, "Stream('hand: made': 4 experiences of 2 tasks, 16 rows, 4 features, 3 labels)"),
+            (STREAM.card, "StreamCard('hand: made': 4 experiences of 2 tasks, 16 rows, 4 features, 3 labels)"),
+            (SHOWN["failed run"], "RunResult('1NN' on 'yeast', seed 1: failed)"),
+        ],
+        check,
+    )
 
 
 def test_the_line_of_a_run_names_its_seeds_and_main_scores():
@@ -67,15 +71,17 @@ def test_the_line_of_a_run_names_its_seeds_and_main_scores():
     assert repr(run) == "RunResult('NN' on 'yeast', seed 3, order 1: done, acc 0.612)"
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_a_page_is_well_formed_and_needs_nothing_else(name):
-    page = SHOWN[name]._repr_html_()
-    read(page)
-    assert "<script" not in page
-    assert set(re.findall(r"https?://[^\"' <]*", page)) <= {"http://www.w3.org/2000/svg"}
-    # No colour of its own for text or ground: those of the page, light or dark, are taken.
-    assert set(re.findall(r"#[0-9a-f]{3,8}", page)) <= {_html._BAR}
-    assert not re.search(r"background:(?!none)|[^-]color:", page)
+def test_a_page_is_well_formed_and_needs_nothing_else():
+    def check(name):
+        page = SHOWN[name]._repr_html_()
+        read(page)
+        assert "<script" not in page
+        assert set(re.findall(r"https?://[^\"' <]*", page)) <= {"http://www.w3.org/2000/svg"}
+        # No colour of its own for text or ground: those of the page, light or dark, are taken.
+        assert set(re.findall(r"#[0-9a-f]{3,8}", page)) <= {_html._BAR}
+        assert not re.search(r"background:(?!none)|[^-]color:", page)
+
+    check_all(SHOWN, check)
 
 
 def test_bars_can_be_seen_on_white_and_on_black():

@@ -30,6 +30,7 @@ from mlstream import Dataset, evaluate, task_stream
 from mlstream.evaluation.warm_up import warm_up
 
 FEATURES, LABELS = tuple("abcdef"), tuple("klmn")
+BEFORE_FORK = []
 # Learners of classes that no campaign has by name, and learners inside others.
 OTHERS = {
     "pragma forest": PragmaStreamForestClassifier(AdaptiveRandomForestClassifier(2), random_state=0),
@@ -53,9 +54,13 @@ def make_stream(layout):
     return task_stream(Dataset(sp.csr_array(X) if layout == "sparse" else X, Y, FEATURES, LABELS, name="t"), n_tasks=2)
 
 
+def find_compiled():
+    return [one for one in gc.get_objects() if isinstance(one, Dispatcher)]
+
+
 def loaded():
     """List every compiled function of ours, with the types of arguments that it is ready for."""
-    ours = [one for one in gc.get_objects() if isinstance(one, Dispatcher)]
+    ours = BEFORE_FORK + find_compiled()
     names = {one: f"{one.py_func.__module__}.{one.py_func.__qualname__}" for one in ours}
     return {
         f"{name}({', '.join(map(str, types))})"
@@ -75,6 +80,9 @@ def met_late(name, stream):
 
 def main(layout):
     stream = make_stream(layout)
+    BEFORE_FORK.extend(find_compiled())
+    # Objects that are frozen are not found again, and looking at them in a process would copy them all.
+    gc.freeze()
     for name in (*STRATEGIES, *OTHERS):
         if (process := os.fork()) == 0:
             status = 1

@@ -105,6 +105,7 @@ def test_the_record_of_another_run_stops_the_campaign_before_anything_is_run(tmp
     assert len(load_runs(tmp_path / "runs")) == 2
 
 
+@pytest.mark.slow
 def test_orders_and_splits_are_repeated_under_the_name_of_the_stream(tmp_path):
     stream = multiplier_stream("rand", seed=1, n_rows=60, name="few-rows")
     results = run(tmp_path, {"a": Online()}, seeds=(0, 1), streams=(stream,), orders=(3, 4), splits=(5,))

@@ -16,7 +16,7 @@ from mlstream.evaluation.settings import Settings
 from mlstream.records.run_record import load_runs
 from mlstream.records.selection_record import Trial
 from mlstream.stream import Stream, StreamParts
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 from tests.mlstream.evaluation.streams import Online, as_stream, make_stream
 
 STREAM = make_stream()
@@ -85,7 +85,8 @@ def test_only_the_first_experience_is_met():
     assert [trial.ba_macro for trial in whole.trials] == [trial.ba_macro for trial in part.trials]
 
 
-def test_a_trial_has_the_accuracy_of_a_run_on_the_first_experience():
+@in_two_tiers(product(["skip", "recall", "river"], [1, 7, 1000]), n_fast=2)
+def test_a_trial_has_the_accuracy_of_a_run_on_the_first_experience(cases):
     def check(case):
         one_class, chunk_size = case
         alone = StreamParts(STREAM.tasks, STREAM.experiences[:1], STREAM.evaluation_sets)
@@ -96,7 +97,7 @@ def test_a_trial_has_the_accuracy_of_a_run_on_the_first_experience():
             whole = evaluate(learner, Stream(alone, STREAM.card), seed=1, energy="none", one_class=one_class)
             assert trial.ba_macro == whole.scores["ba_macro"]
 
-    check_all(product(["skip", "recall", "river"], [1, 7, 1000]), check)
+    check_all(cases, check)
 
 
 def test_energy_counts_unless_it_is_noise(monkeypatch):

@@ -522,6 +522,7 @@ def test_a_file_above_the_size_of_the_rules_is_refused_before_it_is_stored(tmp_p
         assert challenge.status(token).submissions == ()
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_while_it_scores_loses_nothing(tmp_path):
     with make_challenge(tmp_path / "org", processes=True) as challenge:
         token = challenge.join("Ada")

@@ -16,7 +16,7 @@ from tests.mlstream.challenge.challenges import SameProcess, layout_of, truth_ta
 from tests.mlstream.cli.commands import invoke
 
 
-@pytest.fixture(params=["synthetic", "yeast"])
+@pytest.fixture(params=["synthetic", pytest.param("yeast", marks=pytest.mark.slow)])
 def folder(request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if request.param == "synthetic":

@@ -25,7 +25,7 @@ def of_prefixes(scored, k):
 
 @given(st.integers(0, 200))
 def test_the_scores_are_means_over_all_prefixes(seed):
-    scored = draw(seed, n_rows=20)
+    scored = draw(seed, n_rows=15)
     anytime = AnytimeScores(2, "skip")
     anytime.add(scored)
     assert anytime.finish() == pytest.approx(of_prefixes(scored, 2))

@@ -19,7 +19,7 @@ from mlstream.evaluation.mistakes import mistakes_along
 from mlstream.evaluation.settings import DetectionOptions, Settings
 from mlstream.evaluation.watching import Watcher
 from mlstream.generators import drifting_stream, missing_labels
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 from tests.mlstream.evaluation.streams import Online, Targeted, make_stream
 from tests.mlstream.generators.test_registry import STREAMS
 
@@ -167,7 +167,8 @@ def test_label_drift_is_given_the_error_of_each_label():
     assert by_set.any()
 
 
-def test_alarms_do_not_depend_on_the_size_of_chunks():
+@in_two_tiers(sorted(DETECTORS), n_fast=3)
+def test_alarms_do_not_depend_on_the_size_of_chunks(cases):
     stream = missing_labels(STREAM, rate=0.3, per="row", seed=1)
     chunked = [
         list(mistakes_along(fresh(make_strategy("mean"), 0), stream, Settings(chunk_size=size)))
@@ -184,7 +185,7 @@ def test_alarms_do_not_depend_on_the_size_of_chunks():
             alarms.append(watcher.alarms)
         assert alarms[0] == alarms[1] == alarms[2]
 
-    check_all(sorted(DETECTORS), check)
+    check_all(cases, check)
 
 
 @pytest.mark.parametrize("name", sorted(set(DETECTORS) - {"KSWIN"}))

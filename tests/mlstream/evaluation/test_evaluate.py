@@ -34,8 +34,8 @@ def numbers(values):
     return np.array(values, dtype=float)
 
 
-@pytest.mark.parametrize("label_space", ["task", "seen", "all"])
-@pytest.mark.parametrize("learner", [Online, Targeted])
+@pytest.mark.parametrize("label_space", ["task", pytest.param("seen", marks=pytest.mark.slow), "all"])
+@pytest.mark.parametrize("learner", [pytest.param(Online, marks=pytest.mark.slow), Targeted])
 def test_scores_curves_and_transfer_matrix_are_those_of_a_slow_loop(learner, label_space):
     result = run(learner(), label_space=label_space, seed=3, n_checkpoints=7, window=19)
     rows, R = run_slowly(learner(random_state=3), STREAM, label_space, k=3)
@@ -65,7 +65,7 @@ def test_a_learner_that_is_called_by_chunks_scores_as_the_same_one_called_by_row
 
 
 @pytest.mark.parametrize("estimator", [Online(), Logistic(), Logistic(targeted=True)])
-@pytest.mark.parametrize("label_space", ["task", "seen"])
+@pytest.mark.parametrize("label_space", [pytest.param("task", marks=pytest.mark.slow), "seen"])
 def test_results_do_not_depend_on_the_size_of_chunks(estimator, label_space):
     small, odd, whole = (run(estimator, label_space=label_space, chunk_size=size) for size in (1, 7, 1000))
     assert small.model_dump(exclude=TIMED) == odd.model_dump(exclude=TIMED) == whole.model_dump(exclude=TIMED)
@@ -191,8 +191,8 @@ def test_the_estimator_that_is_given_is_not_changed_and_what_it_learnt_before_do
     "estimator",
     [
         MLPClassifier(hidden_layer_sizes=()),
-        MultiOutputClassifier(SGDClassifier(loss="log_loss", random_state=0)),
-        MultiOutputClassifier(SGDClassifier(loss="hinge", random_state=0)),
+        pytest.param(MultiOutputClassifier(SGDClassifier(loss="log_loss", random_state=0)), marks=pytest.mark.slow),
+        pytest.param(MultiOutputClassifier(SGDClassifier(loss="hinge", random_state=0)), marks=pytest.mark.slow),
     ],
 )
 def test_learners_of_scikit_learn_take_part_as_they_are(estimator):

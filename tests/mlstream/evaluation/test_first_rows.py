@@ -16,7 +16,7 @@ from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.settings import Settings
 from mlstream.generators import missing_labels
 from tests.estimators.learners import Logistic
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 from tests.mlstream.evaluation.streams import SIZES, Online, Targeted, make_stream
 
 STREAM = make_stream()
@@ -105,7 +105,8 @@ def test_a_learner_waits_for_as_few_rows_as_it_accepts():
     check_all(product(CUTS, [1, 4, 7]), check)
 
 
-def test_a_number_of_rows_may_be_asked_for():
+@in_two_tiers(product(CUTS, [2, 6, 23], [Online(), Neighbours(2), BinaryRelevance(GaussianNB())]), n_fast=9)
+def test_a_number_of_rows_may_be_asked_for(cases):
     def check(case):
         cuts, n_wait, estimator = case
         learner = learner_of(estimator, n_wait)
@@ -113,7 +114,7 @@ def test_a_number_of_rows_may_be_asked_for():
         np.testing.assert_array_equal(in_chunks(learner, cuts), expected)
         assert learner.first_rows.n_together == n_wait
 
-    check_all(product(CUTS, [2, 6, 23], [Online(), Neighbours(2), BinaryRelevance(GaussianNB())]), check)
+    check_all(cases, check)
 
 
 def test_a_learner_with_a_start_state_predicts_from_it_while_it_waits():
@@ -173,6 +174,7 @@ def test_the_record_has_the_rows_waited_for_and_the_references_wait_too():
     assert waited.scores != at_once.scores
 
 
+@pytest.mark.slow
 def test_the_way_streams_are_cut_does_not_matter_to_the_scores():
     results = [evaluate(BothClasses(), STREAM, energy="none", warm_up_rows=30, chunk_size=n) for n in (1, 7, 256)]
     assert results[0].scores == results[1].scores == results[2].scores

@@ -102,7 +102,9 @@ def test_every_scenario_has_bounds_in_every_label_space():
     check_all(product(SCENARIOS, ["task", "seen", "all"]), check)
 
 
-@pytest.mark.parametrize("label_space", ["task", "seen", "all"])
+@pytest.mark.parametrize(
+    "label_space", ["task", *(pytest.param(one, marks=pytest.mark.slow) for one in ("seen", "all"))]
+)
 def test_bounds_of_late_and_missing_labels_learn_them_once(label_space):
     stream = multiplier_stream("rand", n_rows=60)
     for perturbed in (delayed_labels(stream, delay={"y1": 9}), missing_labels(stream, rate=0.5, per="row")):

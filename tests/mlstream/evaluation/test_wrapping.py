@@ -20,7 +20,7 @@ from mlstream import Search, evaluate, run_campaign
 from mlstream.evaluation.learners import adapt_to_stream, fresh
 from mlstream.evaluation.resources import ResourceMeter
 from mlstream.evaluation.wrapping import wrap, wrapped_as
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 from tests.mlstream.evaluation.streams import Online, Targeted, make_stream
 
 STREAM = make_stream()
@@ -102,7 +102,8 @@ def test_learners_of_labels_are_not_wrapped(estimator):
     assert wrapped_as(estimator) is None
 
 
-def test_a_label_alone_is_the_loop_of_scikit_learn():
+@in_two_tiers([SGDClassifier(), LOG_LOSS, GaussianNB(), BernoulliNB(), Perceptron()], n_fast=2)
+def test_a_label_alone_is_the_loop_of_scikit_learn(cases):
     def check(classifier):
         experience = STREAM.experiences[0]
         learner = adapt_to_stream(fresh(classifier, 3), STREAM, ResourceMeter("none"))
@@ -122,7 +123,7 @@ def test_a_label_alone_is_the_loop_of_scikit_learn():
                         assert predictions.proba[i, label] == inside
                 alone.partial_fit(row, experience.Y[i : i + 1, label], classes=[0, 1])
 
-    check_all([SGDClassifier(), LOG_LOSS, GaussianNB(), BernoulliNB(), Perceptron()], check)
+    check_all(cases, check)
 
 
 class OfClasses(ClassifierMixin, BaseEstimator):
@@ -184,6 +185,7 @@ def test_what_cannot_learn_labels_from_a_stream_is_refused_in_one_line(estimator
         assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_campaign_takes_them_too_and_goes_on_where_it_was(tmp_path):
     learners = {
         "bayes": GaussianNB(),

@@ -28,7 +28,7 @@ def read(datasets: Any, folder: Path, *names: str) -> Any:
 
 
 @pytest.mark.parametrize("shape", [Shape(unknown=0.3), Shape(sparse=True, unknown=0.3), Shape(by_row=True)])
-@pytest.mark.parametrize("arff", [True, False])
+@pytest.mark.parametrize("arff", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_published_folder_is_loaded_whole(datasets: Any, tmp_path: Path, shape: Shape, arff: bool) -> None:
     stream = make_stream(shape)
     folder = publish(stream, tmp_path / "out", arff=arff)

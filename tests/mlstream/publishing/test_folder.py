@@ -493,6 +493,7 @@ def test_a_process_killed_between_the_exchange_and_the_end_leaves_the_new_folder
     assert verify(tmp_path / "out").data_sha256 == make_stream(Shape(seed=1)).card.data_sha256
 
 
+@pytest.mark.slow
 def test_the_place_is_never_empty_while_a_folder_is_replaced(published: Path) -> None:
     """Look as often as possible while another thread replaces the folder."""
     streams = [make_stream(Shape(seed=seed)) for seed in (0, 1)]

@@ -194,6 +194,7 @@ def test_a_page_of_detections_alone_is_whole(tmp_path):
     assert {address[1:] for address in page.addresses if address.startswith("#")} <= set(page.ids)
 
 
+@pytest.mark.slow
 def test_beside_runs_detections_have_a_section_of_their_own(tmp_path):
     alone = report(write_campaign(tmp_path / "runs")).read_text(encoding="utf-8")
     page = Page(report(write_detections(write_campaign(tmp_path / "both"))).read_text(encoding="utf-8"))
@@ -225,6 +226,7 @@ def test_the_card_of_every_stream_must_be_there(tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_tables_and_figures_are_files_too(tmp_path):
     report(write_detections(tmp_path, learners=("NN_TL",)), tables=True, figures=True)
     lines = (tmp_path / "tables" / "detection-yeast.csv").read_text().splitlines()

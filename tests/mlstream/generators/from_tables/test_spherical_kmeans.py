@@ -77,6 +77,7 @@ def shuffle_stored(Y, seed):
     return sparse.csr_array((np.append(data, data[halved])[mixed], column[mixed], ends), shape=Y.shape)
 
 
+@pytest.mark.slow
 @given(indicators, st.integers(0, 5))
 @example(draw_indicator(1856396396), 3)  # a dense product, summed in another order, broke a tie differently here
 def test_dense_and_sparse_rows_give_the_same_bits(Y, seed):

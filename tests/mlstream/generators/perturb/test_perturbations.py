@@ -45,7 +45,7 @@ def streams(as_sparse=False, window=0):
 
 
 @pytest.mark.parametrize(("perturb", "options"), ALL)
-@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("as_sparse", [False, pytest.param(True, marks=pytest.mark.slow)])
 @given(seed=st.integers(0, 5))
 @settings(max_examples=4, deadline=None)
 def test_rows_keep_their_identity_and_evaluation_sets_stay(perturb, options, as_sparse, seed):
@@ -91,6 +91,7 @@ def test_missing_labels_are_unknown(per):
         np.testing.assert_array_equal(new.label_mask, old.label_mask)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strategy", "per", "is_same"),
     [("NN_TL", "label", True), ("NN_TL", "row", True), ("NN", "label", False), ("NN", "row", True)],

@@ -15,7 +15,7 @@ from mlstream.generators.synthetic.concepts import (
     label_shares,
     make_concepts,
 )
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 KINDS = ("hyperplane", "tree", "rbf")
 
@@ -54,14 +54,15 @@ def test_disturbances_correlate_with_the_signs_of_their_loadings(kind):
             assert np.corrcoef(Y[:, a], Y[:, b])[0, 1] == pytest.approx(2 / np.pi * np.arcsin(rho), abs=0.03)
 
 
-def test_concepts_differ_in_what_is_asked_for():
+@in_two_tiers(product(KINDS, [["P(X)"], ["P(Y|X)"], ["dependence"], ["P(X)", "P(Y|X)", "dependence"], []]), n_fast=5)
+def test_concepts_differ_in_what_is_asked_for(cases):
     def check(case):
         kind, drift_in = case
         _, (first, other) = make_concepts(kind, ConceptParams(drift_in=drift_in), n_features=3, n_concepts=2, seed=0)
         assert changes_between(first, other) == drift_in
         assert changes_between(other, other) == []
 
-    check_all(product(KINDS, [["P(X)"], ["P(Y|X)"], ["dependence"], ["P(X)", "P(Y|X)", "dependence"], []]), check)
+    check_all(cases, check)
 
 
 @pytest.mark.slow

@@ -4,7 +4,8 @@ A block of the language ``text`` is what the block before it prints; in a consol
 ``...`` stands for anything, and white space does not count. A block that cannot run has a comment before it,
 ``.. not run: REASON`` (``<!-- not run: REASON -->`` in Markdown); its commands and options must exist all the same. A
 page that needs a file of the shared data says ``.. needs: PATH``. Commands other than `mlstream` are verbs of the
-Makefile, or scripts, which CI runs.
+Makefile, or scripts, which CI runs. What stands between backquotes in the text runs at its place among the blocks: a
+complete command, in docs/ where its files are there, and a call whose names are all known. test_inline.py has the rest.
 """
 
 import doctest
@@ -12,36 +13,23 @@ import os
 import re
 import shlex
 import sys
-import textwrap
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
-from importlib.util import find_spec
+from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 import pytest
-import typer
 
 from mlstream import load_config, save
 from mlstream.campaign.config import DetectionConfig
 from mlstream.cards.about import read_about
 from mlstream.challenge.config import read_config
-from mlstream.cli import app, main
 from tests.mlstream.evaluation.streams import make_stream
-from tests.pages import pages
+from tests.page_commands import Refusal, call, check_exists, has_its_files, is_complete, words_of
+from tests.page_snippets import can_run, parse_snippet, run_snippet
+from tests.pages import MARKDOWN_BLOCK, Block, Inline, blocks, inlines, markdown_pages, pages
 
-ROOT = Path(__file__).parents[1]
-RST_BLOCK = re.compile(
-    r"(?:^\.\. not run: (?P<reason>.+(?:\n   .+)*)\n\n)?"
-    r"^\.\. code-block:: (?P<language>\S*)\n\n(?P<code>(?:   .*\n|\n)+)",
-    re.MULTILINE,
-)
-MARKDOWN_BLOCK = re.compile(
-    r"(?:^<!-- not run: (?P<reason>.+?) -->\n\n?)?^```(?P<language>\S*)\n(?P<code>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
-)
 # Pages whose blocks have tests of their own: the recipes of one go into files, the other is checked by section.
 ELSEWHERE = {"contributing/architecture", "campaigns/published_tables"}
 # What readers of a page have, and its blocks do not make.
@@ -51,35 +39,12 @@ TABLES = {
     "words.csv": ("a,c,red,blue", "1,x,1,0", "3,y,0,1", "4,x,1,0", "6,y,0,1"),
 }
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-
-
-class Block(NamedTuple):
-    """A block of code, the line of the page where it begins, and why it is not run."""
-
-    language: str
-    code: str
-    line: int
-    reason: str | None
-
-
-def blocks(text: str, pattern: re.Pattern[str] = RST_BLOCK) -> list[Block]:
-    """Return the code blocks of a page."""
-    return [
-        Block(
-            found["language"],
-            textwrap.dedent(found["code"]).strip("\n") + "\n",
-            text.count("\n", 0, found.start("code")) + 1,
-            found["reason"],
-        )
-        for found in pattern.finditer(text)
-    ]
-
-
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = markdown_pages()["README"].read_text(encoding="utf-8")
 PAGES = {name: path.read_text(encoding="utf-8") for name, path in pages().items()}
 BLOCKS = {"README": blocks(README, MARKDOWN_BLOCK)} | {
     name: blocks(text) for name, text in PAGES.items() if name not in ELSEWHERE
 }
+INLINES = {name: inlines(path) for name, path in (pages() | markdown_pages()).items() if name not in ELSEWHERE}
 
 
 @pytest.fixture
@@ -127,16 +92,6 @@ def commands(block: Block) -> list[tuple[list[str], str]]:
     return [(shlex.split(line, comments=True), shown) for line, _, shown in lines]
 
 
-def call(arguments: list[str]) -> tuple[str, object]:
-    """Call `mlstream`; return what it prints, errors too, and its exit status."""
-    printed = StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(printed):
-        patch.setattr(sys, "argv", ["mlstream", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-    return printed.getvalue(), ended.value.code
-
-
 def run_console(block: Block, names: dict[str, object], page: str) -> str:
     """Run what starts `mlstream`, and return what is printed; only a command below which an error stands may fail."""
     printed = ""
@@ -152,25 +107,6 @@ def run_console(block: Block, names: dict[str, object], page: str) -> str:
             assert program in {"make", "python"}, place
             check_exists(program, arguments)
     return printed
-
-
-def check_exists(program: str, arguments: list[str]) -> None:
-    """Check that a command could run: verb of the Makefile, script, or command and options of `mlstream`."""
-    if program == "make":
-        assert f"\n{arguments[0]}:" in (ROOT / "Makefile").read_text(encoding="utf-8"), arguments
-    elif program == "python":
-        module = arguments[0] == "-m"
-        assert find_spec(arguments[1]) if module else (ROOT / arguments[0]).is_file(), arguments
-    elif program == "mlstream":
-        command, context = typer.main.get_command(app), None
-        while hasattr(command, "commands") and not arguments[0].startswith("-"):
-            context = command.context_class(command, parent=context, info_name=command.name)
-            _, command, arguments = command.resolve_command(context, arguments)
-        known = {option for parameter in command.params for option in parameter.opts}
-        if hasattr(command, "commands"):
-            assert arguments[0] in known, arguments
-        else:
-            command.make_context(command.name, list(arguments), parent=context)
 
 
 def load_toml(block: Block, names: dict[str, object], page: str) -> str:
@@ -194,11 +130,24 @@ Runner = Callable[[Block, dict[str, object], str], str]
 RUNNERS: dict[str, Runner] = {"python": run_python, "pycon": run_session, "console": run_console, "toml": load_toml}
 
 
-def run_blocks(page: str, found: list[Block], names: dict[str, object]) -> None:
-    """Run the blocks of a page in order, and compare what they print with the blocks of text below them."""
+def run_inline(inline: Inline, names: dict[str, object], page: str) -> None:
+    """Run what stands between backquotes, if it is whole; a command of the README must find what it needs."""
+    words, snippet = words_of(inline.text), parse_snippet(inline.text)
+    if words[:1] == ["mlstream"]:
+        if is_complete(words[1:]) and (page == "README" or has_its_files(words[1:])):
+            output, status = call(words[1:])
+            assert status == 0, f"{page}, line {inline.line}: {inline.text}\n{output}"
+    elif snippet and can_run(snippet, names):
+        run_snippet(snippet, names)
+
+
+def run_page(page: str, found: list[Block | Inline], names: dict[str, object]) -> None:
+    """Run a page in order, and compare what its blocks print with the blocks of text below them."""
     printed = ""
-    for block in found:
-        if block.reason:
+    for block in sorted(found, key=lambda part: part.line):
+        if isinstance(block, Inline):
+            run_inline(block, names, page)
+        elif block.reason:
             printed = ""
         elif block.language == "text":
             compare(block.code, printed, f"{page}, line {block.line}")
@@ -208,15 +157,15 @@ def run_blocks(page: str, found: list[Block], names: dict[str, object]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("page", [page for page, found in BLOCKS.items() if found])
-def test_the_blocks_of_a_page_run(page, folder, shared_data, monkeypatch):
+@pytest.mark.parametrize("page", INLINES)
+def test_a_page_runs(page, folder, shared_data, monkeypatch):
     for name in re.findall(r"^\.\. needs: (\S+)$", PAGES.get(page, ""), re.MULTILINE):
         monkeypatch.setenv("MLSTREAM_DATA", os.fspath(shared_data(name).parents[1]))
     # A class of a page is pickled by its name in the module that runs.
     script = ModuleType("__main__")
     script.stream = make_stream()
     monkeypatch.setitem(sys.modules, "__main__", script)
-    run_blocks(page, BLOCKS[page], vars(script))
+    run_page(page, [*BLOCKS.get(page, ()), *INLINES[page]], vars(script))
 
 
 def test_a_block_that_is_not_run_could_be():
@@ -279,7 +228,7 @@ def test_a_page_is_read_block_by_block():
 def test_a_block_that_fails_is_noticed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     python, shown, console, session = blocks(SAMPLE)
-    run_blocks("x", [python, shown], {})
+    run_page("x", [python, shown], {})
     for first, message in (
         ([python, shown._replace(code="0.6\n")], "x, line 9 shows"),
         ([console, shown], "printed is"),
@@ -288,8 +237,8 @@ def test_a_block_that_fails_is_noticed(tmp_path, monkeypatch):
         ([console._replace(reason=None, code="$ mlstream streams\nError: no streams\n")], "mlstream streams"),
     ):
         with pytest.raises(AssertionError, match=message):
-            run_blocks("x", first, {})
+            run_page("x", first, {})
     with pytest.raises(ZeroDivisionError):
-        run_blocks("x", [python._replace(code="1 / 0")], {})
-    with pytest.raises(typer.BadParameter.__base__, match="No such option"):
+        run_page("x", [python._replace(code="1 / 0")], {})
+    with pytest.raises(Refusal, match="No such option"):
         check_exists("mlstream", ["run", "--warp", "9"])

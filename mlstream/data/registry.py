@@ -145,7 +145,7 @@ class DatasetEntry:
 
     def locate(self, file: DataFile, index: Index | None = None) -> Path | None:
         """Look one of its files up: in its package, below the folder that MLSTREAM_DATA names, among the downloads."""
-        folders = [_folder_in_package(self.package)] if self.package else [local_folder(), self.cache]
+        folders = [_folder_in_package(self.package)] if self.package else [local_folder(), _if_readable(self.cache)]
         return next((path for folder in folders if folder and (path := file.find_in(folder, index))), None)
 
     def find(self, index: Index | None = None) -> tuple[Path, ...] | None:
@@ -281,6 +281,11 @@ def local_folder() -> Path | None:
 def describe_folder() -> str:
     """Describe the variable MLSTREAM_DATA, for errors."""
     return f"{_FOLDER}={os.environ[_FOLDER]}" if os.environ.get(_FOLDER) else f"no variable {_FOLDER}"
+
+
+def _if_readable(folder: Path) -> Path | None:
+    """Return a folder that this user may read: after `su`, the home is that of another user, who has the downloads."""
+    return folder if os.access(folder, os.R_OK | os.X_OK, effective_ids=True) else None
 
 
 def _folder_in_package(package: str) -> Path | None:

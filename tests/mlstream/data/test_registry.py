@@ -2,10 +2,11 @@
 
 import gzip
 import hashlib
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,26 @@ LOCAL = [name for name, entry in ENTRIES.items() if not entry.package]
 def nothing_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MLSTREAM_DATA", raising=False)
     monkeypatch.setenv("MLSTREAM_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def another_user() -> Iterator[None]:
+    """Be a user who may not enter folders of others, where the tests run as root."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65534)
+    yield
+    os.seteuid(user)
+
+
+def test_downloads_in_the_home_of_another_user_are_not_there(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    folder = ENTRIES["scene"].cache
+    folder.mkdir(parents=True)
+    (folder / ENTRIES["scene"].files[0].name).touch()
+    assert ENTRIES["scene"].find() is not None
+    folder.parent.chmod(0)
+    request.getfixturevalue("another_user")
+    assert ENTRIES["scene"].find() is None
 
 
 def test_names_differ_and_every_entry_says_what_it_is() -> None:

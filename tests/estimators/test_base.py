@@ -11,7 +11,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import BinaryRelevance, LabelCombination, OnlineNeuralClassifier, PragmaThreshold
 from tests.estimators.learners import Logistic
@@ -22,11 +21,6 @@ def data():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(60, 5))
     return X, (X[:, :3] > 0.3).astype(int)
-
-
-def test_a_learner_of_three_hooks_passes_scikit_learns_checks():
-    results = check_estimator(Logistic(), on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
 
 
 def test_nothing_is_answered_before_anything_is_learnt(data):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.baselines import (
     LastLabelsClassifier,
@@ -14,22 +13,9 @@ from estimators.baselines import (
     PrevalenceClassifier,
     PriorLabelsClassifier,
 )
-from estimators.checks import stream_checks
 from estimators.meta.prevalence_threshold import PrevalenceThreshold
 from tests.estimators import published
 from tests.estimators.slow_prevalence import SlowRule
-
-BASELINES = [
-    LastLabelsClassifier(),
-    PriorLabelsClassifier(),
-    PriorLabelsClassifier(start="first-positive"),
-    MeanLabelsClassifier(),
-    MeanLabelsClassifier(start="first-positive"),
-    PrevalenceClassifier(),
-    NearestRowClassifier(),
-    NearestRowClassifier(metric="cosine", zero_similarity=1),
-]
-FORGETS = {"check_accumulates_over_calls": "it knows the last rows only, by definition"}
 
 
 def stream(n_rows=150, seed=0):
@@ -37,19 +23,6 @@ def stream(n_rows=150, seed=0):
     # few values: many rows are equal, many are zero, many distances tie
     X = rng.integers(-1, 2, size=(n_rows, 5)) * (rng.random((n_rows, 5)) < 0.4)
     return X.astype(float), (rng.random((n_rows, 3)) < [0.2, 0.5, 0.8]).astype(int)
-
-
-@pytest.mark.parametrize("estimator", BASELINES, ids=repr)
-def test_baselines_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", [*BASELINES, NearestRowClassifier(window=7)], ids=repr)
-def test_baselines_keep_the_laws(estimator):
-    forgets = isinstance(estimator, LastLabelsClassifier) or getattr(estimator, "window", 1000) < 40
-    for one, check in stream_checks(estimator, expected_failed_checks=FORGETS if forgets else None):
-        check(one)
 
 
 # ------------------------------------------------------------------- oracles

@@ -1,4 +1,4 @@
-"""Online coordinate boosting: a slow loop with single weak learners, published scores, and the laws."""
+"""Online coordinate boosting: a slow loop with single weak learners, and published scores."""
 
 import math
 
@@ -6,31 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import HoeffdingTreeClassifier, OnlineCoordinateBoosting, OnlineLogisticRegression
-from estimators.checks import stream_checks
 from tests.estimators import streams
 
 TREE = HoeffdingTreeClassifier(grace_period=20, delta=0.01, tau=0.2)
 MODEL = OnlineLogisticRegression(0.1)
-LEARNERS = [
-    OnlineCoordinateBoosting(TREE, 3),
-    OnlineCoordinateBoosting(MODEL, 4, variant="derived", smoothing=1.0, targeted=True),
-]
-LAWS = [(learner, law) for learner in LEARNERS for _, law in stream_checks(learner)]
-
-
-@pytest.mark.parametrize(
-    ("estimator", "law"), LAWS, ids=[f"{one.n_models}-{law.args[0].__name__}" for one, law in LAWS]
-)
-def test_obeys_the_laws_of_streams(estimator, law):
-    law(estimator)
-
-
-@parametrize_with_checks([OnlineCoordinateBoosting(), OnlineCoordinateBoosting(MODEL, 3)])
-def test_passes_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 # ---------------------------------------------------------------- the algorithm

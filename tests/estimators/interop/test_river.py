@@ -22,11 +22,9 @@ from river import (
 from river.checks import common as river_checks
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import BinaryRelevance, HoeffdingTreeClassifier
 from estimators.baselines import LastLabelsClassifier, MeanLabelsClassifier, NearestRowClassifier
-from estimators.checks import stream_checks
 from estimators.interop.river import RiverClassifier, as_river, as_river_classifier
 from tests.estimators import published
 
@@ -55,22 +53,7 @@ MODELS = [
     RiverClassifier(multioutput.MultiClassEncoder(HoeffdingTree())),
     RiverClassifier(forest.ARFClassifier(n_models=2), random_state=3),
 ]
-REFUSED_LAWS = ("check_unknown_labels_in_the_loop", "check_unknown_is_neither_value")
 NAMES = ["trees", "late trees", "pipelines", "isoup", "combination", "forests"]
-
-
-@pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
-def test_river_models_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", MODELS, ids=NAMES)
-def test_river_models_keep_the_laws(estimator):
-    needs_all = isinstance(estimator.model, tree.ISOUPTreeRegressor | multioutput.MultiClassEncoder)
-    refused = dict.fromkeys(REFUSED_LAWS, "refuses rows that are known in part") if needs_all else {}
-    for one, check in stream_checks(estimator, expected_failed_checks=refused):
-        check(one)
 
 
 # ------------------------------------------------------------- River by hand

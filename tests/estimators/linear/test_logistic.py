@@ -1,29 +1,12 @@
-"""Logistic regressions against River's, step by step, the laws of streams and scikit-learn's checks."""
+"""Logistic regressions against River's, step by step."""
 
 import numpy as np
 import pytest
 from river import linear_model, optim
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import OnlineLogisticRegression
-from estimators.checks import stream_checks
 from tests.estimators import streams
-
-LEARNERS = [OnlineLogisticRegression(), OnlineLogisticRegression(0.3, targeted=True)]
-LAWS = [(learner, law) for learner in LEARNERS for _, law in stream_checks(learner)]
-
-
-@pytest.mark.parametrize(
-    ("estimator", "law"), LAWS, ids=[f"{one.learning_rate}-{law.args[0].__name__}" for one, law in LAWS]
-)
-def test_obeys_the_laws_of_streams(estimator, law):
-    law(estimator)
-
-
-@parametrize_with_checks(LEARNERS)
-def test_passes_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 # ---------------------------------------------------------------- River's steps

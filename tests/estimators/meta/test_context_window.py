@@ -15,7 +15,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import (
     ContextWindowClassifier,
@@ -24,7 +23,6 @@ from estimators import (
     OnlineNeuralClassifier,
     make_strategy,
 )
-from estimators.checks import stream_checks
 from tests.estimators.streams import drawn, tasks_that_return
 
 TREE = DecisionTreeClassifier(splitter="random", max_depth=4)
@@ -228,31 +226,6 @@ def test_a_chunk_that_is_only_learnt_is_fitted_to_once():
 
 
 # -------------------------------------------------------------------------- laws
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"policy": "task", "context_size": 60, "refit_every": 7, "change": None},
-        {"policy": "label", "context_size": 60},
-        {"context_size": 90, "multilabel": "native"},
-        {"context_size": 60, "estimator": HoeffdingTreeClassifier(grace_period=5)},
-    ],
-    ids=repr,
-)
-def test_it_obeys_the_laws(parameters):
-    forgetting = {"check_accumulates_over_calls": "the last 30 rows are all it knows"}
-    left_out = {} if "context_size" in parameters else forgetting
-    for one, check in stream_checks(made(**parameters), expected_failed_checks=left_out):
-        check(one)
-
-
-@parametrize_with_checks(
-    [ContextWindowClassifier(DecisionTreeClassifier()), ContextWindowClassifier(HoeffdingTreeClassifier())]
-)
-def test_passes_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 # --------------------------------------------------------------------- bad input
 def test_a_fit_that_fails_changes_nothing():
     X, Y = drawn(200)

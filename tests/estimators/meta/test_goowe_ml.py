@@ -9,19 +9,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import (
     BinaryRelevance,
     ClassifierChain,
     GOOWEMLClassifier,
     HoeffdingTreeClassifier,
-    LabelCombination,
     MeanLabelsClassifier,
-    OnlineNeuralClassifier,
     make_strategy,
 )
-from estimators.checks import stream_checks
 from tests.estimators.streams import drawn, tasks_that_return, yeast
 
 TREES = BinaryRelevance(HoeffdingTreeClassifier(grace_period=10))
@@ -159,21 +155,6 @@ def test_labels_outside_the_mask_are_left_out_where_members_use_the_task():
 
 
 # -------------------------------------------------------------------------- laws
-@pytest.mark.parametrize(
-    "estimator",
-    [TREES, LabelCombination(HoeffdingTreeClassifier()), OnlineNeuralClassifier()],
-    ids=lambda one: type(one).__name__ + type(getattr(one, "estimator", None)).__name__,
-)
-def test_it_obeys_the_laws(estimator):
-    for one, check in stream_checks(made(estimator, chunk_size=6, n_members=3)):
-        check(one)
-
-
-@parametrize_with_checks([GOOWEMLClassifier()])
-def test_passes_the_checks_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("estimator", [TREES, ClassifierChain(HoeffdingTreeClassifier(), chain_features="predicted")])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(estimator, kind):

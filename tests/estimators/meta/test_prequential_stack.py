@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 from sklearn.naive_bayes import BernoulliNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators import (
     HoeffdingTreeClassifier,
@@ -25,7 +24,6 @@ from estimators import (
     ReplayClassifier,
 )
 from estimators.base import StreamClassifier
-from estimators.checks import stream_checks
 from tests.estimators import learners, streams
 
 MARGIN = 1e-3
@@ -385,34 +383,3 @@ def test_senseless_parameters_are_refused(estimators, parameters, message):
 
 
 # ------------------------------------------------------------------------------- laws
-OF_LATE = {"reservoir_size": 0, "random_state": 0}
-LAWFUL = [
-    PrequentialStack([("mean", MeanLabelsClassifier()), ("logistic", learners.Logistic())], **OF_LATE),
-    PrequentialStack([("last", LastLabelsClassifier()), ("logistic", learners.Growing(targeted=True))], **OF_LATE),
-    PrequentialStack(
-        [("last", LastLabelsClassifier()), ("logistic", learners.Logistic()), ("bayes", BernoulliNB())],
-        patience=9,
-        negligible=0.3,
-        **OF_LATE,
-    ),
-    PrequentialStack([("mean", MeanLabelsClassifier()), ("logistic", learners.Logistic())], reservoir_size=20),
-]
-OF_THE_LOOP = (
-    "check_predict_then_fit_is_the_loop",
-    "check_unknown_labels_in_the_loop",
-    "check_unknown_rows_change_nothing",
-)
-
-
-@pytest.mark.parametrize("stack", LAWFUL, ids=repr)
-def test_a_stack_obeys_the_laws(stack):
-    reason = "rows that are predicted only are mixed by other weights"
-    left_out = dict.fromkeys(OF_THE_LOOP, reason) if stack.reservoir_size else {}
-    for one, check in stream_checks(stack, expected_failed_checks=left_out):
-        check(one)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([PrequentialStack([("mean", MeanLabelsClassifier()), ("tree", HoeffdingTreeClassifier())])])
-def test_a_stack_is_an_estimator_of_scikit_learn(estimator, check):
-    check(estimator)

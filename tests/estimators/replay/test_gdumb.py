@@ -8,7 +8,6 @@ from numpy.random import RandomState
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import (
     GDumbClassifier,
@@ -17,7 +16,6 @@ from estimators import (
     OnlineNeuralClassifier,
     make_strategy,
 )
-from estimators.checks import stream_checks
 from tests.estimators.replay.slow_memories import balanced_loop
 from tests.estimators.streams import drawn, tasks_that_return
 
@@ -119,20 +117,6 @@ def test_it_takes_no_more_memory_than_replay_from_as_many_rows(kind):
 
 
 # ------------------------------------------------------------------------ laws
-@pytest.mark.parametrize("parameters", [{}, {"size": 20, "share": 1}, {"estimator": MeanLabelsClassifier()}], ids=repr)
-def test_it_obeys_the_laws(parameters):
-    # a network that learns the memory again draws weights for the labels that there are
-    draws = {} if "estimator" in parameters else {"check_new_labels_were_unknown": "draws other weights before"}
-    for one, check in stream_checks(made(**parameters), expected_failed_checks=draws):
-        check(one)
-
-
-@pytest.mark.parametrize("estimator", [OnlineNeuralClassifier(5, learning_rate=0.1), HoeffdingTreeClassifier()])
-def test_it_passes_scikit_learns_checks(estimator):
-    results = check_estimator(made(estimator=estimator, size=200), on_skip=None)
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_cut_anywhere_and_saved_in_between_it_goes_on_bit_for_bit(kind):
     X, Y, mask, _ = tasks_that_return()

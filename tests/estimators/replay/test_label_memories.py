@@ -13,14 +13,12 @@ from scipy.stats import chisquare
 
 from estimators import (
     HoeffdingTreeClassifier,
-    MeanLabelsClassifier,
     OCDMMemory,
     OnlineNeuralClassifier,
     PRSMemory,
     ReplayClassifier,
     ReservoirMemory,
 )
-from estimators.checks import stream_checks
 from tests.estimators.replay.slow_memories import SlowOCDM, kullback_leibler, label_sets, slow
 from tests.estimators.streams import drawn, tasks_that_return
 
@@ -143,20 +141,6 @@ def test_rows_without_labels_are_held_as_one_more_label_if_wanted():
 
 # ----------------------------------------------------------------- around them
 MEMORIES = [PRSMemory(12, 3), OCDMMemory(12, 3, count_empty=True, ties="random")]
-
-
-@pytest.mark.parametrize("memory", MEMORIES, ids=repr)
-@pytest.mark.parametrize("replay", ["online", "mini-batch"])
-def test_networks_with_them_obey_the_laws(memory, replay):
-    network = OnlineNeuralClassifier(5, targeted_loss="signature", reservoir=memory, replay=replay, random_state=0)
-    for one, check in stream_checks(network):
-        check(one)
-
-
-@pytest.mark.parametrize("memory", MEMORIES, ids=repr)
-def test_any_classifier_with_them_obeys_the_laws(memory):
-    for one, check in stream_checks(ReplayClassifier(MeanLabelsClassifier(), reservoir=memory, random_state=0)):
-        check(one)
 
 
 @pytest.mark.parametrize("memory", MEMORIES, ids=repr)

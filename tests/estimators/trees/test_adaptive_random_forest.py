@@ -5,9 +5,7 @@ import pytest
 from river.forest import ARFClassifier
 from scipy import sparse
 from scipy.stats import chisquare, poisson
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.strategies import make_strategy
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
@@ -15,23 +13,7 @@ from estimators.trees.adaptive_random_forest import AdaptiveRandomForestClassifi
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import published, streams
 
-FORESTS = [
-    Forest(3, random_state=0),
-    Forest(2, grace_period=5, delta=0.5, tau=0.5, warning_delta=0.5, drift_delta=0.4, targeted=True, random_state=0),
-]
 ALONE = {"n_models": 1, "bagging": None, "max_features": None, "drift_delta": None, "warning_delta": None}
-
-
-@pytest.mark.parametrize("estimator", FORESTS[:1], ids=repr)
-def test_forests_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", FORESTS, ids=repr)
-def test_forests_obey_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 def drifting(n_rows, seed=0):

@@ -5,9 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from river.tree import HoeffdingAdaptiveTreeClassifier as RiverTree
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.meta.binary_relevance import BinaryRelevance
 from estimators.meta.classifier_chain import ClassifierChain
 from estimators.trees._graphviz import class_weights
@@ -17,22 +15,6 @@ from tests.estimators import streams
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 HASTY = {"grace_period": 50, "delta": 0.3, "tau": 0.05, "drift_window_threshold": 20, "switch_significance": 0.5}
-TREES = [
-    HoeffdingAdaptiveTreeClassifier(random_state=0),
-    HoeffdingAdaptiveTreeClassifier(**(HASTY | {"grace_period": 10}), max_depth=2, bootstrap_sampling=False),
-]
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_obey_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 # -------------------------------------------------------------------- streams

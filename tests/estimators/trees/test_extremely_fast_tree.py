@@ -8,33 +8,14 @@ import numpy as np
 import pytest
 from river.proba import Gaussian
 from river.tree import ExtremelyFastDecisionTreeClassifier as RiverTree
-from sklearn.utils.estimator_checks import check_estimator
 
 from estimators import BinaryRelevance, LabelCombination
-from estimators.checks import stream_checks
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
 from tests.estimators import streams
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
-TREES = [
-    ExtremelyFastDecisionTreeClassifier(),
-    ExtremelyFastDecisionTreeClassifier(grace_period=10, delta=0.1, tau=0.3, max_depth=2, min_samples_reevaluate=5),
-]
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", [*TREES, ExtremelyFastDecisionTreeClassifier(max_bytes=5000)], ids=repr)
-def test_trees_obey_the_laws(estimator):
-    failed = {} if estimator is not TREES[0] else {"check_memory_is_bounded": "the tree grows up to max_bytes"}
-    for one, check in stream_checks(estimator, expected_failed_checks=failed):
-        check(one)
 
 
 # ---------------------------------------------------------------- River's decisions

@@ -6,27 +6,11 @@ import sys
 import numpy as np
 import pytest
 from river.tree import HoeffdingTreeClassifier as RiverTree
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import streams
-
-TREES = [HoeffdingTreeClassifier(), HoeffdingTreeClassifier(grace_period=10, delta=0.1, tau=0.3, max_depth=2)]
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_pass_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", TREES, ids=repr)
-def test_trees_obey_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 # ---------------------------------------------------------------- River's decisions

@@ -1,11 +1,9 @@
-"""MLHAT: the laws, a slow loop of objects, bounded memory, and published scores."""
+"""MLHAT: a slow loop of objects, bounded memory, and published scores."""
 
 import numpy as np
 import pytest
 from sklearn.utils import check_random_state
-from sklearn.utils.estimator_checks import check_estimator
 
-from estimators.checks import stream_checks
 from estimators.trees._kernels.mlhat.arrays import NONE, slot_bytes
 from estimators.trees.multilabel_adaptive_tree import MultiLabelHoeffdingAdaptiveTreeClassifier as Tree
 from tests.estimators import streams
@@ -23,18 +21,6 @@ EAGER = {
     "random_state": 0,
 }
 HASTY = {**EAGER, "switch_significance": 0.9}
-
-
-@pytest.mark.parametrize("estimator", [Tree(random_state=0), Tree(**HASTY)], ids=["default", "hasty"])
-def test_the_tree_passes_scikit_learns_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert {r["status"] for r in results} <= {"passed", "skipped"}
-
-
-@pytest.mark.parametrize("estimator", [Tree(random_state=0), Tree(**HASTY)], ids=["default", "hasty"])
-def test_the_tree_obeys_the_laws(estimator):
-    for one, check in stream_checks(estimator):
-        check(one)
 
 
 # -------------------------------------------------------------- the slow loop

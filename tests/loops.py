@@ -1,4 +1,4 @@
-"""A loop over cases within one test: it runs them all, and reports every one that failed."""
+"""A loop over cases within one test: it runs them all, and reports every one that failed; the first cases alone."""
 
 import traceback
 from collections.abc import Callable, Iterable
@@ -14,6 +14,7 @@ def check_all(cases: Iterable[T], check: Callable[[T], object], name: Callable[[
 
     A skip is an error here, as one case must not skip the others; no case at all is one too.
     """
+    __tracebackhide__ = True
     cases, failures = list(cases), []
     assert cases, "there must be at least one case. Got none."
     for case in cases:
@@ -23,6 +24,16 @@ def check_all(cases: Iterable[T], check: Callable[[T], object], name: Callable[[
             failures.append(_report(name(case), error))
     if failures:
         raise AssertionError(f"{len(failures)} of {len(cases)} cases failed:\n\n" + "\n\n".join(failures))
+
+
+def in_two_tiers(cases: Iterable[T], n_fast: int = 1) -> pytest.MarkDecorator:
+    """Parametrise a test with `cases`: the first of them, and all others where slow tests run."""
+    cases = list(cases)
+    parts = [
+        pytest.param(cases[:n_fast], id="first"),
+        pytest.param(cases[n_fast:], id="others", marks=pytest.mark.slow),
+    ]
+    return pytest.mark.parametrize("cases", parts)
 
 
 def _report(title: str, error: BaseException) -> str:

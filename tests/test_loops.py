@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 
 def odd(number):
@@ -53,3 +53,9 @@ def test_what_stops_the_run_is_not_held_back():
 
     with pytest.raises(KeyboardInterrupt):
         check_all([1], interrupt)
+
+
+@in_two_tiers(iter([1, 3, 5]), n_fast=2)
+def test_the_first_cases_run_alone_and_the_others_where_slow_tests_run(cases, request):
+    is_slow = request.node.get_closest_marker("slow") is not None
+    assert cases == ([5] if is_slow else [1, 3])

@@ -1,5 +1,5 @@
 from collections import deque
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from estimators.baselines import (
 from estimators.meta.prevalence_threshold import PrevalenceThreshold
 from tests.estimators import published
 from tests.estimators.slow_prevalence import SlowRule
+from tests.loops import check_all
 
 
 def stream(n_rows=150, seed=0):
@@ -106,16 +107,19 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("sizes", [[150], [1] * 150, [4, 1, 60, 85]], ids=["whole", "rows", "uneven"])
-@pytest.mark.parametrize(("learner", "oracle"), CASES, ids=[repr(learner) for learner, _ in CASES])
-def test_test_then_train_decides_as_the_slow_loop(learner, oracle, sizes, convert):
-    X, Y = stream()
-    expected = loop(oracle(), X, Y)
-    learner = clone(learner)
-    cuts = np.cumsum([0, *sizes])
-    parts = [learner.predict_then_fit(convert(X[a:b]), Y[a:b])[0] for a, b in pairwise(cuts)]
-    assert np.array_equal(np.vstack(parts), expected)
+def test_test_then_train_decides_as_the_slow_loop():
+    def check(convert, sizes, learner, oracle):
+        X, Y = stream()
+        expected = loop(oracle(), X, Y)
+        learner = clone(learner)
+        cuts = np.cumsum([0, *sizes])
+        parts = [learner.predict_then_fit(convert(X[a:b]), Y[a:b])[0] for a, b in pairwise(cuts)]
+        assert np.array_equal(np.vstack(parts), expected)
+
+    check_all(
+        product([np.asarray, sparse.csr_array], [[150], [1] * 150, [4, 1, 60, 85]], CASES),
+        lambda case: check(case[0], case[1], *case[2]),
+    )
 
 
 @pytest.mark.parametrize("start", ["first-row", "first-positive"])
@@ -180,24 +184,26 @@ def test_rows_of_thousands_of_columns_stay_sparse():
     assert np.array_equal(learner.predict(X), np.eye(50, dtype=int))
 
 
-@pytest.mark.parametrize(
-    ("learner", "message"),
-    [
-        (PriorLabelsClassifier("first"), "start must be one of 'first-row', 'first-positive'. Got 'first' instead"),
-        (MeanLabelsClassifier(None), "start must be"),
-        (NearestRowClassifier(0), "window must be an integer of at least 1. Got 0 instead"),
-        (NearestRowClassifier(2.5), "window must be"),
-        (NearestRowClassifier(True), "window must be"),
-        (
-            NearestRowClassifier(metric="manhattan"),
-            "metric must be one of 'euclidean', 'cosine'. Got 'manhattan' instead",
-        ),
-        (NearestRowClassifier(zero_similarity=0.5), "zero_similarity must be 0 or 1. Got 0.5 instead"),
-    ],
-)
-def test_wrong_parameters_are_refused(learner, message):
-    with pytest.raises(ValueError, match=message):
-        learner.fit(*stream(10))
+def test_wrong_parameters_are_refused():
+    def check(learner, message):
+        with pytest.raises(ValueError, match=message):
+            learner.fit(*stream(10))
+
+    check_all(
+        [
+            (PriorLabelsClassifier("first"), "start must be one of 'first-row', 'first-positive'. Got 'first' instead"),
+            (MeanLabelsClassifier(None), "start must be"),
+            (NearestRowClassifier(0), "window must be an integer of at least 1. Got 0 instead"),
+            (NearestRowClassifier(2.5), "window must be"),
+            (NearestRowClassifier(True), "window must be"),
+            (
+                NearestRowClassifier(metric="manhattan"),
+                "metric must be one of 'euclidean', 'cosine'. Got 'manhattan' instead",
+            ),
+            (NearestRowClassifier(zero_similarity=0.5), "zero_similarity must be 0 or 1. Got 0.5 instead"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ----------------------------------------------------------- published tables

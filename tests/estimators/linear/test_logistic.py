@@ -7,6 +7,7 @@ from scipy import sparse
 
 from estimators import OnlineLogisticRegression
 from tests.estimators import streams
+from tests.loops import check_all
 
 
 # ---------------------------------------------------------------- River's steps
@@ -143,17 +144,19 @@ def test_the_greatest_features_and_steps_leave_finite_numbers():
     assert np.isfinite(learner.predict_proba(X * 3e38)).all()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"learning_rate": 0}, "learning_rate must be positive. Got 0 instead"),
-        ({"learning_rate": 1e7}, "learning_rate must be a finite number in"),
-        ({"learning_rate": "fast"}, "learning_rate must be a finite number in"),
-        ({"intercept_rate": -1.0}, "intercept_rate must be a finite number in"),
-        ({"clip_gradient": 0.0}, "clip_gradient must be positive"),
-        ({"clip_gradient": 1e13}, "clip_gradient must be a finite number in"),
-    ],
-)
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        OnlineLogisticRegression(**parameters).fit(*streams.drawn(20))
+def test_parameters_are_checked():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            OnlineLogisticRegression(**parameters).fit(*streams.drawn(20))
+
+    check_all(
+        [
+            ({"learning_rate": 0}, "learning_rate must be positive. Got 0 instead"),
+            ({"learning_rate": 1e7}, "learning_rate must be a finite number in"),
+            ({"learning_rate": "fast"}, "learning_rate must be a finite number in"),
+            ({"intercept_rate": -1.0}, "intercept_rate must be a finite number in"),
+            ({"clip_gradient": 0.0}, "clip_gradient must be positive"),
+            ({"clip_gradient": 1e13}, "clip_gradient must be a finite number in"),
+        ],
+        lambda case: check(*case),
+    )

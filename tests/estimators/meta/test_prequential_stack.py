@@ -25,6 +25,7 @@ from estimators import (
 )
 from estimators.base import StreamClassifier
 from tests.estimators import learners, streams
+from tests.loops import check_all
 
 MARGIN = 1e-3
 
@@ -349,37 +350,43 @@ def test_any_classifier_with_partial_fit_is_a_member():
     assert set(stack.fit(sparse.csr_array(X), classes).predict(X)) <= {"a", "b", "c"}
 
 
-@pytest.mark.parametrize(
-    ("estimators", "parameters", "message"),
-    [
-        ([], {}, r"estimators must be a list of \(name, estimator\) pairs. Got \[\] instead"),
-        ([MeanLabelsClassifier()], {}, r"estimators must be a list of \(name, estimator\) pairs"),
-        ([("a", MeanLabelsClassifier()), ("a", LastLabelsClassifier())], {}, "must be distinct .* Got 'a' among"),
-        ([("a__b", MeanLabelsClassifier())], {}, "without '__', and no parameters of the stack. Got 'a__b'"),
-        ([("share", MeanLabelsClassifier())], {}, "no parameters of the stack. Got 'share'"),
-        ([("a", "drop")], {}, "at least one learner. Got 'drop' only"),
-        ([("a", object())], {}, "a must be a classifier instance with partial_fit, or 'drop'. Got <object"),
-        ([("a", MeanLabelsClassifier)], {}, "a must be a classifier instance with partial_fit"),
-        ([("a", MeanLabelsClassifier())], {"share": 1.5}, "share must be a finite number from 0 to 1"),
-        ([("a", MeanLabelsClassifier())], {"share": 1}, "share must be below 1"),
-        ([("a", MeanLabelsClassifier())], {"negligible": -1}, "negligible must be a finite number from 0 to 1"),
-        ([("a", MeanLabelsClassifier())], {"patience": 0}, "patience must be an integer of at least 1"),
-        ([("a", MeanLabelsClassifier())], {"reservoir_size": -1}, "reservoir_size must be an integer of at least 0"),
-        (
-            [("a", MeanLabelsClassifier()), ("sets", LabelCombination(HoeffdingTreeClassifier()))],
-            {"on_new_labels": "grow"},
-            "on_new_labels must be 'error' for sets, which cannot grow",
-        ),
-        (
-            [("a", learners.Logistic(targeted=True)), ("b", learners.Refusing())],
-            {},
-            "b must learn unknown labels, beside members that use the task",
-        ),
-    ],
-)
-def test_senseless_parameters_are_refused(estimators, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        PrequentialStack(estimators, **parameters).fit(*streams.drawn(20))
+def test_senseless_parameters_are_refused():
+    def check(estimators, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            PrequentialStack(estimators, **parameters).fit(*streams.drawn(20))
+
+    check_all(
+        [
+            ([], {}, r"estimators must be a list of \(name, estimator\) pairs. Got \[\] instead"),
+            ([MeanLabelsClassifier()], {}, r"estimators must be a list of \(name, estimator\) pairs"),
+            ([("a", MeanLabelsClassifier()), ("a", LastLabelsClassifier())], {}, "must be distinct .* Got 'a' among"),
+            ([("a__b", MeanLabelsClassifier())], {}, "without '__', and no parameters of the stack. Got 'a__b'"),
+            ([("share", MeanLabelsClassifier())], {}, "no parameters of the stack. Got 'share'"),
+            ([("a", "drop")], {}, "at least one learner. Got 'drop' only"),
+            ([("a", object())], {}, "a must be a classifier instance with partial_fit, or 'drop'. Got <object"),
+            ([("a", MeanLabelsClassifier)], {}, "a must be a classifier instance with partial_fit"),
+            ([("a", MeanLabelsClassifier())], {"share": 1.5}, "share must be a finite number from 0 to 1"),
+            ([("a", MeanLabelsClassifier())], {"share": 1}, "share must be below 1"),
+            ([("a", MeanLabelsClassifier())], {"negligible": -1}, "negligible must be a finite number from 0 to 1"),
+            ([("a", MeanLabelsClassifier())], {"patience": 0}, "patience must be an integer of at least 1"),
+            (
+                [("a", MeanLabelsClassifier())],
+                {"reservoir_size": -1},
+                "reservoir_size must be an integer of at least 0",
+            ),
+            (
+                [("a", MeanLabelsClassifier()), ("sets", LabelCombination(HoeffdingTreeClassifier()))],
+                {"on_new_labels": "grow"},
+                "on_new_labels must be 'error' for sets, which cannot grow",
+            ),
+            (
+                [("a", learners.Logistic(targeted=True)), ("b", learners.Refusing())],
+                {},
+                "b must learn unknown labels, beside members that use the task",
+            ),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ------------------------------------------------------------------------------- laws

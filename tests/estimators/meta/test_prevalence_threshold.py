@@ -1,6 +1,7 @@
 """Decisions at the prevalence: a slow loop, and the best balanced accuracy where probabilities are true."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from estimators.base import StreamClassifier
 from metrics import ba_macro
 from tests.estimators import streams
 from tests.estimators.slow_prevalence import SlowRule
+from tests.loops import check_all
 
 FOREIGN = BernoulliNB()
 
@@ -110,16 +112,17 @@ def test_a_learner_without_the_task_counts_zeros_outside_the_mask():
     np.testing.assert_allclose(learner.prevalence_, (Y * mask).mean(axis=0))
 
 
-@pytest.mark.parametrize("size", [1, 7, 1000])
-@pytest.mark.parametrize("inner", [OnlineNeuralClassifier(8, random_state=0), FOREIGN], ids=repr)
-def test_cuts_into_chunks_do_not_change_a_bit(inner, size):
-    X, Y = streams.drawn(300)
-    whole, cut = (PrevalenceThreshold(clone(inner)) for _ in range(2))
-    expected = whole.predict_then_fit(X, Y)
-    parts = [cut.predict_then_fit(X[i : i + size], Y[i : i + size]) for i in range(0, 300, size)]
-    for one, two in zip(expected, zip(*parts, strict=True), strict=True):
-        np.testing.assert_array_equal(one, np.concatenate(two))
-    np.testing.assert_array_equal(whole.predict(X), cut.predict(X))
+def test_cuts_into_chunks_do_not_change_a_bit():
+    def check(size, inner):
+        X, Y = streams.drawn(300)
+        whole, cut = (PrevalenceThreshold(clone(inner)) for _ in range(2))
+        expected = whole.predict_then_fit(X, Y)
+        parts = [cut.predict_then_fit(X[i : i + size], Y[i : i + size]) for i in range(0, 300, size)]
+        for one, two in zip(expected, zip(*parts, strict=True), strict=True):
+            np.testing.assert_array_equal(one, np.concatenate(two))
+        np.testing.assert_array_equal(whole.predict(X), cut.predict(X))
+
+    check_all(product([1, 7, 1000], [OnlineNeuralClassifier(8, random_state=0), FOREIGN]), lambda case: check(*case))
 
 
 def test_probabilities_are_those_of_the_classifier_inside():

@@ -1,5 +1,7 @@
 """Windows of neighbours that adjust their size equal loops over lists, and give published cells."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from estimators.neighbours.mlsaknn import MLSAkNNClassifier
 from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
 from mlstream import load_dataset
 from tests.estimators.neighbours.slow_self_adjusting import SlowAdaptiveWindow, SlowWindow
+from tests.loops import check_all
 
 
 def stream(n_rows=300, n_labels=4, seed=0, unknown=0.0):
@@ -57,24 +60,25 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("faithful", [False, True])
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("kind", [MLSAMPkNNClassifier, MLSAkNNClassifier])
-@pytest.mark.parametrize("unknown", [0.0, 0.3])
-def test_equals_the_loop(kind, options, faithful, unknown):
-    X, Y = stream(unknown=unknown)
-    learner = kind(**options, faithful=faithful)
-    slow = slow_version(learner, Y.shape[1])
-    expected, sizes = slow_pass(slow, X, Y, np.ones(len(X)), 0.5 if faithful and slow.adaptive else 0.0)
-    assert min(np.diff(sizes)) < 0
-    ours, windows = [], []
-    for i in range(len(X)):
-        decided, proba = learner.predict_then_fit(X[i : i + 1], Y[i : i + 1])
-        ours.append(proba[0])
-        windows.append(learner.window_size_)
-        assert np.array_equal(decided[0], expected[i] >= 0.5)
-    np.testing.assert_allclose(ours, expected, atol=1e-12)
-    assert windows == sizes
+def test_equals_the_loop():
+    def check(faithful, options, kind, unknown):
+        X, Y = stream(unknown=unknown)
+        learner = kind(**options, faithful=faithful)
+        slow = slow_version(learner, Y.shape[1])
+        expected, sizes = slow_pass(slow, X, Y, np.ones(len(X)), 0.5 if faithful and slow.adaptive else 0.0)
+        assert min(np.diff(sizes)) < 0
+        ours, windows = [], []
+        for i in range(len(X)):
+            decided, proba = learner.predict_then_fit(X[i : i + 1], Y[i : i + 1])
+            ours.append(proba[0])
+            windows.append(learner.window_size_)
+            assert np.array_equal(decided[0], expected[i] >= 0.5)
+        np.testing.assert_allclose(ours, expected, atol=1e-12)
+        assert windows == sizes
+
+    check_all(
+        product([False, True], OPTIONS, [MLSAMPkNNClassifier, MLSAkNNClassifier], [0.0, 0.3]), lambda case: check(*case)
+    )
 
 
 @pytest.mark.parametrize("faithful", [False, True])

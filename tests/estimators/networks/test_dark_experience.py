@@ -1,6 +1,7 @@
 """DER++ takes the steps of its paper, keeps the logits it says, and forgets less for it."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from estimators import DERClassifier, DivergedError, OnlineNeuralClassifier, ReservoirMemory
 from tests.estimators.learners import refuses_until_it_is_fitted
 from tests.estimators.streams import tasks_that_return
+from tests.loops import check_all
 
 VARIANTS = {
     "linear": {"draws": 2},
@@ -25,17 +27,19 @@ def made(name, **parameters):
 
 
 # ------------------------------------------------------------------ arithmetic
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_step_is_that_of_the_paper(name, kind):
+def test_every_step_is_that_of_the_paper():
     oracle = pytest.importorskip("tests.estimators.networks.rehearsal_oracle", reason="torch is not installed")
-    X, Y, mask, weight = tasks_that_return()
-    ours = made(name, dtype="float64").begin(kind(X), Y)
-    answers = oracle.TorchDER(ours).predict_then_fit(X, Y, mask, weight)
-    for i in range(0, len(Y), 16):
-        part = slice(i, i + 16)
-        np.testing.assert_allclose(ours.predict_proba(kind(X[part][:1])), answers[i : i + 1], rtol=0, atol=1e-10)
-        ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+
+    def check(kind, name):
+        X, Y, mask, weight = tasks_that_return()
+        ours = made(name, dtype="float64").begin(kind(X), Y)
+        answers = oracle.TorchDER(ours).predict_then_fit(X, Y, mask, weight)
+        for i in range(0, len(Y), 16):
+            part = slice(i, i + 16)
+            np.testing.assert_allclose(ours.predict_proba(kind(X[part][:1])), answers[i : i + 1], rtol=0, atol=1e-10)
+            ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+
+    check_all(product([np.asarray, sparse.csr_array], VARIANTS), lambda case: check(*case))
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
@@ -135,21 +139,23 @@ def test_a_call_with_invalid_input_changes_nothing():
         assert pickle.dumps(vars(learner)) == before
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"alpha": -1}, "alpha must be a finite number at least 0. Got -1 instead"),
-        ({"beta": np.inf}, "beta must be a finite number at least 0. Got inf instead"),
-        ({"size": 10}, "size must be greater than two times draws. Got size 10 and draws 5 instead"),
-        ({"draws": 0}, "draws must be .* 1. Got 0 instead"),
-        ({"size": 2.5}, "size must be .* Got 2.5 instead"),
-        ({"optimizer": "rmsprop"}, "optimizer must be one of 'adam', 'sgd'. Got 'rmsprop' instead"),
-        ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, message):
-    X, Y, *_ = tasks_that_return(20)
-    learner = DERClassifier(**parameters)
-    with pytest.raises(ValueError, match=message):
-        learner.partial_fit(X, Y)
-    assert not hasattr(learner, "classes_")
+def test_parameters_that_make_no_sense_are_refused():
+    def check(parameters, message):
+        X, Y, *_ = tasks_that_return(20)
+        learner = DERClassifier(**parameters)
+        with pytest.raises(ValueError, match=message):
+            learner.partial_fit(X, Y)
+        assert not hasattr(learner, "classes_")
+
+    check_all(
+        [
+            ({"alpha": -1}, "alpha must be a finite number at least 0. Got -1 instead"),
+            ({"beta": np.inf}, "beta must be a finite number at least 0. Got inf instead"),
+            ({"size": 10}, "size must be greater than two times draws. Got size 10 and draws 5 instead"),
+            ({"draws": 0}, "draws must be .* 1. Got 0 instead"),
+            ({"size": 2.5}, "size must be .* Got 2.5 instead"),
+            ({"optimizer": "rmsprop"}, "optimizer must be one of 'adam', 'sgd'. Got 'rmsprop' instead"),
+            ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
+        ],
+        lambda case: check(*case),
+    )

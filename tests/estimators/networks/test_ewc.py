@@ -1,6 +1,7 @@
 """Elastic weight consolidation takes the steps of its papers, and forgets less for it."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.base import clone
 from estimators import DivergedError, EWCClassifier, LwFClassifier, OnlineNeuralClassifier
 from tests.estimators.learners import refuses_until_it_is_fitted
 from tests.estimators.streams import tasks_that_return
+from tests.loops import check_all
 
 VARIANTS = {
     "linear": {"penalty": 10},
@@ -24,17 +26,19 @@ def made(name, **parameters):
 
 
 # ------------------------------------------------------------------ arithmetic
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_step_is_that_of_the_papers(name, kind):
+def test_every_step_is_that_of_the_papers():
     oracle = pytest.importorskip("tests.estimators.networks.continual_oracle", reason="torch is not installed")
-    X, Y, mask, weight = tasks_that_return()
-    ours = made(name, dtype="float64").begin(kind(X), Y)
-    answers = oracle.TorchEWC(ours).predict_then_fit(X, Y, mask, weight)
-    for i in range(0, len(Y), 16):
-        part = slice(i, i + 16)
-        np.testing.assert_allclose(ours.predict_proba(kind(X[part][:1])), answers[i : i + 1], rtol=0, atol=1e-10)
-        ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+
+    def check(kind, name):
+        X, Y, mask, weight = tasks_that_return()
+        ours = made(name, dtype="float64").begin(kind(X), Y)
+        answers = oracle.TorchEWC(ours).predict_then_fit(X, Y, mask, weight)
+        for i in range(0, len(Y), 16):
+            part = slice(i, i + 16)
+            np.testing.assert_allclose(ours.predict_proba(kind(X[part][:1])), answers[i : i + 1], rtol=0, atol=1e-10)
+            ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+
+    check_all(product([np.asarray, sparse.csr_array], VARIANTS), lambda case: check(*case))
 
 
 def test_without_a_penalty_it_is_the_network_with_targeted_loss():
@@ -118,21 +122,23 @@ def test_a_learning_rate_too_large_for_the_precision_changes_nothing(kind, n_row
     np.testing.assert_array_equal(learner.predict_proba(X), before)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"penalty": -1}, "penalty must be a finite number at least 0. Got -1 instead"),
-        ({"penalty": np.inf}, "penalty must be a finite number at least 0. Got inf instead"),
-        ({"decay": 1.5}, "decay must be a finite number from 0 to 1. Got 1.5 instead"),
-        ({"task_rows": 0}, "task_rows must be a positive integer or None. Got 0 instead"),
-        ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
-        ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
-        ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'. Got 'float16' instead"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, message):
-    X, Y, *_ = tasks_that_return(20)
-    learner = EWCClassifier(**parameters)
-    with pytest.raises(ValueError, match=message):
-        learner.partial_fit(X, Y)
-    assert not hasattr(learner, "classes_")
+def test_parameters_that_make_no_sense_are_refused():
+    def check(parameters, message):
+        X, Y, *_ = tasks_that_return(20)
+        learner = EWCClassifier(**parameters)
+        with pytest.raises(ValueError, match=message):
+            learner.partial_fit(X, Y)
+        assert not hasattr(learner, "classes_")
+
+    check_all(
+        [
+            ({"penalty": -1}, "penalty must be a finite number at least 0. Got -1 instead"),
+            ({"penalty": np.inf}, "penalty must be a finite number at least 0. Got inf instead"),
+            ({"decay": 1.5}, "decay must be a finite number from 0 to 1. Got 1.5 instead"),
+            ({"task_rows": 0}, "task_rows must be a positive integer or None. Got 0 instead"),
+            ({"learning_rate": 0}, "learning_rate must be a number greater than 0 and less than .* Got 0 instead"),
+            ({"hidden_units": 0}, "hidden_units must be positive integers. Got 0 instead"),
+            ({"dtype": "float16"}, "dtype must be one of 'float32', 'float64'. Got 'float16' instead"),
+        ],
+        lambda case: check(*case),
+    )

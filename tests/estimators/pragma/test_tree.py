@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
@@ -6,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from estimators.pragma.tree import PragmaTreeClassifier
 from metrics import pragma_plane
+from tests.loops import check_all
 
 IMPORTANCE = {0: 1, 1: 10, 2: 3}
 COMPROMISE = {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}
@@ -24,32 +27,36 @@ def slow_impurity(y, side, criterion):
     return total
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
-@pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"min_samples_leaf": 7}, {"min_samples_split": 30}])
-def test_impurity_grows_scikit_learns_tree(criterion, limits):
-    X, y = classes()
-    ours = PragmaTreeClassifier(criterion, **limits).fit(X, y)
-    theirs = DecisionTreeClassifier(criterion=criterion, random_state=0, **limits).fit(X, y)
-    nodes, same, n_compared = theirs.tree_, [(0, 0, np.arange(len(X)))], 0
-    while same:
-        a, b, rows = same.pop()
-        f, t = ours.tree_.feature[a], ours.tree_.threshold[a]
-        assert (f < 0) == (nodes.feature[b] < 0)
-        if f < 0:
-            continue
-        side = X[rows, f].astype(np.float32) <= t
-        their_side = X[rows, nodes.feature[b]].astype(np.float32) <= nodes.threshold[b]
-        if f == nodes.feature[b] and t == pytest.approx(nodes.threshold[b]):
-            n_compared += 1
-            same += [
-                (ours.tree_.children_left[a], nodes.children_left[b], rows[side]),
-                (ours.tree_.children_right[a], nodes.children_right[b], rows[~side]),
-            ]
-        else:  # of equally good splits scikit-learn draws one
-            assert slow_impurity(y[rows], side, criterion) == pytest.approx(
-                slow_impurity(y[rows], their_side, criterion)
-            )
-    assert n_compared >= 3
+def test_impurity_grows_scikit_learns_tree():
+    def check(criterion, limits):
+        X, y = classes()
+        ours = PragmaTreeClassifier(criterion, **limits).fit(X, y)
+        theirs = DecisionTreeClassifier(criterion=criterion, random_state=0, **limits).fit(X, y)
+        nodes, same, n_compared = theirs.tree_, [(0, 0, np.arange(len(X)))], 0
+        while same:
+            a, b, rows = same.pop()
+            f, t = ours.tree_.feature[a], ours.tree_.threshold[a]
+            assert (f < 0) == (nodes.feature[b] < 0)
+            if f < 0:
+                continue
+            side = X[rows, f].astype(np.float32) <= t
+            their_side = X[rows, nodes.feature[b]].astype(np.float32) <= nodes.threshold[b]
+            if f == nodes.feature[b] and t == pytest.approx(nodes.threshold[b]):
+                n_compared += 1
+                same += [
+                    (ours.tree_.children_left[a], nodes.children_left[b], rows[side]),
+                    (ours.tree_.children_right[a], nodes.children_right[b], rows[~side]),
+                ]
+            else:  # of equally good splits scikit-learn draws one
+                assert slow_impurity(y[rows], side, criterion) == pytest.approx(
+                    slow_impurity(y[rows], their_side, criterion)
+                )
+        assert n_compared >= 3
+
+    check_all(
+        product(["gini", "entropy"], [{}, {"max_depth": 3}, {"min_samples_leaf": 7}, {"min_samples_split": 30}]),
+        lambda case: check(*case),
+    )
 
 
 def slow_pragma(left, right):

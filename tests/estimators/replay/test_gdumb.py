@@ -1,6 +1,7 @@
 """GDumb keeps the rows that a slow loop keeps, learns them when it should, and takes no more memory than replay."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from estimators import (
 )
 from tests.estimators.replay.slow_memories import balanced_loop
 from tests.estimators.streams import drawn, tasks_that_return
+from tests.loops import check_all
 
 NETWORK = OnlineNeuralClassifier(5, targeted_loss="signature")
 
@@ -27,29 +29,33 @@ def made(**parameters):
 
 
 # ---------------------------------------------------------------------- memory
-@pytest.mark.parametrize(("size", "share"), [(50, 0.05), (50, 0.3), (10, 0.3)])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_the_memory_and_its_trainings_are_those_of_a_slow_loop(kind, size, share):
-    X, Y, mask, weight = tasks_that_return()
-    learner = made(size=size, share=share, dtype="float64").begin(kind(X), Y)
-    for i in range(0, len(Y), 23):
-        part = slice(i, i + 23)
-        learner.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
-    rows = np.flatnonzero(weight)
-    slots, trainings = balanced_loop(learner, [tuple(codes) for codes in (Y + 2 * mask)[rows]])
-    held, kept = learner.memory_.held_rows(), rows[slots]
-    np.testing.assert_array_equal(held.X.toarray() if sparse.issparse(held.X) else held.X, X[kept])
-    np.testing.assert_array_equal(held.Y, (Y + 2 * mask)[kept])
-    np.testing.assert_array_equal(held.weight, weight[kept])
-    assert learner.n_trainings_ == len(trainings)
+def test_the_memory_and_its_trainings_are_those_of_a_slow_loop():
+    def check(size, share, kind):
+        X, Y, mask, weight = tasks_that_return()
+        learner = made(size=size, share=share, dtype="float64").begin(kind(X), Y)
+        for i in range(0, len(Y), 23):
+            part = slice(i, i + 23)
+            learner.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+        rows = np.flatnonzero(weight)
+        slots, trainings = balanced_loop(learner, [tuple(codes) for codes in (Y + 2 * mask)[rows]])
+        held, kept = learner.memory_.held_rows(), rows[slots]
+        np.testing.assert_array_equal(held.X.toarray() if sparse.issparse(held.X) else held.X, X[kept])
+        np.testing.assert_array_equal(held.Y, (Y + 2 * mask)[kept])
+        np.testing.assert_array_equal(held.weight, weight[kept])
+        assert learner.n_trainings_ == len(trainings)
 
-    chance = RandomState([learner._seed, len(trainings)])
-    network = clone(NETWORK).set_params(random_state=chance.randint(2**31 - 1)).begin(kind(X), Y)
-    last = rows[trainings[-1][1]]
-    for _ in range(2):
-        order = last[chance.permutation(len(last))]
-        network.partial_fit(kind(X[order]), Y[order], label_mask=mask[order], sample_weight=weight[order])
-    np.testing.assert_array_equal(learner.predict_proba(kind(X)), network.predict_proba(kind(X)))
+        chance = RandomState([learner._seed, len(trainings)])
+        network = clone(NETWORK).set_params(random_state=chance.randint(2**31 - 1)).begin(kind(X), Y)
+        last = rows[trainings[-1][1]]
+        for _ in range(2):
+            order = last[chance.permutation(len(last))]
+            network.partial_fit(kind(X[order]), Y[order], label_mask=mask[order], sample_weight=weight[order])
+        np.testing.assert_array_equal(learner.predict_proba(kind(X)), network.predict_proba(kind(X)))
+
+    check_all(
+        product([(50, 0.05), (50, 0.3), (10, 0.3)], [np.asarray, sparse.csr_array]),
+        lambda case: check(*case[0], case[1]),
+    )
 
 
 def test_rows_that_are_tasks_of_their_own_are_held_as_in_a_reservoir():

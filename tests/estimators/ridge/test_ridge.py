@@ -8,6 +8,7 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
 from estimators import StreamRidgeClassifier
+from tests.loops import check_all
 
 SMALL = StreamRidgeClassifier(hidden_units=8, knots=2, random_state=0)
 
@@ -145,22 +146,24 @@ def test_it_beats_the_published_winner_where_labels_are_rare():
     assert min(recall) > 0.5
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        ("l2", 0),
-        ("l2", "1"),
-        ("knots", -1),
-        ("hidden_units", 1.5),
-        ("memory", 0.5),
-        ("late_in_predict", "no"),
-        ("refresh", 0),
-    ],
-)
-def test_bad_parameters_are_named(parameter, value):
-    X, Y = table(n=10)
-    with pytest.raises(ValueError, match=f"{parameter} must be"):
-        StreamRidgeClassifier(**{parameter: value}).fit(X, Y)
+def test_bad_parameters_are_named():
+    def check(parameter, value):
+        X, Y = table(n=10)
+        with pytest.raises(ValueError, match=f"{parameter} must be"):
+            StreamRidgeClassifier(**{parameter: value}).fit(X, Y)
+
+    check_all(
+        [
+            ("l2", 0),
+            ("l2", "1"),
+            ("knots", -1),
+            ("hidden_units", 1.5),
+            ("memory", 0.5),
+            ("late_in_predict", "no"),
+            ("refresh", 0),
+        ],
+        lambda case: check(*case),
+    )
 
 
 def test_values_too_great_to_square_are_an_error_that_changes_nothing():

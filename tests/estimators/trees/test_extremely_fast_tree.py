@@ -14,6 +14,7 @@ from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.extremely_fast_tree import ExtremelyFastDecisionTreeClassifier
 from tests.estimators import streams
+from tests.loops import check_all
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 
@@ -137,21 +138,23 @@ def test_every_revision_of_rivers_is_ours():
     assert {*events} >= kinds | {f"{kind}, lost" for kind in ("kept", "moved", "replaced", "split", "tried")}
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
-        ({"min_samples_reevaluate": 0}, "min_samples_reevaluate must be at least 1. Got 0"),
-        ({"max_share_to_split": 0}, r"max_share_to_split must be in \(0, 1\]. Got 0"),
-        ({"max_share_to_split": 1.1}, r"max_share_to_split must be in \(0, 1\]. Got 1.1"),
-        ({"max_share_to_split": None}, r"max_share_to_split must be in \(0, 1\]. Got None"),
-        ({"min_samples_reevaluate": "20"}, "min_samples_reevaluate must be at least 1. Got '20'"),
-        ({"min_samples_reevaluate": float("nan")}, "min_samples_reevaluate must be at least 1. Got nan"),
-    ],
-)
-def test_senseless_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        ExtremelyFastDecisionTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+def test_senseless_parameters_are_refused():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            ExtremelyFastDecisionTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+    check_all(
+        [
+            ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
+            ({"min_samples_reevaluate": 0}, "min_samples_reevaluate must be at least 1. Got 0"),
+            ({"max_share_to_split": 0}, r"max_share_to_split must be in \(0, 1\]. Got 0"),
+            ({"max_share_to_split": 1.1}, r"max_share_to_split must be in \(0, 1\]. Got 1.1"),
+            ({"max_share_to_split": None}, r"max_share_to_split must be in \(0, 1\]. Got None"),
+            ({"min_samples_reevaluate": "20"}, "min_samples_reevaluate must be at least 1. Got '20'"),
+            ({"min_samples_reevaluate": float("nan")}, "min_samples_reevaluate must be at least 1. Got nan"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ------------------------------------------------------------------------------- use

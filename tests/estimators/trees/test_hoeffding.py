@@ -11,6 +11,7 @@ from estimators.trees._graphviz import class_weights
 from estimators.trees._kernels.tree_arrays import NONE
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import streams
+from tests.loops import check_all
 
 
 # ---------------------------------------------------------------- River's decisions
@@ -128,22 +129,24 @@ def test_memory_stays_flat_once_bound():
     assert sizes[-1] == sizes[10]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
-        ({"delta": 0}, r"delta must be in \(0, 1\]. Got 0"),
-        ({"tau": -1}, "tau must be at least 0. Got -1"),
-        ({"max_depth": -1}, "max_depth must be None or at least 0. Got -1"),
-        ({"max_bytes": -1}, "max_bytes must be at least 0. Got -1"),
-        ({"grace_period": "200"}, "grace_period must be at least 1. Got '200'"),
-        ({"delta": None}, r"delta must be in \(0, 1\]. Got None"),
-        ({"max_depth": "3"}, "max_depth must be None or at least 0. Got '3'"),
-    ],
-)
-def test_senseless_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        HoeffdingTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+def test_senseless_parameters_are_refused():
+    def check(parameters, message):
+        with pytest.raises(ValueError, match=message):
+            HoeffdingTreeClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+    check_all(
+        [
+            ({"grace_period": 0}, "grace_period must be at least 1. Got 0"),
+            ({"delta": 0}, r"delta must be in \(0, 1\]. Got 0"),
+            ({"tau": -1}, "tau must be at least 0. Got -1"),
+            ({"max_depth": -1}, "max_depth must be None or at least 0. Got -1"),
+            ({"max_bytes": -1}, "max_bytes must be at least 0. Got -1"),
+            ({"grace_period": "200"}, "grace_period must be at least 1. Got '200'"),
+            ({"delta": None}, r"delta must be in \(0, 1\]. Got None"),
+            ({"max_depth": "3"}, "max_depth must be None or at least 0. Got '3'"),
+        ],
+        lambda case: check(*case),
+    )
 
 
 # ------------------------------------------------------------------------------- use

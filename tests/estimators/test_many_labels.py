@@ -7,10 +7,12 @@ import pytest
 from scipy import sparse
 
 from estimators import STRATEGIES, ClassifierChain, HoeffdingTreeClassifier, make_strategy
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 # a chain has all labels before one as its features
 QUADRATIC = {"CC_HT"}
+# these take a second or more for a thousand labels
+COSTLY = ("AESAKNNS", "ContextWindow")
 N_ROWS = 8
 N_LABELS = 1000
 
@@ -43,7 +45,8 @@ def bytes_for(name, n_labels):
     return size, peak
 
 
-def test_twice_the_labels_take_twice_the_memory():
+@in_two_tiers([*sorted(set(STRATEGIES) - QUADRATIC - set(COSTLY)), *COSTLY], n_fast=-len(COSTLY))
+def test_twice_the_labels_take_twice_the_memory(cases):
     def check(name):
         # what is compiled, or imported, at the first call does not count
         learnt(name, 10)
@@ -51,7 +54,7 @@ def test_twice_the_labels_take_twice_the_memory():
         assert larger_size <= 2.2 * size
         assert larger_peak <= 2.2 * peak
 
-    check_all(sorted(set(STRATEGIES) - QUADRATIC), check)
+    check_all(cases, check)
 
 
 def test_a_chain_that_is_too_large_is_refused_before_it_is_made():

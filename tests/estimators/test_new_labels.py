@@ -53,7 +53,7 @@ from estimators import (
 )
 from estimators._check_data import REFUSED, Fragile
 from estimators._new_labels import set_choice
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 # a classifier of scikit-learn that has learnt one value of a label only
 pytestmark = pytest.mark.filterwarnings("ignore:(divide by zero|invalid value):RuntimeWarning")
@@ -109,6 +109,8 @@ GROWING = {
     "GDumb": GDumbClassifier(MeanLabelsClassifier(), size=40, epochs=2, random_state=0),
     "GDumb with the task": GDumbClassifier(StreamRidgeClassifier(), size=40, epochs=2, random_state=0),
 }
+# those of scikit-learn, a second or more each
+COSTLY = ("bayes", "chains", "context of tasks", "seeded")
 DRAWING = {
     "linear": OnlineNeuralClassifier(random_state=0),
     "targeted": OnlineNeuralClassifier(targeted_loss="signature", random_state=0),
@@ -157,7 +159,8 @@ def with_unknown(Y):
     return wide
 
 
-def test_growing_equals_labels_that_were_unknown_before():
+@in_two_tiers([*(name for name in GROWING if name not in COSTLY), *COSTLY], n_fast=-len(COSTLY))
+def test_growing_equals_labels_that_were_unknown_before(cases):
     def check(name):
         growing, announced = with_growth(GROWING[name]), clone(GROWING[name])
         for X, Y in chunks():
@@ -169,7 +172,7 @@ def test_growing_equals_labels_that_were_unknown_before():
         X = chunks()[0][0]
         np.testing.assert_allclose(growing.predict_proba(X), announced.predict_proba(X), rtol=1e-9)
 
-    check_all(GROWING, check)
+    check_all(cases, check)
 
 
 def test_a_network_that_grows_keeps_what_it_predicted_and_learns_the_new_labels():

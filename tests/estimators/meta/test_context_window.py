@@ -25,7 +25,7 @@ from estimators import (
     make_strategy,
 )
 from tests.estimators.streams import drawn, tasks_that_return
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 TREE = DecisionTreeClassifier(splitter="random", max_depth=4)
 
@@ -99,7 +99,18 @@ def slow_predictions(learner, X, Y, counts, weight=None):
     return np.array(proba).clip(np.finfo(float).tiny, 1 - 2**-53), n_fits
 
 
-def test_it_predicts_what_a_slow_loop_of_fits_predicts():
+@in_two_tiers(
+    product(
+        ["last", "task", "label"],
+        [
+            (TREE, {}),
+            (TREE, {"change": None, "refit_every": 25}),
+            (TREE, {"change": 0.5, "refit_every": 20, "min_count": 3}),
+            (LogisticRegression(), {"change": 0.7}),
+        ],
+    )
+)
+def test_it_predicts_what_a_slow_loop_of_fits_predicts(cases):
     def check(policy, estimator, schedule):
         X, Y, mask, _ = tasks_that_return()
         X, Y, mask = X[:150], Y[:150], mask[:150]
@@ -109,18 +120,7 @@ def test_it_predicts_what_a_slow_loop_of_fits_predicts():
         np.testing.assert_array_equal(proba, expected)
         assert learner.n_fits_ == n_fits > 3
 
-    check_all(
-        product(
-            ["last", "task", "label"],
-            [
-                (TREE, {}),
-                (TREE, {"change": None, "refit_every": 25}),
-                (TREE, {"change": 0.5, "refit_every": 20, "min_count": 3}),
-                (LogisticRegression(), {"change": 0.7}),
-            ],
-        ),
-        lambda case: check(case[0], *case[1]),
-    )
+    check_all(cases, lambda case: check(case[0], *case[1]))
 
 
 def test_rows_are_numbered_without_those_of_weight_zero():
@@ -193,7 +193,8 @@ ANY = {
 }
 
 
-def test_any_classifier_is_cut_anywhere_and_saved_in_between():
+@in_two_tiers(ANY, n_fast=2)
+def test_any_classifier_is_cut_anywhere_and_saved_in_between(cases):
     def check(name):
         X, Y, mask, _ = tasks_that_return(120)
         whole = made(ANY[name], min_count=3, change=None, refit_every=40).begin(X, Y)
@@ -207,7 +208,7 @@ def test_any_classifier_is_cut_anywhere_and_saved_in_between():
             np.testing.assert_array_equal(one, two)
         np.testing.assert_array_equal(cut.predict_proba(X), whole.predict_proba(X))
 
-    check_all(ANY, check)
+    check_all(cases, check)
 
 
 def test_labels_in_threads_are_learnt_alike():

@@ -20,7 +20,7 @@ from estimators.base import StreamClassifier
 from metrics import ba_macro
 from tests.estimators import streams
 from tests.estimators.slow_prevalence import SlowRule
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 FOREIGN = BernoulliNB()
 
@@ -112,7 +112,8 @@ def test_a_learner_without_the_task_counts_zeros_outside_the_mask():
     np.testing.assert_allclose(learner.prevalence_, (Y * mask).mean(axis=0))
 
 
-def test_cuts_into_chunks_do_not_change_a_bit():
+@in_two_tiers(product([1, 7, 1000], [OnlineNeuralClassifier(8, random_state=0), FOREIGN]))
+def test_cuts_into_chunks_do_not_change_a_bit(cases):
     def check(size, inner):
         X, Y = streams.drawn(300)
         whole, cut = (PrevalenceThreshold(clone(inner)) for _ in range(2))
@@ -122,7 +123,7 @@ def test_cuts_into_chunks_do_not_change_a_bit():
             np.testing.assert_array_equal(one, np.concatenate(two))
         np.testing.assert_array_equal(whole.predict(X), cut.predict(X))
 
-    check_all(product([1, 7, 1000], [OnlineNeuralClassifier(8, random_state=0), FOREIGN]), lambda case: check(*case))
+    check_all(cases, lambda case: check(*case))
 
 
 def test_probabilities_are_those_of_the_classifier_inside():

@@ -15,7 +15,7 @@ from estimators.trees.adaptive_tree import HoeffdingAdaptiveTreeClassifier
 from estimators.trees.hoeffding import HoeffdingTreeClassifier
 from tests.estimators import streams
 from tests.estimators.trees.test_unknown_in_trees import partly_known
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 EAGER = {"grace_period": 50, "delta": 1e-2, "tau": 0.2}
 TREE = HoeffdingTreeClassifier(**EAGER)
@@ -23,7 +23,8 @@ ADAPTIVE = HoeffdingAdaptiveTreeClassifier(**EAGER, random_state=0)
 
 
 # ----------------------------------------------------------- binary relevance
-def test_the_classifier_of_a_label_learns_the_rows_where_it_is_known():
+@in_two_tiers(product(["first-row", "first-positive"], [TREE, ADAPTIVE, BernoulliNB(binarize=0.5)]))
+def test_the_classifier_of_a_label_learns_the_rows_where_it_is_known(cases):
     def check(start, base):
         X, Y = partly_known(300)
         # the only positives of the last label among the first rows are unknown
@@ -42,9 +43,7 @@ def test_the_classifier_of_a_label_learns_the_rows_where_it_is_known():
             alone.partial_fit(X[known[known >= 200]], label[known[known >= 200]])
             np.testing.assert_allclose(learner.predict_proba(X)[:, j], alone.predict_proba(X)[:, 0], rtol=1e-12)
 
-    check_all(
-        product(["first-row", "first-positive"], [TREE, ADAPTIVE, BernoulliNB(binarize=0.5)]), lambda case: check(*case)
-    )
+    check_all(cases, lambda case: check(*case))
 
 
 def test_forests_in_binary_relevance_learn_known_rows_however_the_stream_is_cut():

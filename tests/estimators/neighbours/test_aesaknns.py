@@ -11,7 +11,7 @@ from benchmarks.reproduction.field_scores import faded_scores
 from estimators import AESAKNNSClassifier
 from mlstream import load_dataset
 from tests.estimators.neighbours.slow_aesaknns import SlowEnsemble
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 SMALL = {"n_members": 3, "background_rows": 40, "max_window": 40, "min_window": 5, "random_state": 0}
 LEARNERS = [AESAKNNSClassifier(**SMALL), AESAKNNSClassifier(**SMALL, faithful=True)]
@@ -60,7 +60,8 @@ OPTIONS = [
 ]
 
 
-def test_equals_the_loop():
+@in_two_tiers(product([False, True], OPTIONS, [0.0, 0.3]))
+def test_equals_the_loop(cases):
     def check(faithful, options, unknown):
         X, Y = stream(unknown=unknown)
         learner = AESAKNNSClassifier(**{**SMALL, **options}, faithful=faithful)
@@ -76,7 +77,7 @@ def test_equals_the_loop():
         assert learner.window_sizes_.tolist() == [len(member.window.rows) for member in slow.members]
         assert (learner.n_restarts_, learner.n_exchanged_) == (slow.n_restarts, slow.n_exchanged)
 
-    check_all(product([False, True], OPTIONS, [0.0, 0.3]), lambda case: check(*case))
+    check_all(cases, lambda case: check(*case))
 
 
 @pytest.mark.parametrize("faithful", [False, True])

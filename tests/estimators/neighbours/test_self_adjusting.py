@@ -10,7 +10,7 @@ from estimators.neighbours.mlsaknn import MLSAkNNClassifier
 from estimators.neighbours.mlsampknn import MLSAMPkNNClassifier
 from mlstream import load_dataset
 from tests.estimators.neighbours.slow_self_adjusting import SlowAdaptiveWindow, SlowWindow
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 
 def stream(n_rows=300, n_labels=4, seed=0, unknown=0.0):
@@ -60,7 +60,8 @@ OPTIONS = [
 ]
 
 
-def test_equals_the_loop():
+@in_two_tiers(product([False, True], OPTIONS, [MLSAMPkNNClassifier, MLSAkNNClassifier], [0.0, 0.3]), n_fast=4)
+def test_equals_the_loop(cases):
     def check(faithful, options, kind, unknown):
         X, Y = stream(unknown=unknown)
         learner = kind(**options, faithful=faithful)
@@ -76,9 +77,7 @@ def test_equals_the_loop():
         np.testing.assert_allclose(ours, expected, atol=1e-12)
         assert windows == sizes
 
-    check_all(
-        product([False, True], OPTIONS, [MLSAMPkNNClassifier, MLSAkNNClassifier], [0.0, 0.3]), lambda case: check(*case)
-    )
+    check_all(cases, lambda case: check(*case))
 
 
 @pytest.mark.parametrize("faithful", [False, True])

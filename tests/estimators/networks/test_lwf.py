@@ -1,7 +1,6 @@
 """Learning without forgetting takes the steps of its paper, and forgets less for it."""
 
 import pickle
-from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from scipy import sparse
 
 from estimators import EWCClassifier, LwFClassifier, OnlineNeuralClassifier
 from tests.estimators.streams import tasks_that_return
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 VARIANTS = {
     "linear": {},
@@ -23,19 +22,23 @@ def made(name, **parameters):
 
 
 # ------------------------------------------------------------------ arithmetic
-def test_every_step_is_that_of_the_paper():
+@in_two_tiers(VARIANTS)
+def test_every_step_is_that_of_the_paper(cases):
     oracle = pytest.importorskip("tests.estimators.networks.continual_oracle", reason="torch is not installed")
 
-    def check(kind, name):
+    def check(name):
         X, Y, mask, weight = tasks_that_return()
-        ours = made(name, dtype="float64").begin(kind(X), Y)
-        answers = oracle.TorchLwF(ours).predict_then_fit(X, Y, mask, weight)
-        for i in range(0, len(Y), 16):
-            part = slice(i, i + 16)
-            np.testing.assert_allclose(ours.predict_proba(kind(X[part][:1])), answers[i : i + 1], rtol=0, atol=1e-10)
-            ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
+        network = oracle.TorchLwF(made(name, dtype="float64").begin(X, Y))
+        answers = network.predict_then_fit(X, Y, mask, weight)
+        for kind in (np.asarray, sparse.csr_array):
+            ours = made(name, dtype="float64").begin(kind(X), Y)
+            for i in range(0, len(Y), 16):
+                part = slice(i, i + 16)
+                given = ours.predict_proba(kind(X[part][:1]))
+                np.testing.assert_allclose(given, answers[i : i + 1], rtol=0, atol=1e-10, err_msg=kind.__name__)
+                ours.partial_fit(kind(X[part]), Y[part], label_mask=mask[part], sample_weight=weight[part])
 
-    check_all(product([np.asarray, sparse.csr_array], VARIANTS), lambda case: check(*case))
+    check_all(cases, check)
 
 
 @pytest.mark.parametrize("parameters", [{"distillation": 0}, {"task_rows": 50}])

@@ -14,7 +14,7 @@ from estimators import DivergedError, FIFOMemory, OnlineNeuralClassifier, Reserv
 from mlstream import load_dataset
 from tests.estimators import published, streams
 from tests.estimators.learners import refuses_until_it_is_fitted
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 SAMPLING, FIFO = {"reservoir": ReservoirMemory(40, 5)}, {"fifo": FIFOMemory(30, 5)}
 TARGETED = {"targeted_loss": "signature"}
@@ -57,7 +57,8 @@ def masked_stream(n_rows=2000, n_features=6, n_labels=5):
 
 
 # ------------------------------------------------------------------ arithmetic
-def test_every_step_is_torchs():
+@in_two_tiers(VARIANTS, n_fast=4)
+def test_every_step_is_torchs(cases):
     oracle = pytest.importorskip("tests.estimators.networks.torch_oracle", reason="torch is not installed")
 
     def check(name):
@@ -77,7 +78,7 @@ def test_every_step_is_torchs():
                 ours.predict_proba(X), theirs.module(theirs._features(X)).numpy(), rtol=0, atol=1e-10
             )
 
-    check_all(VARIANTS, check)
+    check_all(cases, check)
 
 
 def test_to_torch_gives_the_same_probabilities():

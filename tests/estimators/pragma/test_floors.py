@@ -16,7 +16,7 @@ from estimators import PragmaForestClassifier, PragmaStreamForestClassifier, Pra
 from estimators.pragma._preferences import Preferences
 from estimators.pragma._vote_search import SearchOptions, find_weights, measure, store
 from metrics import pragma
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 MINORITY = {"importance": {0: 1, 1: 10}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9)}}
 
@@ -60,7 +60,8 @@ def best_ratio(shares, truth, wanted, floors):
     return min((lacks(truth, p, *floors), pragma(truth, p, **wanted)) for p in predictions)
 
 
-def test_of_two_classes_the_best_ratio_above_the_floors_is_found():
+@in_two_tiers(product(range(5), [0.3, 0.6, 0.8, 1.0]), n_fast=4)
+def test_of_two_classes_the_best_ratio_above_the_floors_is_found(cases):
     def check(seed, precision):
         shares, truth = some_shares(seed, n_classes=2)
         floors = {0: 0.2, 1: 0.0}, {0: 0.0, 1: precision}
@@ -72,7 +73,7 @@ def test_of_two_classes_the_best_ratio_above_the_floors_is_found():
         assert value == pytest.approx(lowest)
         assert found.trace[-1] == pytest.approx(value)
 
-    check_all(product(range(5), [0.3, 0.6, 0.8, 1.0]), lambda case: check(*case))
+    check_all(cases, lambda case: check(*case))
 
 
 def test_floors_that_no_ratio_reaches_are_missed_by_least():
@@ -86,7 +87,8 @@ def test_floors_that_no_ratio_reaches_are_missed_by_least():
     assert (lacking.sum(), value) == pytest.approx((shortfall, lowest), abs=1e-9)
 
 
-def test_of_three_classes_no_weights_of_a_grid_are_better():
+@in_two_tiers(product(range(4), ["exact", "both"]))
+def test_of_three_classes_no_weights_of_a_grid_are_better(cases):
     def check(seed, search_by):
         shares, truth = some_shares(seed)
         wanted = {"importance": {0: 1, 1: 4, 2: 2}, "compromise": {0: (0.8, 0.8), 1: (0.1, 0.9), 2: (0.5, 0.2)}}
@@ -102,7 +104,7 @@ def test_of_three_classes_no_weights_of_a_grid_are_better():
         assert free < value
         assert not below.any()
 
-    check_all(product(range(4), ["exact", "both"]), lambda case: check(*case))
+    check_all(cases, lambda case: check(*case))
 
 
 def test_annealing_ends_above_floors():

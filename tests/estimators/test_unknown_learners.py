@@ -131,7 +131,7 @@ BASELINES = [
 
 
 def test_baselines_are_the_slow_loop():
-    def check(kind, size, estimator, oracle):
+    def check(estimator, oracle):
         X, Y = stream()
         slow, expected, expected_labels = oracle(), [], []
         for x, y in zip(X, Y, strict=True):
@@ -139,18 +139,18 @@ def test_baselines_are_the_slow_loop():
             expected_labels.append(slow.decide(x) if hasattr(slow, "decide") else np.array(expected[-1]) >= 0.5)
             if not np.isnan(y).all():
                 slow.learn(x, y)
-        learner = clone(estimator)
-        parts = [learner.predict_then_fit(kind(X[i : i + size]), Y[i : i + size]) for i in range(0, 150, size)]
-        decided, proba = (np.concatenate(part) for part in zip(*parts, strict=True))
-        assert np.array_equal(decided, expected_labels)
-        np.testing.assert_allclose(proba, expected, atol=1e-12)
-        learnt = clone(estimator).partial_fit(kind(X), Y)
-        assert np.array_equal(learnt.predict(X), learner.predict(X))
-        np.testing.assert_allclose(learnt.predict_proba(X), [slow.predict(x) for x in X], atol=1e-12)
+        expected_later = [slow.predict(x) for x in X]
+        for kind, size in product([np.asarray, sparse.csr_array], [1, 40, 150]):
+            learner = clone(estimator)
+            parts = [learner.predict_then_fit(kind(X[i : i + size]), Y[i : i + size]) for i in range(0, 150, size)]
+            decided, proba = (np.concatenate(part) for part in zip(*parts, strict=True))
+            assert np.array_equal(decided, expected_labels)
+            np.testing.assert_allclose(proba, expected, atol=1e-12)
+            learnt = clone(estimator).partial_fit(kind(X), Y)
+            assert np.array_equal(learnt.predict(X), learner.predict(X))
+            np.testing.assert_allclose(learnt.predict_proba(X), expected_later, atol=1e-12)
 
-    check_all(
-        product([np.asarray, sparse.csr_array], [1, 40, 150], BASELINES), lambda case: check(case[0], case[1], *case[2])
-    )
+    check_all(BASELINES, lambda case: check(*case), lambda case: repr(case[0]))
 
 
 @pytest.mark.parametrize("estimator", [LastLabelsClassifier(), PriorLabelsClassifier(), MeanLabelsClassifier()])

@@ -120,7 +120,7 @@ def test_every_node_is_rivers_after_drifts(bootstrap):
     assert events["alternates"] > 0
 
 
-@pytest.mark.parametrize("bootstrap", [False, True])
+@pytest.mark.parametrize("bootstrap", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_every_node_is_rivers_where_branches_are_replaced_and_alternates_given_up(bootstrap):
     events = [compare(*restless(seed), **HASTY, bootstrap_sampling=bootstrap, seed=seed)[0] for seed in range(6)]
     for kind in ("splits", "alternates", "pruned", "switched"):

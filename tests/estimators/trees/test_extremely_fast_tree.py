@@ -98,7 +98,7 @@ def compare(X, y, n_classes, *, chunk=100, weights=None, **parameters):
 
 
 @pytest.mark.parametrize("parameters", [{}, EAGER, {**EAGER, "tau": 0.02, "max_depth": 2}])
-@pytest.mark.parametrize("label", range(4))
+@pytest.mark.parametrize("label", [0, *(pytest.param(label, marks=pytest.mark.slow) for label in (1, 2, 3))])
 def test_every_node_is_rivers_on_synthetic_rand(shared_data, parameters, label):
     X, Y = streams.rand(shared_data)
     assert compare(X, Y[:, label], 2, **parameters).n_branches > 0
@@ -129,6 +129,7 @@ def test_weights_are_rivers():
     assert compare(X, Y[:, 0], 2, weights=weights, **EAGER).n_branches > 1
 
 
+@pytest.mark.slow  # tests/estimators/trees/kernels/test_revising.py draws such cases
 def test_every_revision_of_rivers_is_ours():
     events = Counter()
     for seed in range(60):

@@ -183,6 +183,7 @@ def test_a_drawing_names_features_classes_and_thresholds():
         tree.to_dot(1)
 
 
+@pytest.mark.slow  # tests/estimators/test_kernel_cache.py tries it with a small kernel
 def test_kernels_come_from_the_cache_the_second_time():
     program = "from estimators.trees.hoeffding import HoeffdingTreeClassifier as T; T().fit([[0.0], [1.0]], [0, 1])"
     environment = {**os.environ, "NUMBA_DEBUG_CACHE": "1"}

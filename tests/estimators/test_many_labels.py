@@ -11,8 +11,8 @@ from tests.loops import check_all, in_two_tiers
 
 # a chain has all labels before one as its features
 QUADRATIC = {"CC_HT"}
-# these take a second or more for a thousand labels
-COSTLY = ("AESAKNNS", "ContextWindow")
+# these take half a second or more for a thousand labels
+COSTLY = ("AESAKNNS", "BR_HAT", "ContextWindow", "GDumb")
 N_ROWS = 8
 N_LABELS = 1000
 

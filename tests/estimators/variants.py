@@ -109,8 +109,8 @@ FAST = {
     "DERClassifier": DERClassifier(8, draws=3, alpha=1.0, beta=0.3, size=30, learning_rate=0.1, **SEED),
     "EWCClassifier": EWCClassifier(8, penalty=100, learning_rate=0.1, **SEED),
     "ExtremelyFastDecisionTreeClassifier": ExtremelyFastDecisionTreeClassifier(max_bytes=5000),
-    "GDumbClassifier": _gdumb(OnlineNeuralClassifier(5, learning_rate=0.1)),
-    "GOOWEMLClassifier": _goowe(TREES),
+    "GDumbClassifier": _gdumb(OnlineLogisticRegression(0.3), size=30, epochs=1, share=0.5),
+    "GOOWEMLClassifier": _goowe(OnlineLogisticRegression(0.3), chunk_size=12, n_members=2),
     "HoeffdingAdaptiveTreeClassifier": HoeffdingAdaptiveTreeClassifier(**SEED),
     "HoeffdingTreeClassifier": TREE,
     "InvariantLogisticClassifier": InvariantLogisticClassifier(memory=100, max_iter=40, **SEED),
@@ -214,6 +214,7 @@ OTHERS = {
     "chain of Bayes": ClassifierChain(BernoulliNB()),
     "label combination, pruned": LabelCombination(TREE, pruning=2, buffer_size=3, max_combinations=6),
     "GOOWE-ML": GOOWEMLClassifier(),
+    "GOOWE-ML of trees": _goowe(TREES),
     "GOOWE-ML, label combination": _goowe(LabelCombination(TREE)),
     "context, default": ContextWindowClassifier(DecisionTreeClassifier()),
     "context, default trees": ContextWindowClassifier(TREE),
@@ -330,7 +331,6 @@ _GROWS = {"check_memory_is_bounded": "the tree grows up to max_bytes"}
 _DRAWS = {"check_new_labels_were_unknown": "draws other weights before it learns its memory again"}
 # Laws that cannot hold for a variant, each with the reason.
 LEFT_OUT = {
-    "GDumbClassifier": _DRAWS,
     "GDumb of a network": _DRAWS,
     "GDumb of all rows": _DRAWS,
     "GDumb with the task": _DRAWS,

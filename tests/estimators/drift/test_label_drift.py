@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from estimators.drift import ADWIN, DDM, HDDMA, HDDMW, KSWIN, LabelDrift, LabelSetDrift, PageHinkley
-from tests.loops import check_all
+from tests.loops import check_all, in_two_tiers
 
 DETECTORS = {
     "ADWIN": (ADWIN(), lambda share: ADWIN(delta=0.002 * share)),
@@ -131,7 +131,8 @@ def rows():
     return wrong.astype(float), sets[places]
 
 
-def test_every_label_set_has_a_detector_of_its_share(rows):
+@in_two_tiers(product(DETECTORS, [1, 300, 4000]), n_fast=4)
+def test_every_label_set_has_a_detector_of_its_share(cases, rows):
     def check(name, size):
         values, Y = rows
         detector, make = DETECTORS[name]
@@ -149,7 +150,7 @@ def test_every_label_set_has_a_detector_of_its_share(rows):
         assert drift.n_drifts_.sum() == sum(expected)
         assert set(map(tuple, Y[found].tolist())) == {(1, 1)}
 
-    check_all(product(DETECTORS, [1, 300, 4000]), lambda case: check(*case))
+    check_all(cases, lambda case: check(*case))
 
 
 def test_label_sets_beyond_the_limit_are_not_watched(rows):

@@ -193,7 +193,7 @@ ANY = {
 }
 
 
-@in_two_tiers(ANY, n_fast=2)
+@in_two_tiers(ANY)
 def test_any_classifier_is_cut_anywhere_and_saved_in_between(cases):
     def check(name):
         X, Y, mask, _ = tasks_that_return(120)

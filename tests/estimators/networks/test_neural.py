@@ -57,7 +57,7 @@ def masked_stream(n_rows=2000, n_features=6, n_labels=5):
 
 
 # ------------------------------------------------------------------ arithmetic
-@in_two_tiers(VARIANTS, n_fast=4)
+@in_two_tiers(["NN_TLH", *(name for name in VARIANTS if name != "NN_TLH")])
 def test_every_step_is_torchs(cases):
     oracle = pytest.importorskip("tests.estimators.networks.torch_oracle", reason="torch is not installed")
 
